@@ -1,0 +1,36 @@
+"""How the documentation is built: warning-free and without a network."""
+
+import importlib.metadata
+
+project = "structsync"
+author = "The structsync contributors"
+copyright = author  # noqa: A001, RUF100 - the name that Sphinx reads
+release = importlib.metadata.version("structsync")
+version = release
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.doctest",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.napoleon",
+]
+html_theme = "furo"
+html_title = f"structsync {release}"
+exclude_patterns = ["_build", "news"]
+
+# A name that leads nowhere is an error; -n and -W of the build say the same for other builders.
+nitpicky = True
+# Written by hand as text (Sphinx inventory version 1), because a build must not fetch anything.
+# A name that the build misses gets a line there.
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", "inventories/python.txt"),
+    "trio": ("https://trio.readthedocs.io/en/stable", "inventories/trio.txt"),
+}
+
+default_role = "py:obj"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+
+doctest_global_setup = "import structsync, trio"

@@ -1,0 +1,221 @@
+"""What the package promises as a whole: where it comes from, what its parts import, what it exports.
+
+Each rule is a function from source text to complaints, so that a planted fault can show that the rule
+is able to complain.
+"""
+
+import ast
+import enum
+import importlib
+import importlib.metadata
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import structsync
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(structsync.__file__).parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+# The one module that may touch trio's scheduler, and says for which versions of trio.
+SCHEDULER = PACKAGE / "testing" / "_scheduler.py"
+# Classes that users are meant to subclass.
+BASES = {"Primitive", "Monitor"}
+
+in_tox = pytest.mark.skipif("TOX_ENV_NAME" not in os.environ, reason="tox installs the wheel")
+
+
+def sources(folder: Path) -> list[Path]:
+    found = sorted(folder.rglob("*.py"))
+    assert found, f"no Python file in {folder}: this test would be green by emptiness"
+    return found
+
+
+def imported_modules(tree: ast.AST) -> Iterator[str]:
+    """Absolute names of everything imported; of ``from a import b`` both ``a`` and ``a.b``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+# ==== the installed package is what is tested ====
+
+
+@in_tox
+def test_the_installed_wheel_is_tested() -> None:
+    assert "site-packages" in PACKAGE.parts
+    assert ROOT / "structsync" != PACKAGE
+    assert str(ROOT) not in sys.path
+
+
+@in_tox
+def test_the_wheel_carries_the_specifications_and_the_type_marker() -> None:
+    shipped = PACKAGE / "specs"
+    for source in [*sources(ROOT / "specs"), ROOT / "specs" / "manifest.toml"]:
+        copy = shipped / source.relative_to(ROOT / "specs")
+        assert copy.read_bytes() == source.read_bytes()
+    assert (PACKAGE / "py.typed").is_file()
+
+
+@in_tox
+def test_the_version_has_a_single_home() -> None:
+    version = PYPROJECT["project"]["version"]
+    assert importlib.metadata.version("structsync") == version
+    others = [ROOT / "README.md", ROOT / "tox.ini", ROOT / "docs" / "conf.py"]
+    for path in [*sources(PACKAGE), *others]:
+        assert version not in path.read_text(), f"{path} repeats the version"
+
+
+def test_the_oldest_environment_pins_each_declared_lower_bound() -> None:
+    declared = {d.replace(">=", "==") for d in PYPROJECT["project"]["dependencies"]}
+    oldest = (ROOT / "tox.ini").read_text().partition("[testenv:oldest]")[2].partition("\n[")[0]
+    assert declared == set(re.findall(r"^ +(\S+==\S+)$", oldest, re.MULTILINE))
+
+
+# ==== imports ====
+
+
+def foreign_imports(source: str) -> list[str]:
+    """What a module of the pure core imports beyond the standard library and the core itself."""
+    tree = ast.parse(source)
+    outside = [
+        name
+        for name in imported_modules(tree)
+        if name.partition(".")[0] not in sys.stdlib_module_names
+        and not name.startswith("structsync._core")
+    ]
+    # two dots leave the folder
+    upward = [
+        "." * node.level + (node.module or "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level > 1
+    ]
+    return outside + upward
+
+
+def test_the_core_imports_the_standard_library_alone() -> None:
+    for path in sources(PACKAGE / "_core"):
+        assert foreign_imports(path.read_text()) == [], path
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import trio", "from trio import lowlevel", "from .. import _park", "import structsync._park"],
+)
+def test_a_foreign_import_in_the_core_is_found(source: str) -> None:
+    assert foreign_imports("import math\nfrom .arbiter import Arbiter\n" + source)
+
+
+def private_names_of_trio(source: str) -> list[str]:
+    """Imports of, and attribute chains to, names of trio that start with one underscore."""
+    tree = ast.parse(source)
+    dotted = list(imported_modules(tree))
+    dotted += [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    return [name for name in dotted if re.match(r"trio\.(\w+\.)*_(?!_)", name)]
+
+
+def test_only_the_scheduler_uses_private_names_of_trio() -> None:
+    for path in sources(PACKAGE):
+        if path != SCHEDULER:
+            assert private_names_of_trio(path.read_text()) == [], path
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import trio._core",
+        "from trio import _core",
+        "from trio._sync import Lock",
+        "from trio.lowlevel import _thing",
+        "trio._core.GLOBAL_RUN_CONTEXT.runner",
+        "trio.lowlevel._thing()",
+    ],
+)
+def test_a_private_name_of_trio_is_found(source: str) -> None:
+    assert private_names_of_trio(source)
+    assert not private_names_of_trio("import trio\ntrio.__version__\ntrio.Lock()._x\nself._trio")
+
+
+# ==== docstrings ====
+
+
+def placeholder_docstrings(source: str) -> list[str]:
+    """Definitions whose docstring says nothing. No docstring at all is allowed."""
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return [
+        getattr(node, "name", "the module")
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, kinds)
+        and (text := ast.get_docstring(node)) is not None
+        and re.match(r"\W*$|\W*(todo|fixme|xxx|tbd|docstring|description)\b", text, re.IGNORECASE)
+    ]
+
+
+def test_no_docstring_is_a_placeholder() -> None:
+    for path in [*sources(PACKAGE), *sources(ROOT / "tests")]:
+        assert placeholder_docstrings(path.read_text()) == [], path
+
+
+@pytest.mark.parametrize("text", ["", "...", "TODO", "TODO: later", "  .", "FIXME (see the issue)"])
+def test_a_placeholder_docstring_is_found(text: str) -> None:
+    assert placeholder_docstrings(f'def f():\n    """{text}"""') == ["f"]
+    assert not placeholder_docstrings('def f():\n    """Wait."""\ndef g(): ...')
+
+
+# ==== exports ====
+
+
+def test_every_export_exists_once_and_nothing_private_is_exported() -> None:
+    exports = list(structsync.__all__)
+    assert len(exports) == len(set(exports))
+    for name in exports:
+        assert not name.startswith("_")
+        getattr(structsync, name)
+
+
+def test_every_export_is_in_the_reference() -> None:
+    pages = "\n".join(path.read_text() for path in (ROOT / "docs" / "reference").glob("**/*.rst"))
+    documented = re.findall(
+        r"^\s*\.\. (?:auto|py:)?\w+:: (?:structsync\.)?([\w.]+)", pages, re.MULTILINE
+    )
+    assert set(structsync.__all__) - set(documented) == set()
+
+
+def meant_as_a_base(cls: type) -> bool:
+    # Enums with members are final by themselves; exceptions are caught by their bases.
+    return cls.__name__ in BASES or issubclass(cls, BaseException | enum.Enum)
+
+
+def test_every_public_class_is_final_unless_meant_as_a_base() -> None:
+    classes = [c for name in structsync.__all__ if inspect.isclass(c := getattr(structsync, name))]
+    extendable = [c for c in classes if not meant_as_a_base(c)]
+    assert [c.__name__ for c in extendable if not getattr(c, "__final__", False)] == []
+
+
+# ==== the README ====
+
+
+def test_the_readme_and_the_ci_run_the_same_test_command() -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("the CI script needs bash")
+    shown = subprocess.run(
+        [bash, ROOT / ".ci" / "run", "--show"], check=True, capture_output=True, text=True
+    )
+    blocks = re.findall(
+        r"^```sh\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert [block for block in blocks if "tox" in block] == [shown.stdout]
+    assert re.search(r"tox run-parallel$", shown.stdout)
