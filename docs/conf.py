@@ -27,6 +27,9 @@ intersphinx_mapping = {
     "trio": ("https://trio.readthedocs.io/en/stable", "inventories/trio.txt"),
 }
 
+# Type variables are referred to by every generic signature and have no page anywhere.
+nitpick_ignore_regex = [("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z]|[A-Z]\w*T)")]
+
 default_role = "py:obj"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
