@@ -121,8 +121,17 @@ def test_a_foreign_import_in_the_core_is_found(source: str) -> None:
 def private_names_of_trio(source: str) -> list[str]:
     """Imports of, and attribute chains to, names of trio that start with one underscore."""
     tree = ast.parse(source)
+    bound: dict[str, str] = {}  # what a name of this module stands for
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            bound |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom):
+            bound |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
     dotted = list(imported_modules(tree))
-    dotted += [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            first, dot, rest = ast.unparse(node).partition(".")
+            dotted.append(bound.get(first, first) + dot + rest)
     return [name for name in dotted if re.match(r"trio\.(\w+\.)*_(?!_)", name)]
 
 
@@ -141,6 +150,7 @@ def test_only_the_scheduler_uses_private_names_of_trio() -> None:
         "from trio.lowlevel import _thing",
         "trio._core.GLOBAL_RUN_CONTEXT.runner",
         "trio.lowlevel._thing()",
+        "from trio import lowlevel as low\nlow._thing()",
     ],
 )
 def test_a_private_name_of_trio_is_found(source: str) -> None:
@@ -219,3 +229,14 @@ def test_the_readme_and_the_ci_run_the_same_test_command() -> None:
     )
     assert [block for block in blocks if "tox" in block] == [shown.stdout]
     assert re.search(r"tox run-parallel$", shown.stdout)
+
+
+def test_the_first_program_of_the_readme_runs() -> None:
+    if not structsync.__all__:
+        pytest.skip("nothing is exported yet")
+    readme = (ROOT / "README.md").read_text()
+    (program,) = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], check=True, capture_output=True, text=True
+    )
+    assert ran.stdout.split("\n")[:1] == ["small has 1"]
