@@ -1,0 +1,28 @@
+"""Checked specifications: the language, the exhaustive model checker, the verdicts.
+
+_language.py   what a spec module says: Spec, start, action, invariant, step, leads_to
+_faults.py     bugs on purpose that a named property must find
+_model.py      a spec compiled for the search
+_search.py     breadth first over all states         _graph.py   what it stores
+_liveness.py   fair cycles, a question about a graph  _trace.py   findings told as traces
+_check.py      check(spec), check_fault(fault)        _verdict.py what they return
+_load.py       spec modules from files and folders    _suite.py   many specs in one run
+_manifest.py   verdicts and state counts on record
+"""
+
+from structsync.checking._budget import Progress as Progress
+from structsync.checking._check import check as check
+from structsync.checking._check import check_fault as check_fault
+from structsync.checking._errors import SpecError as SpecError
+from structsync.checking._faults import Fault as Fault
+from structsync.checking._faults import fault as fault
+from structsync.checking._language import Spec as Spec
+from structsync.checking._language import action as action
+from structsync.checking._language import invariant as invariant
+from structsync.checking._language import leads_to as leads_to
+from structsync.checking._language import start as start
+from structsync.checking._language import step as step
+from structsync.checking._verdict import FaultResult as FaultResult
+from structsync.checking._verdict import PropertyResult as PropertyResult
+from structsync.checking._verdict import Result as Result
+from structsync.checking._verdict import Verdict as Verdict

@@ -1,0 +1,181 @@
+"""Checking one spec, or one planted fault: search, then a verdict for each property."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterator
+
+from structsync.checking._budget import Budget, Progress
+from structsync.checking._errors import SpecError
+from structsync.checking._faults import Fault
+from structsync.checking._language import Spec
+from structsync.checking._liveness import TRIGGER
+from structsync.checking._model import EVERY_ACTION_FIRES, NO_ACTION_FAILS, Model
+from structsync.checking._search import Search
+from structsync.checking._trace import tell
+from structsync.checking._verdict import FaultResult, PropertyResult, Result, Verdict
+
+OnProgress = Callable[[Progress], None]
+
+
+def spec_name(spec: Callable[..., object], root: str = "") -> str:
+    """Return the name of a spec or fault class in reports: its module below `root`, its name."""
+    module = spec.__module__
+    inside = module.removeprefix(f"{root}.") if root else module.rpartition(".")[2]
+    return f"{inside}.{spec.__name__}"
+
+
+def check(
+    spec: type[Spec],
+    *,
+    only: Collection[str] | None = None,
+    max_states: int | None = None,
+    max_depth: int | None = None,
+    seconds: float | None = None,
+    name: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> Result:
+    """Search all states of a spec and return a verdict for each of its properties.
+
+    The search goes on after a refutation, through the refuting state too, and keeps the first and
+    hence shortest counterexample of each property. Ctrl-C ends it like a budget does.
+
+    Args:
+        spec: the spec class.
+        only: the properties to judge; all of them by default.
+        max_states: end the search, not finished, when it knows more states than this.
+        max_depth: do not take moves from states that are more steps away from the first one.
+        seconds: end the search, not finished, after this time.
+        name: the name in the result; module and class by default.
+        on_progress: called several times a second with how far the search has come.
+
+    Raises:
+        SpecError: the spec breaks a rule of the language.
+        ValueError: a bound is negative.
+    """
+    watched = only is None or NO_ACTION_FAILS in only
+    search = Search(
+        Model(_runnable(spec), only=only),
+        Budget(max_states, max_depth, seconds),
+        on_progress,
+        watch_actions=watched,
+    )
+    search.run()
+    called = name or spec_name(spec)
+    graph = search.graph
+    return Result(
+        spec=called,
+        properties=tuple(_verdicts(search, called, only)),
+        states=len(graph.states),
+        transitions=search.transitions,
+        depth=graph.depth(),
+        seconds=search.seconds(),
+        bytes_per_state=graph.bytes_per_state(),
+        stopped_by=search.stopped_by,
+    )
+
+
+def check_fault(
+    fault: Fault,
+    *,
+    max_states: int | None = None,
+    seconds: float | None = None,
+    name: str | None = None,
+    on_progress: OnProgress | None = None,
+) -> FaultResult:
+    """Search for the counterexample by which the named property refutes a planted fault.
+
+    Only this property is judged, and no deeper than the fault's `max_trace`. A longer trace, or
+    none, is a failure: then the property would not have noticed the bug.
+
+    Raises:
+        SpecError: the spec breaks a rule of the language with the fault in it.
+    """
+    model = Model(fault.spec, {fault.field: fault.factory}, only=[fault.refuted_by])
+    search = Search(
+        model,
+        Budget(max_states, fault.max_trace, seconds),
+        on_progress,
+        watch_actions=fault.refuted_by == NO_ACTION_FAILS,
+    )
+    search.run()
+    spec_called = spec_name(fault.spec)
+    finding = search.findings.get(fault.refuted_by)
+    shown = tell(search, finding, f"{spec_called} with {fault.name}") if finding else None
+    verdict, detail = (
+        Verdict.VACUOUS,
+        (
+            f"a check that cannot fail: {fault.refuted_by} is not refuted within "
+            f"{fault.max_trace} steps"
+        ),
+    )
+    if shown is not None and len(shown.steps) <= fault.max_trace:
+        verdict, detail = Verdict.REFUTED, fault.description
+    elif search.stopped_by and not search.out_of_depth:
+        verdict, detail = Verdict.UNFINISHED, f"ended by {search.stopped_by}"
+    return FaultResult(
+        name=name or f"{fault.module.rpartition('.')[2]}.{fault.name}",
+        spec=spec_called,
+        refuted_by=fault.refuted_by,
+        verdict=verdict,
+        detail=detail,
+        states=len(search.graph.states),
+        transitions=search.transitions,
+        seconds=search.seconds(),
+        stopped_by=search.stopped_by,
+        counterexample=shown,
+    )
+
+
+def _runnable(spec: object) -> type[Spec]:
+    if not (inspect.isclass(spec) and issubclass(spec, Spec)):
+        raise SpecError(f"check takes a subclass of Spec, not {spec!r}")
+    return spec
+
+
+def _verdicts(
+    search: Search, called: str, only: Collection[str] | None
+) -> Iterator[PropertyResult]:
+    kinds = {NO_ACTION_FAILS: "built-in"} if only is None or NO_ACTION_FAILS in only else {}
+    kinds |= {one.name: one.kind for one in search.model.properties}
+    for name, kind in kinds.items():
+        finding = search.findings.get(name)
+        if finding:
+            shown = tell(search, finding, called)
+            yield PropertyResult(name, kind, Verdict.REFUTED, finding.detail, shown)
+        elif search.stopped_by:
+            yield PropertyResult(name, kind, Verdict.UNFINISHED, f"ended by {search.stopped_by}")
+        else:
+            yield _confirmed_unless_vacuous(search, name, kind)
+    if only is None:
+        yield _every_action_fires(search)
+
+
+def _confirmed_unless_vacuous(search: Search, name: str, kind: str) -> PropertyResult:
+    idle = [
+        ", ".join(map(repr, one.arguments)) or "any state"
+        for one, marks in zip(search.temporal, search.marks, strict=True)
+        if one.name == name and TRIGGER not in marks
+    ]
+    if idle:
+        detail = f"no state has its trigger without its goal, for {'; '.join(idle)}"
+        return PropertyResult(name, kind, Verdict.VACUOUS, detail)
+    return PropertyResult(name, kind, Verdict.CONFIRMED)
+
+
+def _every_action_fires(search: Search) -> PropertyResult:
+    silent = [
+        action.name
+        for action in search.model.actions
+        if not action.moves and action.may_never_fire is None
+    ]
+    verdict, detail = Verdict.CONFIRMED, ""
+    if silent and search.stopped_by:
+        verdict, detail = Verdict.UNFINISHED, f"ended by {search.stopped_by}"
+    elif silent:
+        verdict = Verdict.VACUOUS
+        detail = (
+            f"{', '.join(silent)} never fired; mend what forbids it, "
+            'or say may_never_fire="the reason"'
+        )
+    return PropertyResult(EVERY_ACTION_FIRES, "built-in", verdict, detail)

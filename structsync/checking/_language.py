@@ -1,0 +1,285 @@
+"""The words of a specification: `Spec`, `start`, `action`, `invariant`, `step`, `leads_to`.
+
+A word only declares. Each decorator checks what can be checked without running anything, hangs a
+`Declaration` on the function and returns the function itself, so that a spec stays an ordinary
+class whose methods can be called, typed and tested. `_model` reads the declarations.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ParamSpec, TypeVar, cast, overload
+
+from structsync.checking._errors import SpecError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Where the values of a parameter come from: a constant, a field, or a function of the spec.
+Domain = Iterable[Any] | Callable[[Any], Iterable[Any]]
+
+#: The state of a spec, one hashable value per field.
+Snapshot = tuple[Hashable, ...]
+
+_MARK = "__structsync_declaration__"
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a decorator of this module says about the function below it."""
+
+    kind: str
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    when: Callable[..., Any] | None = None
+    fair: bool = False
+    may_never_fire: str | None = None
+
+
+class Field:
+    """A part of the state together with how it starts; made by `start`."""
+
+    def __init__(
+        self, factory: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.factory = factory
+        self.args = args
+        self.kwargs = kwargs
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if self.name:
+            raise SpecError(
+                f"one start(...) is one field, not both {self.name!r} and {name!r} of "
+                f"{owner.__name__}; write start(...) once for each"
+            )
+        self.name = name
+
+    def make(self, factory: Callable[..., Any] | None = None) -> Any:
+        """Build the first value, by another factory if a planted fault brings one."""
+        return (factory or self.factory)(*self.args, **self.kwargs)
+
+
+def start(factory: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Declare a field of the state that starts as `factory(*args, **kwargs)`.
+
+    The value has `snapshot() -> Hashable` and `restore(snapshot) -> None`, or is immutable and
+    hashable (int, str, tuple, frozenset, None, ...).
+    """
+    if not callable(factory):
+        raise SpecError(
+            f"start takes a factory and its arguments, not the value {factory!r}; "
+            f"write start({type(factory).__name__}, {factory!r})"
+        )
+    return cast(T, Field(factory, args, kwargs))
+
+
+class _Body(dict[str, Any]):
+    """The namespace of a spec's class body: refuses to lose a declaration by its name."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name in self and (is_declared(self[name]) or is_declared(value)):
+            raise SpecError(
+                f"a name in a spec means one thing, and {name!r} is declared twice; "
+                "rename one of them, or the first would silently not be checked"
+            )
+        super().__setitem__(name, value)
+
+
+class _SpecMeta(type):
+    """Gives every spec a class body that notices double names."""
+
+    @classmethod
+    def __prepare__(cls, name: str, bases: tuple[type, ...], /, **kwds: Any) -> _Body:
+        return _Body()
+
+    def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _SpecMeta:
+        return super().__new__(cls, name, bases, dict(body))
+
+
+class Spec(metaclass=_SpecMeta):
+    """A specification: a state, the actions that change it, and what must be true of them.
+
+    Subclass it in a module of its own. A class whose name starts with an underscore, or with
+    `abstract = True` in its body, is a base for other specs and is not run itself.
+    """
+
+    def __init__(self) -> None:
+        for name, one in fields_of(type(self)).items():
+            self.__dict__[name] = one.make()
+
+    def canonical(self, snapshot: Any) -> Any:
+        """Map a state to the representative of all states that are to count as one.
+
+        Args:
+            snapshot: a named tuple with one hashable value per field; return one like it
+                (`snapshot._replace(...)`). It must be idempotent, and must not look at `self`'s
+                fields. Use it for counters that only grow and for symmetric names.
+        """
+        return snapshot
+
+    def describe(self) -> Mapping[str, object]:
+        """Return what a trace shows of this state, by name; all fields unless overridden."""
+        return {name: getattr(self, name) for name in fields_of(type(self))}
+
+
+def is_declared(value: object) -> bool:
+    """Tell whether a value of a class body is a field or a decorated function."""
+    return isinstance(value, Field) or hasattr(value, _MARK)
+
+
+def declaration_of(value: object) -> Declaration | None:
+    """Return what a decorator said about this function, if one did."""
+    found = getattr(value, _MARK, None)
+    return found if isinstance(found, Declaration) else None
+
+
+def fields_of(spec: type[Spec]) -> dict[str, Field]:
+    """Return the fields of a spec by name, those of its bases first."""
+    return {name: value for name, value in _members(spec).items() if isinstance(value, Field)}
+
+
+def declared_in(spec: type[Spec]) -> dict[str, Callable[..., Any]]:
+    """Return the decorated functions of a spec by name, in the order of their definition."""
+    return {
+        name: value for name, value in _members(spec).items() if declaration_of(value) is not None
+    }
+
+
+def _members(spec: type[Spec]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for owner in reversed(spec.__mro__):
+        for name, value in vars(owner).items():
+            inherited = found.get(name)
+            if inherited is not None and is_declared(inherited) and not is_declared(value):
+                raise SpecError(
+                    f"{owner.__name__}.{name} hides what a base spec declares under that name; "
+                    "rename it, or decorate it like the one it replaces"
+                )
+            found[name] = value
+    return found
+
+
+@overload
+def action(declare: F, /) -> F: ...
+@overload
+def action(
+    *,
+    when: Callable[..., Any] | None = None,
+    fair: bool = False,
+    may_never_fire: str | None = None,
+    **domains: Domain,
+) -> Callable[[F], F]: ...
+def action(
+    declare: F | None = None,
+    /,
+    *,
+    when: Callable[..., Any] | None = None,
+    fair: bool = False,
+    may_never_fire: str | None = None,
+    **domains: Domain,
+) -> F | Callable[[F], F]:
+    """Declare a step that may be taken in a state, once for each value of its parameters.
+
+    Args:
+        when: a further condition, called with the spec and the parameters.
+        fair: weak fairness, for each value of the parameters apart: an action that stays
+            possible for ever is taken some day.
+        may_never_fire: the reason why this action may stay impossible in every state; without
+            it such an action is reported as a check that cannot fail.
+        domains: for each parameter where its values come from: a constant, a field, or a
+            function of the spec.
+    """
+    if may_never_fire is not None and (type(may_never_fire) is not str or not may_never_fire):
+        raise SpecError(
+            f"may_never_fire takes the reason as text, not {may_never_fire!r}; "
+            'write may_never_fire="why no state allows it"'
+        )
+    word = Declaration("action", domains, when, fair, may_never_fire)
+    return _declare(word, declare)
+
+
+def invariant(declare: F) -> F:
+    """Declare what is true in every state: `(self) -> bool`, or a body of assert statements."""
+    return _declared(Declaration("invariant"), declare, ("self",))
+
+
+def step(declare: F) -> F:
+    """Declare what is true of every transition: `(self, before) -> bool`, or assert statements.
+
+    `before` is the spec as it was; its fields cannot be assigned.
+    """
+    return _declared(Declaration("step"), declare, ("self", "before"))
+
+
+@overload
+def leads_to(declare: F, /) -> F: ...
+@overload
+def leads_to(**domains: Iterable[Any]) -> Callable[[F], F]: ...
+def leads_to(declare: F | None = None, /, **domains: Iterable[Any]) -> F | Callable[[F], F]:
+    """Declare that whenever a trigger holds, a goal holds then or later.
+
+    The function returns the pair `trigger, goal`. It is judged under weak fairness of the actions
+    marked `fair=True`, for each value of its parameters apart; the values are constants.
+    """
+    for name, values in domains.items():
+        if callable(values) or isinstance(values, Field):
+            raise SpecError(
+                f"leads_to judges each value of {name!r} over whole behaviours, so its values "
+                "cannot depend on the state; give a constant such as a tuple of all names"
+            )
+    return _declare(Declaration("leads_to", domains), declare)
+
+
+def _declare(word: Declaration, declare: F | None) -> F | Callable[[F], F]:
+    for name, values in word.domains.items():
+        if isinstance(values, str) or not (
+            callable(values) or isinstance(values, (Iterable, Field))
+        ):
+            raise SpecError(
+                f"the values of {name!r} are an iterable or a function of the spec, "
+                f"not {values!r}; write {name}=({values!r},) for a single value"
+            )
+    names = ("self", *word.domains)
+    if declare is None:
+        return lambda function: _declared(word, function, names)
+    return _declared(word, declare, names)
+
+
+def _declared(word: Declaration, function: F, names: tuple[str, ...]) -> F:
+    what = f"@{word.kind} {getattr(function, '__qualname__', repr(function))}"
+    if not inspect.isfunction(function):
+        raise SpecError(f"{what} decorates a plain method; put it directly above a def")
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        raise SpecError(f"{what} is async, and a step is one synchronous call; write def")
+    if inspect.isgeneratorfunction(function):
+        raise SpecError(f"{what} yields, so calling it would run nothing; return instead")
+    taken = tuple(inspect.signature(function).parameters)
+    if len(taken) != len(names) or set(taken[1:]) != set(names[1:]):
+        raise SpecError(
+            f"{what} takes ({', '.join(taken)}) but is declared for ({', '.join(names)}); "
+            + _parameter_repair(word.kind)
+        )
+    setattr(function, _MARK, word)
+    return function
+
+
+def _parameter_repair(kind: str) -> str:
+    if kind in ("action", "leads_to"):
+        return f"give each parameter its values: @{kind}(who=...) for def f(self, who)"
+    return "write exactly these parameters"
+
+
+def asserts(function: Callable[..., Any]) -> bool:
+    """Tell whether a function's own body contains an assert statement.
+
+    Read off the byte code, which python -O leaves without it: a property that can then never fail
+    is found out instead of passing.
+    """
+    return any(
+        "ASSERTION_ERROR" in one.opname or "AssertionError" in (one.argrepr or "")
+        for one in dis.get_instructions(function)
+    )

@@ -1,0 +1,175 @@
+"""Specs and faults from a file or a folder of Python modules.
+
+A folder is loaded as a package, so that its modules can import each other; a file is loaded as a
+module of its folder. The folder of structsync's own specs is the package `structsync.specs`
+wherever it lies: beside the modules when installed, beside the package in a source tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+from structsync.checking._check import spec_name
+from structsync.checking._errors import SpecError
+from structsync.checking._faults import Fault, faults_of
+from structsync.checking._language import Spec
+
+SHIPPED = "structsync.specs"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What one path contains."""
+
+    folder: Path
+    whole: bool
+    """True if all modules of the folder were loaded, not one file of it."""
+    specs: dict[str, type[Spec]]
+    faults: dict[str, Fault]
+
+
+def shipped_specs() -> Loaded:
+    """Load structsync's own specs, from the installed package or from the source tree.
+
+    Raises:
+        SpecError: this copy of structsync comes without them.
+    """
+    folder = _shipped_folder()
+    if folder is None:
+        raise SpecError(
+            "this copy of structsync comes without its specs; give the path of a spec module"
+        )
+    return load(folder)
+
+
+def load(path: Path) -> Loaded:
+    """Load all specs and faults that a file or folder defines.
+
+    Classes that a module only imports belong to the module that defines them. Not run: spec
+    classes that are private or `abstract = True`, modules whose name starts with an underscore.
+
+    Raises:
+        SpecError: the path has no Python module, one of them cannot be imported, or there is
+            nothing in it to run.
+    """
+    path = path.resolve()
+    folder = path if path.is_dir() else path.parent
+    if not (path.is_dir() or (path.is_file() and path.suffix == ".py")):
+        raise SpecError(f"a spec is a Python file or a folder of them, and {path} is neither")
+    with _importing_from(folder):
+        root = _package(folder)
+        files = [path] if path.is_file() else _modules(folder)
+        modules = [_import(root, folder, file) for file in files]
+    specs = {spec_name(one, root): one for module in modules for one in _specs_of(module)}
+    faults = {spec_name(one.factory, root): one for module in modules for one in faults_of(module)}
+    if not specs and not faults:
+        raise SpecError(f"{path} defines no subclass of Spec and no fault; nothing to check")
+    return Loaded(folder, path.is_dir(), specs, faults)
+
+
+def _specs_of(module: ModuleType) -> list[type[Spec]]:
+    return [
+        one
+        for one in vars(module).values()
+        if isinstance(one, type)
+        and issubclass(one, Spec)
+        and one.__module__ == module.__name__
+        and not one.__name__.startswith("_")
+        and not vars(one).get("abstract", False)
+    ]
+
+
+def _shipped_folder() -> Path | None:
+    found = importlib.util.find_spec(SHIPPED)
+    if found and found.submodule_search_locations:
+        return Path(next(iter(found.submodule_search_locations))).resolve()
+    beside = Path(__file__).resolve().parents[2] / "specs"
+    return beside if beside.is_dir() else None
+
+
+def _modules(folder: Path) -> list[Path]:
+    return [
+        file
+        for file in sorted(folder.rglob("*.py"))
+        if not any(
+            part.startswith((".", "_")) and part != "__init__.py"
+            for part in file.relative_to(folder).parts
+        )
+    ]
+
+
+@contextmanager
+def _importing_from(folder: Path) -> Iterator[None]:
+    """Let spec modules import what lies in the working directory or beside them."""
+    before = sys.path[:]
+    sys.path[:0] = [str(Path.cwd()), str(folder)]
+    try:
+        yield
+    finally:
+        sys.path[:] = before
+
+
+def _package(folder: Path) -> str:
+    """Return the name under which a folder is imported, and make it importable."""
+    if folder == _shipped_folder():
+        if importlib.util.find_spec(SHIPPED) is None:
+            _make_package(SHIPPED, folder)
+        return SHIPPED
+    if (folder / "__init__.py").exists():
+        top = folder
+        while (top.parent / "__init__.py").exists():
+            top = top.parent
+        name = ".".join([top.name, *folder.relative_to(top).parts])
+        sys.path.insert(0, str(top.parent))
+        return name
+    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:8]
+    name = f"_specs_in_{folder.name.replace('.', '_')}_{digest}"
+    for old in [one for one in sys.modules if one == name or one.startswith(f"{name}.")]:
+        del sys.modules[old]
+    _make_package(name, folder)
+    return name
+
+
+def _make_package(name: str, folder: Path) -> None:
+    init = folder / "__init__.py"
+    places = [str(folder)]
+    if init.exists():
+        found = importlib.util.spec_from_file_location(
+            name, init, submodule_search_locations=places
+        )
+    else:
+        found = ModuleSpec(name, None, is_package=True)
+        found.submodule_search_locations = places
+    assert found is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(found)
+    if found.loader:
+        found.loader.exec_module(module)
+
+
+def _import(root: str, folder: Path, file: Path) -> ModuleType:
+    inside = file.relative_to(folder).with_suffix("").parts
+    name = ".".join([root, *(part for part in inside if part != "__init__")])
+    try:
+        module = importlib.import_module(name)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        raise SpecError(
+            f"{file} cannot be imported: {type(error).__name__}: {error} "
+            f"(raised in {frame.filename}, line {frame.lineno})"
+        ) from error
+    if Path(module.__file__ or "").resolve() != file:
+        raise SpecError(
+            f"{file} would be imported as {name}, which is already {module.__file__}; "
+            "rename the folder, or remove its __init__.py"
+        )
+    return module

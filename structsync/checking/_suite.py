@@ -1,0 +1,145 @@
+"""Many specs and faults in one run, with one exit code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from structsync.checking._budget import INTERRUPTED, Progress
+from structsync.checking._check import check, check_fault
+from structsync.checking._errors import SpecError
+from structsync.checking._faults import Fault
+from structsync.checking._language import Spec
+from structsync.checking._load import Loaded
+from structsync.checking._verdict import FaultResult, Result, Verdict
+
+#: Everything holds, and every planted fault was found.
+EXIT_CONFIRMED = 0
+#: A property is refuted or cannot fail, a fault was not found, or the manifest differs.
+EXIT_REFUTED = 1
+#: Something is not finished, and nothing is refuted.
+EXIT_UNFINISHED = 2
+#: The command or a spec is wrong; nothing was judged. As in BSD's sysexits.
+EXIT_USAGE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to run, and when to stop."""
+
+    only: str = ""
+    """Run the specs and faults whose name contains this."""
+    faults: bool = True
+    max_states: int | None = None
+    seconds: float | None = None
+    """For the whole run."""
+
+    @property
+    def partial(self) -> bool:
+        """True if some specs or faults are left out."""
+        return bool(self.only) or not self.faults
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The results of the specs and faults of one path."""
+
+    loaded: Loaded
+    results: tuple[Result, ...]
+    faults: tuple[FaultResult, ...]
+    not_started: tuple[str, ...]
+
+    @property
+    def finished(self) -> bool:
+        """True if every search was finished."""
+        verdicts = [one.verdict for result in self.results for one in result.properties]
+        verdicts += [one.verdict for one in self.faults]
+        return not self.not_started and Verdict.UNFINISHED not in verdicts
+
+
+OnStart = Callable[[str], None]
+OnProgress = Callable[[Progress], None]
+
+
+class Suite:
+    """Runs what was loaded, one search after the other, until the time is up or Ctrl-C."""
+
+    def __init__(
+        self,
+        options: Options,
+        on_start: OnStart | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.options = options
+        self._on_start = on_start or (lambda name: None)
+        self._on_progress = on_progress
+        self._began = time.perf_counter()
+        self._interrupted = False
+
+    def run(self, loaded: Loaded) -> Run:
+        """Check the specs of one path, then its faults."""
+        skipped: list[str] = []
+        results, faults = [], []
+        for name, spec in loaded.specs.items():
+            if self._starts(name, skipped):
+                results.append(self._check(name, spec))
+        for name, fault in loaded.faults.items() if self.options.faults else ():
+            if self._starts(name, skipped):
+                faults.append(self._check_fault(name, fault))
+        return Run(loaded, tuple(results), tuple(faults), tuple(skipped))
+
+    def _starts(self, name: str, skipped: list[str]) -> bool:
+        if self.options.only not in name:
+            return False
+        if self._interrupted or self._seconds_left() == 0:
+            skipped.append(name)
+            return False
+        self._on_start(name)
+        return True
+
+    def _seconds_left(self) -> float | None:
+        if self.options.seconds is None:
+            return None
+        return max(0.0, self.options.seconds - (time.perf_counter() - self._began))
+
+    def _check(self, name: str, spec: type[Spec]) -> Result:
+        try:
+            result = check(
+                spec,
+                max_states=self.options.max_states,
+                seconds=self._seconds_left(),
+                name=name,
+                on_progress=self._on_progress,
+            )
+        except SpecError as error:
+            raise SpecError(f"{name}: {error}") from error
+        self._interrupted |= result.stopped_by == INTERRUPTED
+        return result
+
+    def _check_fault(self, name: str, fault: Fault) -> FaultResult:
+        try:
+            result = check_fault(
+                fault,
+                max_states=self.options.max_states,
+                seconds=self._seconds_left(),
+                name=name,
+                on_progress=self._on_progress,
+            )
+        except SpecError as error:
+            raise SpecError(f"{name}: {error}") from error
+        self._interrupted |= result.stopped_by == INTERRUPTED
+        return result
+
+
+def exit_code(runs: Sequence[Run], differences: Sequence[str]) -> int:
+    """Return the exit code of a whole run; a refutation wins over what is not finished."""
+    verdicts = [one.verdict for run in runs for result in run.results for one in result.properties]
+    verdicts += [
+        Verdict.CONFIRMED if one.caught else one.verdict for run in runs for one in run.faults
+    ]
+    if differences or {Verdict.REFUTED, Verdict.VACUOUS} & {*verdicts}:
+        return EXIT_REFUTED
+    if Verdict.UNFINISHED in verdicts or any(run.not_started for run in runs):
+        return EXIT_UNFINISHED
+    return EXIT_CONFIRMED

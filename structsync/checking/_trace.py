@@ -1,0 +1,95 @@
+"""A finding of the search, told as a counterexample."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from structsync.checking._language import Spec, declaration_of
+from structsync.checking._model import NO_ACTION_FAILS, Model, Move
+from structsync.checking._search import Finding, Search
+from structsync.report import Counterexample, Step
+
+
+def tell(search: Search, finding: Finding, spec_name: str) -> Counterexample:
+    """Return the counterexample of a finding, with the state after each step.
+
+    With `canonical`, the states shown are the representatives that the search stores.
+    """
+    model, graph = search.model, search.graph
+    way = [(label, state, "") for label, state in graph.path(finding.state)]
+    cycle_start, start_note = None, ""
+    if finding.lasso:
+        waiting = "from here on the trigger waits for its goal"
+        if way:
+            way[-1] = (*way[-1][:2], waiting)
+        else:
+            start_note = waiting
+        way += [(label, state, "") for label, state in finding.lasso.stem]
+        cycle_start = len(way)
+        way += [(label, state, "") for label, state in finding.lasso.cycle]
+    steps = [_step(model, model.moves[a], _state(search, s), note) for a, s, note in way]
+    if finding.move:
+        steps.append(_last_step(search, finding, finding.move))
+    kind, claim = _claim(model.spec_class, finding.property)
+    return Counterexample(
+        spec=spec_name,
+        refuted=finding.property,
+        kind=kind,
+        start=_state(search, 0),
+        steps=tuple(steps),
+        claim=claim,
+        detail=finding.detail,
+        start_note=start_note,
+        cycle_start=cycle_start,
+    )
+
+
+def _claim(spec: type[Spec], name: str) -> tuple[str, str]:
+    if name == NO_ACTION_FAILS:
+        return "built-in", "No action raises an exception."
+    function = getattr(spec, name)
+    word = declaration_of(function)
+    assert word is not None
+    return word.kind, (inspect.getdoc(function) or "").split("\n\n")[0]
+
+
+def _state(search: Search, number: int) -> Mapping[str, str]:
+    model = search.model
+    model.restore(model.live, search.graph.states[number])
+    return _described(model.live)
+
+
+def _described(spec: Spec) -> Mapping[str, str]:
+    return {name: _shown(value) for name, value in spec.describe().items()}
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, frozenset):
+        return "{" + ", ".join(sorted(map(_shown, value))) + "}"
+    if "__repr__" not in _own_names(type(value)) and callable(getattr(value, "snapshot", None)):
+        return repr(value.snapshot())
+    return repr(value)
+
+
+def _own_names(kind: type) -> set[str]:
+    return {name for owner in kind.__mro__[:-1] for name in vars(owner)}
+
+
+def _step(model: Model, move: Move, state: Mapping[str, str], note: str) -> Step:
+    values = [v if isinstance(v, str) else repr(v) for v in move.arguments]
+    named = tuple(zip(move.action.parameters, values, strict=True))
+    return Step(move.action.name, named, state, actor=values[0] if values else "", note=note)
+
+
+def _last_step(search: Search, finding: Finding, move: Move) -> Step:
+    """Take the refuting move once more: the state after it may never have been stored."""
+    model = search.model
+    model.restore(model.live, search.graph.states[finding.state])
+    note = "" if finding.property != NO_ACTION_FAILS else finding.detail
+    try:
+        move.run(model.live, *move.arguments)
+    except Exception:  # noqa: BLE001 - this is what the finding tells of
+        return _step(model, move, _state(search, finding.state), note)
+    return _step(model, move, _described(model.live), note)

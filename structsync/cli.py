@@ -1,0 +1,176 @@
+"""The command `structsync`; each subcommand is a function here and does its work elsewhere.
+
+Exit codes of `check`: 0 all confirmed; 1 something is refuted, cannot fail or differs from the
+manifest; 2 something is not finished and nothing refuted; 64 the command or a spec is wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from structsync.checking import SpecError, _manifest
+from structsync.checking._load import Loaded, load, shipped_specs
+from structsync.checking._output import document, write_reports
+from structsync.checking._suite import (
+    EXIT_UNFINISHED,
+    EXIT_USAGE,
+    Options,
+    Run,
+    Suite,
+    exit_code,
+)
+from structsync.checking._terminal import ProgressLine, counterexamples, print_runs
+
+#: More states than this take gigabytes; a spec without bounds should end by itself before that.
+DEFAULT_MAX_STATES = 5_000_000
+
+#: Into a file or a pipe the tables are printed as wide as names need, not as wide as a terminal.
+LOG_WIDTH = 160
+
+
+class _UsageError(click.UsageError):
+    """A wrong command: click's own code 2 says here that a check is not finished."""
+
+    exit_code = EXIT_USAGE
+
+
+class _SpecFailure(click.ClickException):
+    """A spec that cannot be run."""
+
+    exit_code = EXIT_USAGE
+
+
+class _Group(click.Group):
+    """A group that gives the errors of its commands their exit code."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _own_exit_codes():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _own_exit_codes():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _own_exit_codes() -> Iterator[None]:
+    try:
+        yield
+    except click.UsageError as error:
+        raise _UsageError(error.format_message(), ctx=error.ctx) from error
+    except SpecError as error:
+        raise _SpecFailure(str(error)) from error
+
+
+@click.group(cls=_Group, no_args_is_help=False)
+@click.version_option(package_name="structsync")
+def main() -> None:
+    """Synchronization for trio whose correctness is checked."""
+
+
+@main.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, nothing else.")
+@click.option(
+    "--max-states",
+    type=click.IntRange(min=1),
+    default=DEFAULT_MAX_STATES,
+    show_default=True,
+    help="End a search, not finished, beyond this many states.",
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0),
+    help="End the whole run, not finished, after this time.",
+)
+@click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write an HTML and a JSON file for each counterexample into this folder.",
+)
+@click.option("--no-faults", is_flag=True, help="Leave out the planted faults.")
+@click.option("--only", default="", help="Run the specs and faults whose name contains this.")
+@click.option(
+    "--manifest",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Compare with this record; manifest.toml beside the specs by default, if there is one.",
+)
+@click.option("--update-manifest", is_flag=True, help="Record instead of comparing.")
+def check(
+    paths: tuple[Path, ...],
+    as_json: bool,
+    max_states: int,
+    seconds: float | None,
+    report: Path | None,
+    no_faults: bool,
+    only: str,
+    manifest: Path | None,
+    update_manifest: bool,
+) -> None:
+    """Explore all states of the specs in PATH (files or folders; structsync's own by default).
+
+    Exit code: 0 all confirmed and all faults found; 1 something is refuted, cannot fail or differs
+    from the manifest; 2 something is not finished; 64 wrong usage, or a spec that cannot be run.
+    """
+    options = Options(only, not no_faults, max_states, seconds)
+    runs = _run(paths, options, Console(stderr=True))
+    differences = _on_record(runs, manifest, update_manifest)
+    code = exit_code(runs, differences)
+    written = write_reports(report, [*counterexamples(runs)]) if report else []
+    if as_json:
+        click.echo(json.dumps(document(runs, differences, code), indent=2))
+    else:
+        console = Console()
+        if not console.is_terminal:
+            console.width = LOG_WIDTH
+        print_runs(console, runs, differences)
+        for page in written:
+            console.print(f"report: {page}", soft_wrap=True, markup=False)
+    sys.exit(code)
+
+
+def _run(paths: Sequence[Path], options: Options, progress: Console) -> list[Run]:
+    """Load and run everything; what spec modules print goes to stderr."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            loaded = [load(path) for path in paths] or [shipped_specs()]
+            if not any(options.only in name for one in loaded for name in _names(one, options)):
+                known = ", ".join(name for one in loaded for name in _names(one, options))
+                raise SpecError(
+                    f"nothing to check has {options.only!r} in its name; known: {known}"
+                )
+            with ProgressLine(progress) as line:
+                suite = Suite(options, line.start, line.update)
+                return [suite.run(one) for one in loaded]
+    except KeyboardInterrupt:
+        click.echo("interrupted; nothing is confirmed", err=True)
+        sys.exit(EXIT_UNFINISHED)
+
+
+def _names(loaded: Loaded, options: Options) -> list[str]:
+    return [*loaded.specs, *(loaded.faults if options.faults else ())]
+
+
+def _on_record(runs: Sequence[Run], given: Path | None, update: bool) -> list[str]:
+    """Compare runs with their manifests, or record them there."""
+    found: list[str] = []
+    for run in runs:
+        file = given or run.loaded.folder / _manifest.NAME
+        complete = run.loaded.whole and (given is None or len(runs) == 1)
+        if update:
+            _manifest.write(file, run, complete)
+        elif given or file.exists():
+            found += _manifest.differences(run, _manifest.read(file), complete)
+    return found
+
+
+if __name__ == "__main__":
+    main()

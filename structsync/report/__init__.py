@@ -1,0 +1,16 @@
+"""Pictures of counterexamples: one data model, three renderings.
+
+_model.py     what a counterexample is
+_text.py      a table for the terminal (rich)
+_html.py      one self-contained page with a drawing (jinja2, inline SVG)
+_json.py      JSON, and trace events for Perfetto
+"""
+
+from structsync.report._html import to_html as to_html
+from structsync.report._json import dumps as dumps
+from structsync.report._json import from_json as from_json
+from structsync.report._json import to_json as to_json
+from structsync.report._json import to_trace_events as to_trace_events
+from structsync.report._model import Counterexample as Counterexample
+from structsync.report._model import Step as Step
+from structsync.report._text import to_text as to_text
