@@ -1,0 +1,58 @@
+"""Synchronization for trio, with the checking built in.
+
+Map of the package, from the inside out:
+
+* ``_core``: the pure decisions, without trio: requests, policies, one core per primitive.
+* ``_park``: the only module that parks and wakes tasks.
+* ``primitive``, ``semaphore``, ``lock``, ``condition``, ...: the public classes, without decisions.
+* ``scope``, ``events``: what ends primitives, and what tells of them.
+* ``checking``, ``report``, ``cli``: specification modules, the model checker, its reports.
+"""
+
+from ._core.arbiter import Arbiter as Arbiter
+from ._core.request import Status as Status
+from ._errors import PermitLeakError as PermitLeakError
+from ._errors import RequestWithdrawn as RequestWithdrawn
+from .capacity_limiter import CapacityLimiter as CapacityLimiter
+from .capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
+from .condition import Condition as Condition
+from .condition import ConditionStatistics as ConditionStatistics
+from .events import Event as Event
+from .events import observe as observe
+from .lock import Lock as Lock
+from .lock import LockStatistics as LockStatistics
+from .parker import Parker as Parker
+from .parker import ParkerStatistics as ParkerStatistics
+from .primitive import Primitive as Primitive
+from .primitive import PrimitiveStatistics as PrimitiveStatistics
+from .request import Request as Request
+from .scope import Scope as Scope
+from .scope import open_scope as open_scope
+from .semaphore import Semaphore as Semaphore
+from .semaphore import SemaphoreStatistics as SemaphoreStatistics
+from .wait_queue import WaitQueue as WaitQueue
+
+__all__ = [
+    "Arbiter",
+    "CapacityLimiter",
+    "CapacityLimiterStatistics",
+    "Condition",
+    "ConditionStatistics",
+    "Event",
+    "Lock",
+    "LockStatistics",
+    "Parker",
+    "ParkerStatistics",
+    "PermitLeakError",
+    "Primitive",
+    "PrimitiveStatistics",
+    "Request",
+    "RequestWithdrawn",
+    "Scope",
+    "Semaphore",
+    "SemaphoreStatistics",
+    "Status",
+    "WaitQueue",
+    "observe",
+    "open_scope",
+]

@@ -1,0 +1,48 @@
+"""Checks of what users pass in; the values themselves are judged by the cores."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ._core.arbiter import Arbiter
+
+
+def check_count(value: object, what: str, *, least: int = 1) -> None:
+    """Raise unless ``value`` is an int (not a bool) that is at least ``least``.
+
+    Raises:
+      TypeError: if it is not an int.
+      ValueError: if it is too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be an int, not {value!r}")
+    if value < least:
+        raise ValueError(f"{what} must be >= {least}, not {value}")
+
+
+def check_priority(priority: object, core: Arbiter[Any]) -> None:
+    """Raise unless ``priority`` is 0, or an int and the core has priorities.
+
+    Raises:
+      TypeError: if it is not an int.
+      ValueError: if the core's policy has no priorities.
+    """
+    if isinstance(priority, bool) or not isinstance(priority, int):
+        raise TypeError(f"priority must be an int, not {priority!r}")
+    if priority and not core.policy.ranked:
+        raise ValueError(
+            f"priority must be 0 with policy {core.policy.name!r}, not {priority}; "
+            "create the primitive with policy='priority'"
+        )
+
+
+def check_sync(function: Callable[..., object], what: str) -> None:
+    """Raise TypeError unless ``function`` is a callable that is not ``async def``."""
+    if not callable(function):
+        raise TypeError(f"{what} must be callable, not {function!r}")
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(
+            f"{what} must be a sync function, because it runs inside one step: {function!r}"
+        )

@@ -1,0 +1,211 @@
+"""The queue discipline behind every primitive, written once.
+
+A primitive is *state*, a *line* of requests, and three small functions over the state: ``admits``,
+``admit`` and ``give_back``. Everything else is here: who is next (by a policy), withdrawal at any
+moment, closing, and the rule that keeps wakeups from being lost: **after every change, settle**.
+
+At rest, that is between two transitions, this holds (I3)::
+
+    no pending request that the policy would grant next is admitted by the state
+
+Rejected: granting a large claim in parts (tokio's batch semaphore) needs a second kind of ownership
+for what was assigned and not yet granted, and loses it in a race (tokio #900); here a claim is all
+or nothing. Rejected: a list of waiters beside the line that maps tasks to requests; the line is the
+only home of who waits.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import abstractmethod
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Any, ClassVar, Generic
+
+from .policy import make_policy
+from .request import BROKEN, GRANTED, WITHDRAWN, ClaimT, Request
+
+
+class Arbiter(Generic[ClaimT]):
+    """The public base of a pure core: a line of requests and the policy that grants them.
+
+    Subclass it, declare the state as annotated attributes of the class (hashable values), and write
+    ``admits``, ``admit`` and ``give_back``. Wrap it in a :class:`structsync.Primitive` to use it in
+    a trio program; give it to :mod:`structsync.checking` to check it.
+
+    Args:
+      policy: ``"fifo"`` (the head blocks those behind it), ``"eligible"`` (the oldest that fits) or
+          ``"priority"`` (smaller number first).
+      ageing: with ``"priority"``, how many later arrivals per level may overtake; None for strict
+          levels.
+    """
+
+    state_fields: ClassVar[tuple[str, ...]] = ()  # the annotated attributes of the subclasses
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        own = inspect.get_annotations(cls).items()
+        names = (name for name, kind in own if not str(kind).startswith("ClassVar"))
+        cls.state_fields = tuple(dict.fromkeys((*cls.state_fields, *names)))
+
+    def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
+        self.policy = make_policy(policy, ageing)
+        # Pending requests by ticket, oldest first.
+        self.line: OrderedDict[int, Request[ClaimT]] = OrderedDict()
+        self.next_ticket = 0
+        # Why the primitive is closed or broken; None while it is in service.
+        self.cause: Hashable = None
+
+    # The three functions of a primitive. They see the state and the claim, never the line.
+
+    @abstractmethod
+    def admits(self, claim: ClaimT) -> bool:
+        """Return whether the state has room for the claim now. Pure."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def admit(self, claim: ClaimT) -> None:
+        """Take the claim. Called only when :meth:`admits` holds; must not raise."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def give_back(self, claim: ClaimT) -> None:
+        """Undo :meth:`admit`. May raise if nothing was taken, and then changes nothing."""
+        raise NotImplementedError
+
+    def refuse_impossible(self, claim: ClaimT) -> None:
+        """Raise if the claim can never be granted (I7): it must not block those behind it."""
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nobody waits and nobody owns it, so that it may move to another run."""
+        return not self.line
+
+    # Transitions. Those that end requests return them, in the order of their grants.
+
+    def admissible(self, claim: ClaimT, priority: int = 0) -> bool:
+        """Return whether the claim, submitted now, would be granted at once (I2)."""
+        if self.line and not self.policy.may_pass(self.line, self.next_ticket, priority):
+            return False
+        return self.cause is None and self.admits(claim)
+
+    def enqueue(self, claim: ClaimT, priority: int = 0, waiter: Any = None) -> Request[ClaimT]:
+        """Put a claim that is not admissible now into the line.
+
+        Raises:
+          ValueError: if it can never be granted.
+        """
+        self.refuse_impossible(claim)
+        request = Request(claim, self.next_ticket, waiter)
+        self.join(request, priority)
+        return request
+
+    def join(self, request: Request[ClaimT], priority: int = 0) -> None:
+        """Put a pending request that is in no line at the end of this one."""
+        ticket = request.ticket = self.next_ticket
+        if self.policy.ranked:
+            self.policy.joined(self.line, ticket, priority)
+        self.line[ticket] = request
+        self.next_ticket = ticket + 1
+
+    def submit(self, claim: ClaimT, priority: int = 0, waiter: Any = None) -> Request[ClaimT]:
+        """Grant the claim at once if that is fair, else put it into the line."""
+        if not self.admissible(claim, priority):
+            return self.enqueue(claim, priority, waiter)
+        request = Request(claim, self.next_ticket, waiter)
+        self.next_ticket += 1
+        self.admit(claim)
+        request.status = GRANTED
+        return request
+
+    def leave(self, request: Request[ClaimT]) -> bool:
+        """Take a request out of the line, if it is pending there; the caller settles."""
+        if self.line.get(request.ticket) is not request:
+            return False
+        del self.line[request.ticket]
+        return True
+
+    def replace(self, request: Request[ClaimT], successor: Request[ClaimT]) -> None:
+        """Give a pending request's place in line to another one, which is in no line."""
+        successor.ticket = request.ticket
+        self.line[request.ticket] = successor
+
+    def withdraw(self, request: Request[ClaimT]) -> list[Request[ClaimT]] | None:
+        """Take a request out of the line and let in those behind it.
+
+        Returns None, and changes nothing, if the request is not pending in this line (I4).
+        """
+        if not self.leave(request):
+            return None
+        request.status = WITHDRAWN
+        return self.settle()
+
+    def settle(self) -> list[Request[ClaimT]]:
+        """Grant whatever can be granted now, in grant order. Runs after every change."""
+        ended: list[Request[ClaimT]] = []
+        line, policy = self.line, self.policy
+        while line:
+            for request in policy.candidates(line):
+                try:
+                    fits = self.admits(request.claim)
+                except BaseException as error:  # a guard's error ends its own request only (I6)
+                    self._break(request, error)
+                    ended.append(request)
+                    break
+                if fits:
+                    self.admit(request.claim)  # the grant, the state, the status: one step (I5)
+                    del line[request.ticket]
+                    request.status = GRANTED
+                    ended.append(request)
+                    break
+                if policy.head_blocks:
+                    return ended
+            else:
+                break
+        return ended
+
+    def release(self, claim: ClaimT) -> list[Request[ClaimT]]:
+        """Give a claim back and grant what that makes room for."""
+        self.give_back(claim)
+        return self.settle() if self.line else []
+
+    def end(self, cause: Hashable) -> list[Request[ClaimT]]:
+        """Take the primitive out of service for good: break every waiter, refuse later claims."""
+        if self.cause is None:
+            self.cause = cause
+        ended = self.waiting()
+        for request in ended:
+            self._break(request, cause)
+        return ended
+
+    def _break(self, request: Request[ClaimT], cause: object) -> None:
+        self.leave(request)
+        request.status = BROKEN
+        request.cause = cause
+
+    # Views, for statistics, the checker and the explorer.
+
+    def waiting(self) -> list[Request[ClaimT]]:
+        """Return the pending requests in the order in which they stand."""
+        return self.policy.in_order(self.line)
+
+    def snapshot(self) -> Hashable:
+        """Return everything that decides the future, as a hashable value.
+
+        Equal situations are equal values: places in line are counted, not numbered. The waiters in
+        it are those that were given at submit.
+        """
+        line = tuple([(request.claim, request.waiter) for request in self.line.values()])
+        state = tuple([getattr(self, name) for name in self.state_fields])
+        return (state, self.cause, line, self.policy.snapshot(self.line, self.next_ticket))
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a situation that :meth:`snapshot` described; its requests are made anew."""
+        state, self.cause, line, ranks = snapshot
+        for name, value in zip(self.state_fields, state, strict=True):
+            setattr(self, name, value)
+        self.next_ticket = 0
+        self.line.clear()
+        tickets = self.policy.restore(ranks, len(line))
+        for ticket, (claim, waiter) in zip(tickets, line, strict=True):
+            self.line[ticket] = Request(claim, ticket, waiter)

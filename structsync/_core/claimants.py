@@ -1,0 +1,43 @@
+"""Claims that identify who makes them: at most one live claim each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from .arbiter import Arbiter
+from .request import Request
+
+
+class ClaimantArbiter(Arbiter[Any]):
+    """An arbiter whose claim is the claimant itself (a task, a borrower), once in line at most.
+
+    ``pending`` is an index into the line, so that a second claim is found without a search. Without
+    it two waits of one borrower would both be granted, and one token counted (trio's limiter, O5).
+    """
+
+    def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
+        super().__init__(policy=policy, ageing=ageing)
+        self.pending: set[Hashable] = set()
+
+    def join(self, request: Request[Any], priority: int = 0) -> None:
+        super().join(request, priority)
+        self.pending.add(request.claim)
+
+    def leave(self, request: Request[Any]) -> bool:
+        if not super().leave(request):
+            return False
+        self.pending.discard(request.claim)
+        return True
+
+    def admit(self, claim: Any) -> None:
+        self.pending.discard(claim)
+
+    def replace(self, request: Request[Any], successor: Request[Any]) -> None:
+        super().replace(request, successor)
+        self.pending.discard(request.claim)
+        self.pending.add(successor.claim)
+
+    def restore(self, snapshot: Any) -> None:
+        super().restore(snapshot)
+        self.pending = {request.claim for request in self.line.values()}

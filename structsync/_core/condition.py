@@ -1,0 +1,123 @@
+"""Waiting for a notification under a lock: the decisions of :class:`structsync.Condition`.
+
+A wait has two stages. *Notified*: the request moves from the condition's line to the end of the
+lock's line, inside ``notify``. *Granted*: it owns the lock; only now the wait has happened.
+
+The stages are what lets trio's condition lose a notification (N1 in trio 0.35): the notified waiter
+is cancelled in the lock's line and takes the notification with it. Here the cancellation of a
+notified waiter, in the same step, gives its place in the lock's line to the oldest waiter that is
+not notified; if there is none, the notification ends as if the cancelled one had never waited.
+
+A cancelled waiter must own the lock before it may raise, because the ``async with`` around it will
+release the lock. It joins the lock's line at the end, notified or not, and nothing can take it out
+again but the end of the lock itself: that is why a holder that waits for a cancelled waiter
+deadlocks (N8), with any condition that has a lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from itertools import islice
+from typing import Any
+
+from .claimants import ClaimantArbiter
+from .lock import LockCore
+from .request import BROKEN, WITHDRAWN, Request
+
+
+class ConditionCore(ClaimantArbiter):
+    """The line of those who wait for a notification, and the lock whose line they move to."""
+
+    def __init__(self, lock: LockCore) -> None:
+        super().__init__()
+        self.lock = lock
+
+    def admits(self, claim: Hashable) -> bool:
+        return False  # only a notification moves anybody, and it moves them to the lock's line
+
+    def give_back(self, claim: Hashable) -> None:
+        raise NotImplementedError("a condition holds nothing; its lock does")
+
+    def refuse_unless_owner(self, claim: Hashable, verb: str) -> None:
+        """Raise RuntimeError unless the claimant owns the lock."""
+        if self.lock.owner != claim:
+            raise RuntimeError(f"must hold the lock to {verb}")
+
+    def wait(self, claim: Hashable, waiter: Any) -> tuple[Request[Any], list[Request[Any]]]:
+        """Queue the owner of the lock for a notification and release the lock, in one step.
+
+        Returns the request, and the requests that the release ended.
+        """
+        request = self.enqueue(claim, waiter=waiter)
+        self.lock.conditions[self] = None
+        return request, self.lock.release(claim)
+
+    def notify(self, count: int | None) -> list[Request[Any]]:
+        """Move the oldest ``count`` waiters (all if None) to the end of the lock's line.
+
+        Ends no request: the caller owns the lock.
+        """
+        for request in self._oldest(count):
+            self._pop(request)
+            self.lock.join(request)
+        return []
+
+    def cancel(self, request: Request[Any]) -> list[Request[Any]] | None:
+        """End a wait that is not granted yet; its waiter joins the lock's line at the end.
+
+        Returns the requests for the lock that this ended, perhaps that of the waiter itself; None,
+        with nothing changed, if the wait had ended already.
+        """
+        if not self._stop_waiting(request):
+            return None
+        request.status = WITHDRAWN
+        self._rejoin(request)
+        return self.lock.settle()
+
+    def end(self, cause: Hashable) -> list[Request[Any]]:
+        """Close the condition: its waiters join the lock's line, and raise once they own it.
+
+        Those that are notified already got what they waited for, and return normally.
+        """
+        if self.cause is None:
+            self.cause = cause
+        for request in self._oldest(None):
+            self._pop(request)
+            request.status = BROKEN
+            request.cause = cause
+            self._rejoin(request)
+        return self.lock.settle()
+
+    def break_waiters(self, cause: Hashable) -> list[Request[Any]]:
+        """Break those who wait for a notification, because the lock is out of service."""
+        ended = self._oldest(None)
+        for request in ended:
+            self._pop(request)
+            request.status = BROKEN
+            request.cause = cause
+        return ended
+
+    def _oldest(self, count: int | None) -> list[Request[Any]]:
+        return list(islice(self.line.values(), count))
+
+    def _stop_waiting(self, request: Request[Any]) -> bool:
+        if self._pop(request):
+            return True
+        if self.lock.line.get(request.ticket) is not request:
+            return False
+        for successor in self._oldest(1):
+            self._pop(successor)
+            self.lock.replace(request, successor)
+            return True
+        return self.lock.leave(request)
+
+    def _rejoin(self, request: Request[Any]) -> None:
+        again: Request[Any] = Request(request.claim, -1, request.waiter)
+        again.parked = request.parked
+        self.lock.join(again)
+
+    def _pop(self, request: Request[Any]) -> bool:
+        found = self.leave(request)
+        if not self.line:
+            self.lock.conditions.pop(self, None)
+        return found

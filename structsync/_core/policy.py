@@ -1,0 +1,136 @@
+"""Fairness policies: which pending request is granted next, and who may pass a line.
+
+A policy reads the line of an arbiter (pending requests by ticket, oldest first) and keeps no fact of
+its own about who is pending: the heap of :class:`Priority` is an index into that line, in which an
+entry is stale once its ticket has left the line.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from .request import Request
+
+PolicyName: TypeAlias = Literal["fifo", "eligible", "priority"]
+Line: TypeAlias = OrderedDict[int, Request[Any]]
+Ranks: TypeAlias = tuple[tuple[int, int], ...]  # (ticket, rank), oldest ticket first
+Candidates: TypeAlias = Callable[[Line], Iterable[Request[Any]]]
+
+
+class Fifo:
+    """Strict first come, first served: the head blocks those behind it."""
+
+    __slots__ = ()
+    name: ClassVar[PolicyName] = "fifo"
+    head_blocks: ClassVar[bool] = True  # the first candidate that does not fit ends the search
+    ranked: ClassVar[bool] = False  # whether it must hear of every request that joins
+
+    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+        """Return whether a newcomer stands before everybody in the (non-empty) line."""
+        return False
+
+    def joined(self, line: Line, ticket: int, priority: int) -> None:
+        """Take note of a request that is about to be put at the end of the line."""
+
+    # Of a non-empty line: those that may be granted next, the preferred one first.
+    candidates: Candidates = staticmethod(OrderedDict.values)
+
+    def in_order(self, line: Line) -> list[Request[Any]]:
+        """Return the pending requests in the order in which they stand."""
+        return list(line.values())
+
+    def snapshot(self, line: Line, next_ticket: int) -> Ranks:
+        """Return what this policy knows beyond the order of the line, counted from the next ticket."""
+        return ()
+
+    def restore(self, ranks: Ranks, length: int) -> Iterable[int]:
+        """Return to what :meth:`snapshot` returned; answer the tickets in line, the next being 0."""
+        return range(-length, 0)
+
+
+class Eligible(Fifo):
+    """The oldest request that fits is next; requests that do not fit are passed over."""
+
+    __slots__ = ()
+    name: ClassVar[PolicyName] = "eligible"
+    head_blocks: ClassVar[bool] = False
+
+    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+        # At rest nobody in the line fits (I3), so a newcomer that fits overtakes no eligible request.
+        return True
+
+
+class Priority(Fifo):
+    """Smaller number first, FIFO among equals; the head blocks those behind it.
+
+    The rank is fixed when a request joins: ``ticket + ageing * priority``, so that ``ageing`` later
+    arrivals per level may overtake and no more (no starvation). ``ageing=None`` means strict levels.
+    """
+
+    __slots__ = ("_ranks", "ageing")
+    name: ClassVar[PolicyName] = "priority"
+    ranked: ClassVar[bool] = True
+
+    def __init__(self, ageing: int | None) -> None:
+        self.ageing = ageing
+        self._ranks: list[tuple[int, int]] = []  # a heap of (rank, ticket)
+
+    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+        self._drop_stale(line)
+        return (self._rank(ticket, priority), ticket) < self._ranks[0]
+
+    def joined(self, line: Line, ticket: int, priority: int) -> None:
+        heappush(self._ranks, (self._rank(ticket, priority), ticket))
+        if len(self._ranks) > 2 * len(line) + 16:  # amortized: each rebuild drops more than half
+            self._ranks = [entry for entry in self._ranks if entry[1] in line]
+            heapify(self._ranks)
+
+    def candidates(self, line: Line) -> Iterable[Request[Any]]:
+        self._drop_stale(line)
+        return (line[self._ranks[0][1]],)
+
+    def in_order(self, line: Line) -> list[Request[Any]]:
+        return [line[ticket] for _, ticket in sorted(self._ranks) if ticket in line]
+
+    def snapshot(self, line: Line, next_ticket: int) -> Ranks:
+        ranks = sorted((ticket, rank) for rank, ticket in self._ranks if ticket in line)
+        if self.ageing is None:  # the levels alone decide; how old somebody is does not
+            return tuple((place - len(ranks), rank) for place, (_, rank) in enumerate(ranks))
+        return tuple((ticket - next_ticket, rank - next_ticket) for ticket, rank in ranks)
+
+    def restore(self, ranks: Ranks, length: int) -> Iterable[int]:
+        self._ranks = sorted((rank, ticket) for ticket, rank in ranks)  # sorted, hence a heap
+        return [ticket for ticket, _ in ranks]
+
+    def _rank(self, ticket: int, priority: int) -> int:
+        return priority if self.ageing is None else ticket + self.ageing * priority
+
+    def _drop_stale(self, line: Line) -> None:
+        while self._ranks[0][1] not in line:
+            heappop(self._ranks)
+
+
+Policy: TypeAlias = Fifo | Eligible | Priority
+
+
+def make_policy(name: str, ageing: int | None) -> Policy:
+    """Return the policy of that name.
+
+    Raises:
+      ValueError: if there is no such policy, or ``ageing`` is negative.
+      TypeError: if ``ageing`` is neither an int nor None.
+    """
+    if ageing is not None and (isinstance(ageing, bool) or not isinstance(ageing, int)):
+        raise TypeError(f"ageing must be an int or None, not {ageing!r}")
+    if ageing is not None and ageing < 0:
+        raise ValueError(f"ageing must be >= 0, not {ageing}")
+    if name == "fifo":
+        return Fifo()
+    if name == "eligible":
+        return Eligible()
+    if name == "priority":
+        return Priority(ageing)
+    raise ValueError(f"policy must be 'fifo', 'eligible' or 'priority', not {name!r}")

@@ -1,0 +1,331 @@
+"""Where a core's decision becomes sleeping and waking: the only module that does either.
+
+The skeleton of every blocking call (C2): check for cancellation, decide, then one shielded
+checkpoint; or park. Nothing lies between the decision and its end that could raise, so a raised
+``Cancelled`` or ``KeyboardInterrupt`` means that nothing was taken (C1, C4).
+
+Why no permit is lost between grant and wake: the core changes the status in the same step in which
+``wake`` reschedules the task, and trio never aborts a task that has been rescheduled (grant beats
+cancel). What is left to get right is a cancellation *before* the grant, and that is ``_abort``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+import outcome
+import trio
+from trio.lowlevel import (
+    Abort,
+    Task,
+    cancel_shielded_checkpoint,
+    checkpoint_if_cancelled,
+    current_root_task,
+    current_task,
+    enable_ki_protection,
+    reschedule,
+    wait_task_rescheduled,
+)
+
+from . import _holdings
+from ._causes import error_of
+from ._core.gate import is_shut, refuse_user_code, threads
+from ._core.request import BROKEN, GRANTED, PENDING, Request
+from ._errors import RequestWithdrawn
+from .events import emit, emit_ended
+
+if TYPE_CHECKING:
+    from .condition import Condition
+    from .lock import Lock
+    from .primitive import OwnedPrimitive, Primitive
+
+    # What an abort does to the core: the requests that ended, or None if it came too late.
+    Withdraw = Callable[[Request[Any]], list[Request[Any]] | None]
+    RaiseCancel = Callable[[], Any]
+
+
+@enable_ki_protection
+async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> None:
+    """Take the claim now or wait in line for it."""
+    if threads:
+        refuse_user_code()
+    core = primitive._core
+    if core.admissible(claim, priority):
+        await checkpoint_if_cancelled()
+        core.admit(claim)  # still admissible: an uncancelled check for cancellation does not yield
+        if primitive._observers:
+            emit("requested", primitive, claim, current_task())
+            emit("granted", primitive, claim, current_task())
+        if primitive._owned:
+            own(primitive, claim)
+        if primitive._skips_left:
+            primitive._skips_left -= 1
+            return
+        primitive._skips_left = primitive._skips
+        await cancel_shielded_checkpoint()
+        return
+    request = enqueue(primitive, claim, priority)
+    primitive._skips_left = primitive._skips
+    await park(primitive, request, core.withdraw)
+    if primitive._owned:
+        _holdings.hold(claim, primitive)
+
+
+@enable_ki_protection
+def acquire_nowait(primitive: Primitive[Any], claim: Any) -> None:
+    """Take the claim now or raise WouldBlock."""
+    if threads:
+        refuse_user_code()
+    core = primitive._core
+    if not core.admissible(claim):
+        check_in_service(primitive)
+        core.refuse_impossible(claim)
+        check_run(primitive)
+        raise trio.WouldBlock
+    core.admit(claim)
+    if primitive._owned:
+        own(primitive, claim)
+    if primitive._observers:
+        task = running_task()
+        emit("requested", primitive, claim, task)
+        emit("granted", primitive, claim, task)
+
+
+@enable_ki_protection
+def give_back(primitive: Primitive[Any], claim: Any) -> None:
+    """Give the claim back and wake those whom that lets in."""
+    if threads:
+        refuse_user_code()
+    core = primitive._core
+    if core.line and primitive._thread != get_ident():
+        check_run(primitive)
+    ended = core.release(claim)
+    if primitive._observers:
+        emit("released", primitive, claim, running_task())
+    if ended:
+        wake(primitive, ended)
+
+
+def submit(primitive: Primitive[Any], claim: Any, priority: int) -> Request[Any]:
+    """Take the claim, or a place in line for it, for a task that does not wait yet."""
+    if threads:
+        refuse_user_code()
+    core, task = primitive._core, current_task()
+    if core.admissible(claim, priority):
+        request = core.submit(claim, priority, task)
+        if primitive._observers:
+            emit("requested", primitive, claim, task)
+            emit("granted", primitive, claim, task)
+    else:
+        request = enqueue(primitive, claim, priority)
+        primitive._thread, primitive._root = 0, current_root_task()
+    if primitive._owned:
+        _holdings.hold(task, primitive)
+    return request
+
+
+def enqueue(primitive: Primitive[Any], claim: Any, priority: int = 0) -> Request[Any]:
+    """Put the current task into the line."""
+    core = primitive._core
+    if core.cause is not None:
+        check_in_service(primitive)
+    if primitive._thread != get_ident():
+        check_run(primitive)
+    request = core.enqueue(claim, priority, current_task())
+    if primitive._observers:
+        emit("requested", primitive, claim, current_task())
+    return request
+
+
+def withdraw(primitive: Primitive[Any], request: Request[Any]) -> bool:
+    """Withdraw a request that nobody, or anybody, waits for."""
+    if threads:
+        refuse_user_code()
+    if request.status is not PENDING:
+        return False
+    if primitive._thread != get_ident():
+        check_run(primitive)
+    ended = primitive._core.withdraw(request)
+    if ended is None:
+        return False
+    if primitive._owned:
+        _holdings.drop(request.claim, primitive)
+    wake(primitive, [request, *ended])
+    return True
+
+
+async def wait_for(primitive: Primitive[Any], request: Request[Any]) -> None:
+    """Sleep until a request that is in line already ends; a cancellation keeps its place."""
+    if request.parked:
+        raise trio.BusyResourceError("another task already waits for this request")
+    if request.status is not PENDING:
+        await checkpoint_if_cancelled()
+        if request.status is not GRANTED:
+            raise error_of_ended(request)
+        await cancel_shielded_checkpoint()
+        return
+    check_run(primitive)
+
+    def abort(raise_cancel: RaiseCancel) -> Abort:
+        request.parked = False
+        return Abort.SUCCEEDED
+
+    request.waiter = current_task()
+    request.parked = True
+    await wait_task_rescheduled(abort)
+
+
+async def park(primitive: Primitive[Any], request: Request[Any], withdraw: Withdraw) -> None:
+    """Sleep until the request ends; a cancellation before that withdraws it."""
+
+    def abort(raise_cancel: RaiseCancel) -> Abort:
+        return _abort(primitive, request, withdraw, raise_cancel)
+
+    request.parked = True
+    await wait_task_rescheduled(abort)
+
+
+def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
+    """Make the tasks of ended requests runnable."""
+    for request in ended:
+        if request.parked:
+            request.parked = False
+            if request.status is GRANTED:
+                reschedule(request.waiter)
+            else:
+                reschedule(request.waiter, outcome.Error(error_of_ended(request)))
+    if primitive._observers:
+        emit_ended(primitive, ended)
+
+
+def _abort(
+    primitive: Primitive[Any],
+    request: Request[Any],
+    withdraw: Withdraw,
+    raise_cancel: RaiseCancel,
+) -> Abort:
+    if threads and is_shut():
+        # A guard or an observer cancelled a scope while the core is in the middle of a step. The
+        # cancellation is carried out right after it; until then a grant may still win.
+        trio.lowlevel.current_trio_token().run_sync_soon(
+            _abort_late, primitive, request, withdraw, raise_cancel
+        )
+        return Abort.FAILED
+    ended = withdraw(request)
+    if ended is None:
+        return Abort.FAILED
+    request.parked = False
+    if primitive._observers:
+        emit_ended(primitive, [request])
+    wake(primitive, ended)
+    return Abort.SUCCEEDED
+
+
+def _abort_late(
+    primitive: Primitive[Any],
+    request: Request[Any],
+    withdraw: Withdraw,
+    raise_cancel: RaiseCancel,
+) -> None:
+    if request.parked and _abort(primitive, request, withdraw, raise_cancel) is Abort.SUCCEEDED:
+        reschedule(request.waiter, outcome.capture(raise_cancel))
+
+
+async def wait_notified(condition: Condition, lock: Lock, task: Task) -> None:
+    """Give the lock up, sleep until notified, and own the lock again, whatever happens."""
+    if threads:
+        refuse_user_code()
+    check_in_service(condition)
+    request, ended = condition._core.wait(task, task)
+    condition._thread = get_ident()
+    _holdings.drop(task, lock)
+    if condition._observers:
+        emit("requested", condition, task, task)
+        emit("released", lock, task, task)
+    wake(lock, ended)
+    cancelled: RaiseCancel | None = None
+
+    def abort(raise_cancel: RaiseCancel) -> Abort:
+        nonlocal cancelled
+        if threads and is_shut():
+            trio.lowlevel.current_trio_token().run_sync_soon(abort_late, raise_cancel)
+        elif (granted := condition._core.cancel(request)) is not None:
+            cancelled = raise_cancel
+            if condition._observers:
+                emit_ended(condition, [request])
+            wake(lock, granted)
+        # Never SUCCEEDED: the task sleeps on until it owns the lock, and raises then.
+        return Abort.FAILED
+
+    def abort_late(raise_cancel: RaiseCancel) -> None:
+        if request.parked:
+            abort(raise_cancel)
+
+    request.parked = True
+    await wait_task_rescheduled(abort)
+    _holdings.hold(task, lock)
+    if cancelled is not None:
+        cancelled()
+    if request.status is BROKEN:
+        raise error_of(request.cause)
+
+
+def change(primitive: Primitive[Any], transition: Callable[[], list[Request[Any]]]) -> None:
+    """Carry out a transition of the core and wake those whom it lets in."""
+    if threads:
+        refuse_user_code()
+    if not primitive._core.at_rest and primitive._thread != get_ident():
+        check_run(primitive)
+    wake(primitive, transition())
+
+
+def end(primitive: Primitive[Any], cause: Hashable) -> None:
+    """Take the primitive out of service and wake everybody with the cause."""
+    change(primitive, lambda: primitive._core.end(cause))
+
+
+def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:
+    """Break what the task owned, or withdraw what it left in line."""
+    wake(primitive, primitive._core.owner_exited(task, cause))
+
+
+def own(primitive: OwnedPrimitive[Any], task: Task) -> None:
+    """Note who took an owned primitive without waiting, and in which run."""
+    primitive._thread, primitive._root = get_ident(), None
+    _holdings.hold(task, primitive)
+
+
+def error_of_ended(request: Request[Any]) -> BaseException:
+    """Return the error of a request that ended without a grant."""
+    if request.status is BROKEN:
+        return error_of(request.cause)
+    return RequestWithdrawn("this request was withdrawn; make a new one")
+
+
+def check_in_service(primitive: Primitive[Any]) -> None:
+    """Raise the error of a primitive that is closed or broken."""
+    if primitive._core.cause is not None:
+        raise error_of(primitive._core.cause)
+
+
+def check_run(primitive: Primitive[Any]) -> None:
+    """Raise RuntimeError if the primitive is in use by another run than the current one (C6)."""
+    if primitive._core.at_rest:
+        primitive._thread, primitive._root = get_ident(), None
+        return
+    try:
+        here = current_root_task()
+    except RuntimeError:
+        here = None
+    if here is None or (primitive._root or primitive._thread) not in (here, get_ident()):
+        raise RuntimeError(
+            f"{primitive!r} is in use by another trio run: it can be used from here once nobody "
+            "holds it or waits for it; from a thread, go through trio.from_thread.run_sync()"
+        )
+
+
+def running_task() -> trio.lowlevel.Task | None:
+    """Return the current task, or None outside a run."""
+    return current_task() if trio.lowlevel.in_trio_task() else None

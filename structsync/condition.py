@@ -1,0 +1,175 @@
+"""A condition variable that cannot lose a notification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar, final
+
+from trio.lowlevel import (
+    Task,
+    cancel_shielded_checkpoint,
+    checkpoint_if_cancelled,
+    current_task,
+    enable_ki_protection,
+)
+
+from . import _park
+from ._arguments import check_count, check_sync
+from ._core.condition import ConditionCore
+from ._core.gate import user_code
+from .lock import Lock, LockStatistics
+from .primitive import Primitive, PrimitiveStatistics
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionStatistics(PrimitiveStatistics):
+    """The state of a :class:`Condition`, for debugging; ``tasks_waiting`` counts the un-notified.
+
+    Attributes:
+      lock_statistics: the state of its lock; notified waiters are counted there.
+    """
+
+    lock_statistics: LockStatistics
+
+
+@final
+class Condition(Primitive[Task]):
+    """Tasks that own a lock wait here until another owner notifies them.
+
+    A drop-in for :class:`trio.Condition`, with two differences: several conditions may share one
+    lock of ours, and a notification is not lost when the task that it woke is cancelled before it
+    owns the lock again: the next waiter gets it in the same step.
+
+    Mesa discipline: between ``notify`` and the end of ``wait`` others may own the lock, so test the
+    predicate again, or use :meth:`wait_for`.
+
+    Fairness: the oldest waiters are notified first and join the lock's line at its end.
+    Cancellation: a cancelled wait owns the lock again when it raises, so it waits for the lock,
+    uncancellably. A task that holds the lock and waits for a cancelled waiter therefore deadlocks;
+    so it does with every condition that has a lock (trio #1082).
+
+    Args:
+      lock: a :class:`Lock`, or None for a new one.
+
+    Raises:
+      TypeError: if ``lock`` is anything else.
+
+    Source: seed 000; trio.Condition; the hand-over is that of CPython gh-112202.
+    """
+
+    __slots__ = ("_lock",)
+    _core: ConditionCore
+
+    def __init__(self, lock: Lock | None = None) -> None:
+        if lock is None:
+            lock = Lock()
+        if type(lock) is not Lock:
+            raise TypeError(f"lock must be a structsync.Lock, not {lock!r}")
+        self._lock = lock
+        super().__init__(ConditionCore(lock._core))
+
+    def locked(self) -> bool:
+        """Return whether the lock is held."""
+        return self._lock.locked()
+
+    async def acquire(self) -> None:
+        """Acquire the lock, waiting if necessary; see :meth:`Lock.acquire`."""
+        await self._lock.acquire()
+
+    def acquire_nowait(self) -> None:
+        """Acquire the lock if it is free; see :meth:`Lock.acquire_nowait`."""
+        self._lock.acquire_nowait()
+
+    def release(self) -> None:
+        """Release the lock; see :meth:`Lock.release`."""
+        self._lock.release()
+
+    def __aenter__(self) -> Coroutine[Any, Any, None]:
+        return self._lock.__aenter__()
+
+    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+        return self._lock.__aexit__(*exc_info)
+
+    @enable_ki_protection
+    async def wait(self) -> None:
+        """Release the lock, wait for a notification, and own the lock again.
+
+        Raises:
+          RuntimeError: if this task does not own the lock.
+          trio.ClosedResourceError: if the condition is closed, before or meanwhile (the lock is
+              owned then), or the lock is (then it is not).
+          trio.BrokenResourceError: if an owner of the lock ended without releasing; the lock is not
+              owned then.
+        """
+        task = current_task()
+        self._core.refuse_unless_owner(task, "wait")
+        await checkpoint_if_cancelled()
+        await _park.wait_notified(self, self._lock, task)
+
+    @enable_ki_protection
+    async def wait_for(self, predicate: Callable[[], T]) -> T:
+        """Wait until ``predicate()`` is true, testing it now and after each notification.
+
+        Returns:
+          The value of the predicate that was true.
+
+        Raises:
+          TypeError: if the predicate is not a sync function.
+          Exception: what the predicate raises; the lock is owned then.
+          RuntimeError, trio.ClosedResourceError, trio.BrokenResourceError: as :meth:`wait`; and
+              RuntimeError in a predicate that changes a primitive.
+        """
+        check_sync(predicate, "predicate")
+        self._core.refuse_unless_owner(current_task(), "wait")
+        await checkpoint_if_cancelled()
+        if value := _evaluate(predicate):
+            await cancel_shielded_checkpoint()
+            return value
+        while True:
+            await self.wait()
+            if value := _evaluate(predicate):
+                return value
+
+    @enable_ki_protection
+    def notify(self, n: int = 1) -> None:
+        """Notify the ``n`` oldest waiters, or all if there are fewer.
+
+        They move to the end of the lock's line and wait there for the lock.
+
+        Raises:
+          RuntimeError: if this task does not own the lock.
+          TypeError, ValueError: if ``n`` is not an int >= 0.
+        """
+        check_count(n, "n", least=0)
+        self._notify(n)
+
+    @enable_ki_protection
+    def notify_all(self) -> None:
+        """Notify all waiters.
+
+        Raises:
+          RuntimeError: if this task does not own the lock.
+        """
+        self._notify(None)
+
+    def _notify(self, n: int | None) -> None:
+        self._core.refuse_unless_owner(current_task(), "notify")
+        _park.change(self, lambda: self._core.notify(n))
+
+    def statistics(self) -> ConditionStatistics:
+        """Return the state of this condition and its lock, for debugging."""
+        return ConditionStatistics(len(self._core.line), self._lock.statistics())
+
+    def _describe(self) -> str:
+        return f"on {self._lock!r}"
+
+    def _balance(self) -> int:
+        return self._lock._balance()
+
+
+def _evaluate(predicate: Callable[[], T]) -> T:
+    with user_code():
+        return predicate()

@@ -1,0 +1,64 @@
+"""Blocks and unblocks that may come in any order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import trio
+from trio.lowlevel import enable_ki_protection
+
+from . import _park
+from ._core.parker import Busy, ParkerCore
+from .primitive import Primitive, PrimitiveStatistics
+
+
+@dataclass(frozen=True, slots=True)
+class ParkerStatistics(PrimitiveStatistics):
+    """The state of a :class:`Parker`, for debugging.
+
+    Attributes:
+      unblocks: those that no block has used yet.
+    """
+
+    unblocks: int
+
+
+@final
+class Parker(Primitive[None]):
+    """One task blocks here until it is unblocked; an unblock that comes first is kept.
+
+    Each block uses exactly one unblock: n unblocks let n blocks pass, whatever the order.
+
+    Fairness: one task blocks at a time. Cancellation: a cancelled block has used no unblock.
+
+    Source: seed 001, the block and unblock of a context.
+    """
+
+    __slots__ = ()
+    _core: ParkerCore
+
+    def __init__(self) -> None:
+        super().__init__(ParkerCore())
+
+    @enable_ki_protection
+    async def block(self) -> None:
+        """Use one unblock, waiting for it if necessary.
+
+        Raises:
+          trio.BusyResourceError: if another task blocks here already.
+          trio.ClosedResourceError: if the parker is closed, before or meanwhile.
+        """
+        try:
+            await _park.acquire(self, None)
+        except Busy:
+            raise trio.BusyResourceError("another task already blocks on this Parker") from None
+
+    @enable_ki_protection
+    def unblock(self) -> None:
+        """Let one block pass, the current one or a later one."""
+        _park.give_back(self, None)
+
+    def statistics(self) -> ParkerStatistics:
+        """Return the state of this parker, for debugging."""
+        return ParkerStatistics(len(self._core.line), self._core.unblocks)

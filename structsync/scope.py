@@ -1,0 +1,171 @@
+"""Primitives that end with a block, like the tasks in it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, NoReturn, TypeVar, TypeVarTuple, Unpack, final
+
+import trio
+
+from ._park import check_in_service
+from ._core.ledger import Ledger
+from ._errors import PermitLeakError
+from .events import Event, everywhere
+from .primitive import Primitive
+
+PrimitiveT = TypeVar("PrimitiveT", bound=Primitive[Any])
+Ts = TypeVarTuple("Ts")
+
+
+def open_scope() -> AbstractAsyncContextManager[Scope]:
+    """Open a nursery that owns primitives: they close when it ends, and leaks are reported.
+
+    Use it like :func:`trio.open_nursery`::
+
+        async with structsync.open_scope() as scope:
+            limit = scope.own(structsync.Semaphore(3, max_value=3))
+            for url in urls:
+                scope.start_soon(fetch, url, limit)
+
+    The block ends when its body and all its children have. Then each owned primitive is closed; and
+    if one of them has not got everything back, :exc:`PermitLeakError` names the primitive and the
+    tasks that took more than they gave back. It is raised alone if the block ended well. Else the
+    original exceptions are raised as trio raises them, in an exception group that the leak joins.
+    """
+    return _ScopeManager()
+
+
+@final
+class Scope:
+    """A nursery that owns primitives; made by :func:`open_scope`."""
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self._nursery = nursery
+        self._owned: dict[Primitive[Any], _Account] | None = {}
+
+    @property
+    def cancel_scope(self) -> trio.CancelScope:
+        """The cancel scope around the body and the children, as of a nursery."""
+        return self._nursery.cancel_scope
+
+    def own(self, primitive: PrimitiveT) -> PrimitiveT:
+        """Close the primitive when the scope ends, and report what it has not got back by then.
+
+        Returns:
+          The primitive.
+
+        Raises:
+          TypeError: if it is not a primitive of structsync.
+          ValueError: if a scope owns it already.
+          RuntimeError: if this scope has ended.
+          trio.ClosedResourceError, trio.BrokenResourceError: if it is out of service already.
+        """
+        if not isinstance(primitive, Primitive):
+            raise TypeError(f"a scope owns primitives of structsync, not {primitive!r}")
+        if self._owned is None:
+            raise RuntimeError("this scope has ended; own primitives inside its block")
+        if primitive._observers is not everywhere:
+            raise ValueError(f"{primitive!r} is owned by a scope already; own it once")
+        check_in_service(primitive)
+        self._owned[primitive] = _Account(primitive)
+        return primitive
+
+    def start_soon(
+        self,
+        async_fn: Callable[[Unpack[Ts]], Awaitable[object]],
+        *args: Unpack[Ts],
+        name: object = None,
+    ) -> None:
+        """Start a child task; see :meth:`trio.Nursery.start_soon`."""
+        self._nursery.start_soon(async_fn, *args, name=name)
+
+    async def start(
+        self, async_fn: Callable[..., Awaitable[object]], *args: object, name: object = None
+    ) -> Any:
+        """Start a child task and wait until it is ready; see :meth:`trio.Nursery.start`."""
+        return await self._nursery.start(async_fn, *args, name=name)
+
+    def _end(self) -> PermitLeakError | None:
+        accounts, self._owned = self._owned or {}, None
+        leaks = [leak for account in accounts.values() if (leak := account.settle())]
+        return PermitLeakError("; ".join(leaks)) if leaks else None
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a Scope cannot be copied or pickled: it is a block of one task")
+
+
+class _Account:
+    """What a primitive had when a scope took it over, and who took from it since."""
+
+    def __init__(self, primitive: Primitive[Any]) -> None:
+        self.primitive = primitive
+        self.opening = primitive._balance()
+        self.ledger = Ledger()
+        primitive._observers = [self.note]
+
+    def note(self, event: Event) -> None:
+        if event.kind in ("granted", "released"):
+            units = event.claim if isinstance(event.claim, int) else 1
+            who = event.task if isinstance(event.claim, int | None) else event.claim
+            self.ledger.note(who, units if event.kind == "granted" else -units)
+
+    def settle(self) -> str | None:
+        """Close the primitive; return what is missing, in words."""
+        primitive = self.primitive
+        closing = primitive._balance()
+        missing = (
+            self.ledger.total()
+            if self.opening is None or closing is None
+            else self.opening - closing
+        )
+        described = repr(primitive)
+        primitive._observers = everywhere
+        with contextlib.suppress(RuntimeError):
+            primitive.close()
+        if missing <= 0:
+            return None
+        debtors = ", ".join(
+            f"{who!r} took {units} too many" for who, units in self.ledger.debtors()
+        )
+        return f"{missing} not given back to {described}: {debtors or 'by nobody known'}"
+
+
+class _ScopeManager:
+    """The block of a scope: trio's nursery manager, and the end of what the scope owns."""
+
+    def __init__(self) -> None:
+        self._nursery_manager = trio.open_nursery()
+
+    async def __aenter__(self) -> Scope:
+        self._scope = Scope(await self._nursery_manager.__aenter__())
+        return self._scope
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        try:
+            handled = await self._nursery_manager.__aexit__(kind, error, traceback)
+        except BaseException as raised:
+            if leak := self._scope._end():
+                raise _joined(raised, leak) from None
+            raise
+        leak = self._scope._end()
+        if leak is None:
+            return handled
+        if handled or error is None:
+            raise leak
+        raise _joined(error, leak) from None
+
+
+def _joined(error: BaseException, leak: PermitLeakError) -> BaseException:
+    """Return one group of what trio raises and the leak, as if the leak were a child's error."""
+    if isinstance(error, BaseExceptionGroup):
+        group = error.derive([*error.exceptions, leak])
+        return group.with_traceback(error.__traceback__)
+    return BaseExceptionGroup("a structsync scope ended with a leak", [error, leak])
