@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import outcome
 import trio
@@ -34,6 +34,7 @@ from ._causes import error_of
 from ._core.gate import is_shut, refuse_user_code, threads
 from ._core.request import BROKEN, GRANTED, PENDING, Request
 from ._errors import RequestWithdrawn
+from ._service import check_in_service, check_run, running_task
 from .events import emit, emit_ended
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
     primitive._skips_left = primitive._skips
     await park(primitive, request, core.withdraw)
     if primitive._owned:
-        _holdings.hold(claim, primitive)
+        own(primitive, claim)
 
 
 @enable_ki_protection
@@ -122,7 +123,7 @@ def submit(primitive: Primitive[Any], claim: Any, priority: int) -> Request[Any]
         request = enqueue(primitive, claim, priority)
         primitive._thread, primitive._root = 0, current_root_task()
     if primitive._owned:
-        _holdings.hold(task, primitive)
+        _holdings.hold(task, cast("OwnedPrimitive[Any]", primitive))
     return request
 
 
@@ -151,7 +152,7 @@ def withdraw(primitive: Primitive[Any], request: Request[Any]) -> bool:
     if ended is None:
         return False
     if primitive._owned:
-        _holdings.drop(request.claim, primitive)
+        _holdings.drop(request.claim, cast("OwnedPrimitive[Any]", primitive))
     wake(primitive, [request, *ended])
     return True
 
@@ -291,9 +292,10 @@ def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) ->
     wake(primitive, primitive._core.owner_exited(task, cause))
 
 
-def own(primitive: OwnedPrimitive[Any], task: Task) -> None:
-    """Note who took an owned primitive without waiting, and in which run."""
-    primitive._thread, primitive._root = get_ident(), None
+def own(primitive: Any, task: Task) -> None:
+    """Note who owns an owned primitive, and in which run."""
+    if not primitive._core.line:  # else those in line know the run
+        primitive._thread, primitive._root = get_ident(), None
     _holdings.hold(task, primitive)
 
 
@@ -302,30 +304,3 @@ def error_of_ended(request: Request[Any]) -> BaseException:
     if request.status is BROKEN:
         return error_of(request.cause)
     return RequestWithdrawn("this request was withdrawn; make a new one")
-
-
-def check_in_service(primitive: Primitive[Any]) -> None:
-    """Raise the error of a primitive that is closed or broken."""
-    if primitive._core.cause is not None:
-        raise error_of(primitive._core.cause)
-
-
-def check_run(primitive: Primitive[Any]) -> None:
-    """Raise RuntimeError if the primitive is in use by another run than the current one (C6)."""
-    if primitive._core.at_rest:
-        primitive._thread, primitive._root = get_ident(), None
-        return
-    try:
-        here = current_root_task()
-    except RuntimeError:
-        here = None
-    if here is None or (primitive._root or primitive._thread) not in (here, get_ident()):
-        raise RuntimeError(
-            f"{primitive!r} is in use by another trio run: it can be used from here once nobody "
-            "holds it or waits for it; from a thread, go through trio.from_thread.run_sync()"
-        )
-
-
-def running_task() -> trio.lowlevel.Task | None:
-    """Return the current task, or None outside a run."""
-    return current_task() if trio.lowlevel.in_trio_task() else None

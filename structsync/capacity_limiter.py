@@ -166,5 +166,5 @@ def _check_total(total_tokens: object) -> None:
         not isinstance(total_tokens, int) and total_tokens != math.inf
     ):
         raise TypeError("total_tokens must be an int or math.inf")
-    if total_tokens < 0:  # type: ignore[operator]  # it is a number by now
+    if total_tokens < 0:
         raise ValueError("total_tokens must be >= 0")

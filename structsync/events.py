@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-
+from ._arguments import check_sync
 from ._core.gate import user_code
 
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ def observe(observer: Observer) -> Iterator[None]:
     The observer is called synchronously, after the step is complete and the woken tasks are
     scheduled. It must not change a primitive (``RuntimeError``); if it raises, the error is logged
     to the ``structsync`` logger and the observer is removed. Unused, it costs nothing measurable.
+
+    Raises:
+      TypeError: if the observer is not a sync function.
     """
+    check_sync(observer, "observer")
     everywhere.append(observer)
     try:
         yield
@@ -74,7 +78,7 @@ def emit(
             try:
                 with user_code():
                     observer(event)
-            except Exception:
+            except Exception:  # noqa: BLE001 - an observer's error is its own (I6)
                 _log.exception("observer %r failed and was removed", observer)
                 if observer in observers:
                     observers.remove(observer)

@@ -62,3 +62,6 @@ class Parker(Primitive[None]):
     def statistics(self) -> ParkerStatistics:
         """Return the state of this parker, for debugging."""
         return ParkerStatistics(len(self._core.line), self._core.unblocks)
+
+    def _balance(self) -> int:
+        return 0  # a wake or an unblock is spent, not lent

@@ -10,9 +10,13 @@ import trio
 from trio.lowlevel import current_task, enable_ki_protection
 
 from . import _holdings, _park
+from ._arguments import check_sync
 from ._causes import Closed, OwnerExited
 from ._core.arbiter import Arbiter
+from ._core.gate import user_code
+from ._core.lock import LockCore
 from ._core.request import ClaimT
+from ._service import running_task
 from .events import Observer, emit, everywhere
 from .request import Request
 
@@ -63,6 +67,8 @@ class Primitive(Generic[ClaimT]):
     def __init__(self, core: Arbiter[ClaimT], *, checkpoint: CheckpointMode = "always") -> None:
         if checkpoint not in ("always", "budget"):
             raise ValueError(f"checkpoint must be 'always' or 'budget', not {checkpoint!r}")
+        if not type(core).__module__.startswith("structsync._core."):
+            _guard(core)
         self._core = core
         self._observers: list[Observer] = everywhere
         # The run that uses it while it is not at rest (C6): its thread, or 0 where the root task is
@@ -114,9 +120,10 @@ class Primitive(Generic[ClaimT]):
         Raises:
           RuntimeError: if another trio run uses it now.
         """
+        in_service = self._core.cause is None
         _park.end(self, Closed(type(self).__name__))
-        if self._observers:
-            emit("closed", self, None, _park.running_task())
+        if self._observers and in_service:
+            emit("closed", self, None, running_task())
 
     def statistics(self) -> PrimitiveStatistics:
         """Return the state of this primitive, for debugging."""
@@ -143,14 +150,31 @@ class Primitive(Generic[ClaimT]):
         )
 
     def _balance(self) -> int | None:
-        """Return a number that falls by one for each unit lent out; None if the core has none."""
+        """Return a number that falls by one for each unit lent out.
+
+        Scopes find leaks by it. None: go by what was granted and given back; right for a primitive
+        whose every claim is to be given back.
+        """
         return None
+
+
+def _guard(core: Arbiter[Any]) -> None:
+    """Let nothing change while the ``admits`` of a user's core runs (I6)."""
+    admits = core.admits
+    check_sync(admits, "admits")
+
+    def guarded(claim: Any) -> bool:
+        with user_code():
+            return admits(claim)
+
+    core.admits = guarded  # type: ignore[method-assign]  # for this core alone, while it is live
 
 
 class OwnedPrimitive(Primitive[ClaimT]):
     """A primitive that belongs to one task at a time, and breaks if that task ends with it (C5)."""
 
     __slots__ = ()
+    _core: LockCore
     _owned: ClassVar[bool] = True
 
     def _owner_exited(self, task: trio.lowlevel.Task) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, final
+from typing import TYPE_CHECKING, Generic, NoReturn, final
 
-import trio
 from trio.lowlevel import enable_ki_protection
 
 from . import _park
@@ -12,7 +11,7 @@ from ._core.request import GRANTED, ClaimT, Status
 from ._core.request import Request as CoreRequest
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from .primitive import Primitive
 

@@ -6,13 +6,15 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Any, NoReturn, TypeVar, TypeVarTuple, Unpack, final
+from typing import Any, NoReturn, TypeVar, TypeVarTuple, final
 
 import trio
+from trio.lowlevel import enable_ki_protection
 
-from ._park import check_in_service
+from ._core.claimants import ClaimantArbiter
 from ._core.ledger import Ledger
 from ._errors import PermitLeakError
+from ._service import check_in_service
 from .events import Event, everywhere
 from .primitive import Primitive
 
@@ -75,8 +77,8 @@ class Scope:
 
     def start_soon(
         self,
-        async_fn: Callable[[Unpack[Ts]], Awaitable[object]],
-        *args: Unpack[Ts],
+        async_fn: Callable[[*Ts], Awaitable[object]],
+        *args: *Ts,
         name: object = None,
     ) -> None:
         """Start a child task; see :meth:`trio.Nursery.start_soon`."""
@@ -109,7 +111,9 @@ class _Account:
     def note(self, event: Event) -> None:
         if event.kind in ("granted", "released"):
             units = event.claim if isinstance(event.claim, int) else 1
-            who = event.task if isinstance(event.claim, int | None) else event.claim
+            # A lock and a limiter are claimed by name: who gives back may be another task.
+            named = isinstance(self.primitive._core, ClaimantArbiter)
+            who = event.claim if named else event.task
             self.ledger.note(who, units if event.kind == "granted" else -units)
 
     def settle(self) -> str | None:
@@ -123,6 +127,8 @@ class _Account:
         )
         described = repr(primitive)
         primitive._observers = everywhere
+        # In use by another run: it cannot be closed from here, and an error about that would hide
+        # what ended this scope.
         with contextlib.suppress(RuntimeError):
             primitive.close()
         if missing <= 0:
@@ -139,16 +145,18 @@ class _ScopeManager:
     def __init__(self) -> None:
         self._nursery_manager = trio.open_nursery()
 
+    @enable_ki_protection
     async def __aenter__(self) -> Scope:
         self._scope = Scope(await self._nursery_manager.__aenter__())
         return self._scope
 
+    @enable_ki_protection
     async def __aexit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
-    ) -> bool:
+    ) -> bool | None:
         try:
             handled = await self._nursery_manager.__aexit__(kind, error, traceback)
         except BaseException as raised:

@@ -58,3 +58,6 @@ class WaitQueue(Primitive[None]):
 
     def _describe(self) -> str:
         return ""
+
+    def _balance(self) -> int:
+        return 0  # a wake or an unblock is spent, not lent

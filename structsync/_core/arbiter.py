@@ -148,7 +148,7 @@ class Arbiter(Generic[ClaimT]):
             for request in policy.candidates(line):
                 try:
                     fits = self.admits(request.claim)
-                except BaseException as error:  # a guard's error ends its own request only (I6)
+                except BaseException as error:  # noqa: BLE001 - a guard's error ends its own request only (I6)
                     self._break(request, error)
                     ended.append(request)
                     break

@@ -1,0 +1,37 @@
+"""Who may use a primitive now: is it in service, and is this its run?"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+from trio.lowlevel import Task, current_root_task, current_task, in_trio_run, in_trio_task
+
+from ._causes import error_of
+
+if TYPE_CHECKING:
+    from .primitive import Primitive
+
+
+def check_in_service(primitive: Primitive[Any]) -> None:
+    """Raise the error of a primitive that is closed or broken."""
+    if primitive._core.cause is not None:
+        raise error_of(primitive._core.cause)
+
+
+def check_run(primitive: Primitive[Any]) -> None:
+    """Raise RuntimeError if the primitive is in use by another run than the current one (C6)."""
+    if primitive._core.at_rest:
+        primitive._thread, primitive._root = get_ident(), None
+        return
+    here = current_root_task() if in_trio_run() else None
+    if here is None or (primitive._root or primitive._thread) not in (here, get_ident()):
+        raise RuntimeError(
+            f"{primitive!r} is in use by another trio run: it can be used from here once nobody "
+            "holds it or waits for it; from a thread, go through trio.from_thread.run_sync()"
+        )
+
+
+def running_task() -> Task | None:
+    """Return the current task, or None outside a run."""
+    return current_task() if in_trio_task() else None
