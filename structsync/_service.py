@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
-from trio.lowlevel import Task, current_root_task, current_task, in_trio_run, in_trio_task
+from trio.lowlevel import Task, current_root_task, current_task
 
 from ._causes import error_of
 
@@ -24,7 +24,10 @@ def check_run(primitive: Primitive[Any]) -> None:
     if primitive._core.at_rest:
         primitive._thread, primitive._root = get_ident(), None
         return
-    here = current_root_task() if in_trio_run() else None
+    try:
+        here = current_root_task()
+    except RuntimeError:  # no run here at all; trio 0.27 cannot be asked
+        here = None
     if here is None or (primitive._root or primitive._thread) not in (here, get_ident()):
         raise RuntimeError(
             f"{primitive!r} is in use by another trio run: it can be used from here once nobody "
@@ -34,4 +37,7 @@ def check_run(primitive: Primitive[Any]) -> None:
 
 def running_task() -> Task | None:
     """Return the current task, or None outside a run."""
-    return current_task() if in_trio_task() else None
+    try:
+        return current_task()
+    except RuntimeError:  # trio 0.27 cannot be asked
+        return None
