@@ -128,9 +128,7 @@ def check(
     if as_json:
         click.echo(json.dumps(document(runs, differences, code), indent=2))
     else:
-        console = Console()
-        if not console.is_terminal:
-            console.width = LOG_WIDTH
+        console = Console(width=None if sys.stdout.isatty() else LOG_WIDTH)
         print_runs(console, runs, differences)
         for page in written:
             console.print(f"report: {page}", soft_wrap=True, markup=False)

@@ -60,8 +60,6 @@ class Graph:
 
     def bytes_per_state(self) -> float:
         """Return what the search's own structures take, divided by the number of states."""
-        if not self.states:
-            return 0.0
         arrays = [self.parent, self.via]
         if self.edges:
             arrays += [self.edges.first, self.edges.label, self.edges.target]

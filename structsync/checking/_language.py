@@ -51,12 +51,7 @@ class Field:
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        if self.name:
-            raise SpecError(
-                f"one start(...) is one field, not both {self.name!r} and {name!r} of "
-                f"{owner.__name__}; write start(...) once for each"
-            )
-        self.name = name
+        self.name = self.name or name
 
     def make(self, factory: Callable[..., Any] | None = None) -> Any:
         """Build the first value, by another factory if a planted fault brings one."""
@@ -111,6 +106,10 @@ class Spec(metaclass=_SpecMeta):
         for name, one in fields_of(type(self)).items():
             self.__dict__[name] = one.make()
 
+    def __repr__(self) -> str:
+        state = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({state})"
+
     def canonical(self, snapshot: Any) -> Any:
         """Map a state to the representative of all states that are to count as one.
 
@@ -139,7 +138,14 @@ def declaration_of(value: object) -> Declaration | None:
 
 def fields_of(spec: type[Spec]) -> dict[str, Field]:
     """Return the fields of a spec by name, those of its bases first."""
-    return {name: value for name, value in _members(spec).items() if isinstance(value, Field)}
+    found = {name: one for name, one in _members(spec).items() if isinstance(one, Field)}
+    for name, one in found.items():
+        if one.name != name:
+            raise SpecError(
+                f"one start(...) is one field, not both {one.name!r} and {name!r} of "
+                f"{spec.__name__}; write start(...) once for each"
+            )
+    return found
 
 
 def declared_in(spec: type[Spec]) -> dict[str, Callable[..., Any]]:

@@ -93,8 +93,12 @@ def _shipped_folder() -> Path | None:
     found = importlib.util.find_spec(SHIPPED)
     if found and found.submodule_search_locations:
         return Path(next(iter(found.submodule_search_locations))).resolve()
-    beside = Path(__file__).resolve().parents[2] / "specs"
-    return beside if beside.is_dir() else None
+    return _beside() if _beside().is_dir() else None
+
+
+def _beside() -> Path:
+    """Where the specs lie in a source tree."""
+    return Path(__file__).resolve().parents[2] / "specs"
 
 
 def _modules(folder: Path) -> list[Path]:
@@ -152,8 +156,8 @@ def _make_package(name: str, folder: Path) -> None:
         found.submodule_search_locations = places
     assert found is not None
     module = sys.modules[name] = importlib.util.module_from_spec(found)
-    if found.loader:
-        found.loader.exec_module(module)
+    assert found.loader is not None  # without __init__.py it is importlib's namespace loader
+    found.loader.exec_module(module)
 
 
 def _import(root: str, folder: Path, file: Path) -> ModuleType:

@@ -96,13 +96,15 @@ class Model:
 
     def enabled(self) -> list[Move]:
         """Return every move that the live spec allows in its present state."""
-        live, found = self.live, []
+        live = self.live
+        found: list[Move] = []
         for action in self.actions:
             moves, when = action.moves, action.when
-            for arguments in action.arguments(live):
-                move = moves.get(arguments) or self._learn(action, arguments)
-                if when is None or when(live, *arguments):
-                    found.append(move)
+            found += [
+                moves.get(arguments) or self._learn(action, arguments)
+                for arguments in action.arguments(live)
+                if when is None or when(live, *arguments)
+            ]
         return found
 
     def _learn(self, action: Action, arguments: Arguments) -> Move:
@@ -126,19 +128,25 @@ def property_names(spec: type[Spec]) -> tuple[str, ...]:
 
 def check_value(value: object, what: str) -> None:
     """Raise unless a value can be part of a state: hashable, and compared by what it says."""
-    try:
-        hash(value)
-    except TypeError:
+    if not _is_hashable(value):
         raise SpecError(
             f"a state consists of immutable values, and {what} is the {type(value).__name__} "
             f"{value!r}; make it a tuple or frozenset, or give its class snapshot() and restore()"
-        ) from None
-    if type(value).__hash__ is object.__hash__ and not isinstance(value, type):
+        )
+    if value is not None and type(value).__hash__ is object.__hash__:
         raise SpecError(
             f"a state consists of values that compare by what they say, and {what} is "
             f"{value!r}, which compares by identity; use a frozen dataclass, or give its class "
             "snapshot() and restore()"
         )
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _word(function: Callable[..., Any]) -> Declaration:
@@ -170,8 +178,8 @@ def _start(spec: type[Spec], replacing: Mapping[str, Callable[..., Any]]) -> Spe
     live = spec.__new__(spec)
     for name, one in fields_of(spec).items():
         value = live.__dict__[name] = one.make(replacing.get(name))
-        if not _is_core(value):
-            check_value(value, f"field {name!r} of {spec.__name__}")
+        part = value.snapshot() if _is_core(value) else value
+        check_value(part, f"field {name!r} of {spec.__name__}")
     return live
 
 
@@ -188,7 +196,8 @@ def _read_only(spec: type[Spec], replacing: Mapping[str, Callable[..., Any]]) ->
             "a step property only compares"
         )
 
-    twin = new_class(spec.__name__, (spec,), {}, lambda body: body.update(__setattr__=refuse))
+    own = {"__setattr__": refuse, "__module__": spec.__module__}
+    twin = new_class(spec.__name__, (spec,), {}, lambda body: body.update(own))
     return _start(twin, replacing)
 
 
@@ -226,7 +235,10 @@ def _canonical(live: Spec, fields: tuple[str, ...]) -> Callable[[Snapshot], Snap
     map_state = live.canonical
 
     def canonical(snapshot: Snapshot) -> Snapshot:
-        return tuple(map_state(state._make(snapshot)))
+        try:
+            return tuple(map_state(state._make(snapshot)))
+        except Exception as error:
+            raise SpecError(f"canonical raised {type(error).__name__}: {error}") from error
 
     return canonical
 

@@ -164,17 +164,18 @@ class Search:
             target = None
             try:
                 run(live, *arguments)
+                after = take(live)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
                 self._refute(Finding(NO_ACTION_FAILS, number, f"raised {_told(error)}", move))
                 target = NOWHERE
             else:
+                if canonical:
+                    after = canonical(after)
                 try:
-                    after = take(live)
-                    if canonical:
-                        after = canonical(after)
                     target = known(after)
-                except TypeError as error:
-                    raise self._unhashable(error) from error
+                except TypeError:
+                    self._check_fields(after)
+                    raise
                 if target is None:
                     target = self._add(after, number, label)
                 self.transitions += 1
@@ -281,12 +282,9 @@ class Search:
             f"search would forget it; declare it: {stray[0]} = start(...)"
         )
 
-    def _unhashable(self, error: TypeError) -> SpecError:
-        for name, value in zip(
-            self.model.fields, self.model.raw_snapshot(self.model.live), strict=True
-        ):
+    def _check_fields(self, snapshot: Snapshot) -> None:
+        for name, value in zip(self.model.fields, snapshot, strict=True):
             check_value(value, f"field {name!r}")
-        return SpecError(f"taking a snapshot raised {_told(error)}")
 
 
 def _all_hold(properties: list[Property], live: Any, before: Any) -> bool:

@@ -35,11 +35,6 @@ class Options:
     seconds: float | None = None
     """For the whole run."""
 
-    @property
-    def partial(self) -> bool:
-        """True if some specs or faults are left out."""
-        return bool(self.only) or not self.faults
-
 
 @dataclass(frozen=True, slots=True)
 class Run:

@@ -1,0 +1,85 @@
+"""A lock hands itself to the one who waits longest, and forgets nobody."""
+
+from structsync.checking import Spec, action, invariant, leads_to, start, step
+
+TASKS = ("p", "q", "r")  # with two, nobody is in line to be overtaken
+
+
+class Core:
+    """An owner and a line."""
+
+    def __init__(self) -> None:
+        self.owner: str | None = None
+        self.line: tuple[str, ...] = ()
+
+    def snapshot(self) -> tuple[str | None, tuple[str, ...]]:
+        return self.owner, self.line
+
+    def restore(self, snapshot: tuple[str | None, tuple[str, ...]]) -> None:
+        self.owner, self.line = snapshot
+
+    def acquire(self, who: str) -> None:
+        self.line += (who,)
+        self.settle()
+
+    def withdraw(self, who: str) -> None:
+        self.line = tuple(one for one in self.line if one != who)
+        self.settle()
+
+    def release(self) -> None:
+        self.owner = None
+        self.settle()
+
+    def settle(self) -> None:
+        if self.owner is None and self.line:
+            self.owner, *rest = self.line
+            self.line = tuple(rest)
+
+
+def idle(spec: "LockSpec") -> list[str]:
+    return [who for who in TASKS if who != spec.core.owner and who not in spec.core.line]
+
+
+def waiting(spec: "LockSpec") -> tuple[str, ...]:
+    return spec.core.line
+
+
+def owner(spec: "LockSpec") -> tuple[str, ...]:
+    return (spec.core.owner,) if spec.core.owner else ()
+
+
+class LockSpec(Spec):
+    """Three tasks and one lock."""
+
+    core: Core = start(Core)
+
+    @action(who=idle)
+    def acquire(self, who: str) -> None:
+        self.core.acquire(who)
+
+    @action(who=waiting)
+    def withdraw(self, who: str) -> None:
+        self.core.withdraw(who)
+
+    @action(who=owner, fair=True)
+    def release(self, who: str) -> None:
+        self.core.release()
+
+    @invariant
+    def nothing_grantable_waits(self) -> bool:
+        """A lock that nobody owns has nobody waiting."""
+        return self.core.owner is not None or not self.core.line
+
+    @invariant
+    def owner_does_not_wait(self) -> None:
+        assert self.core.owner not in self.core.line, f"{self.core.owner} owns and waits"
+
+    @step
+    def only_the_head_is_granted(self, before: "LockSpec") -> bool:
+        new = self.core.owner if self.core.owner != before.core.owner else None
+        return new not in before.core.line[1:] or before.core.line[0] not in self.core.line
+
+    @leads_to(who=TASKS)
+    def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
+        """Whoever waits owns the lock some day, or gives up."""
+        return who in self.core.line, who not in self.core.line

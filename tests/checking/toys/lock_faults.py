@@ -1,0 +1,43 @@
+"""Bugs on purpose for the lock."""
+
+from structsync.checking import fault
+
+from .lock import Core, LockSpec
+
+
+@fault(LockSpec, "core", refuted_by="nothing_grantable_waits")
+class LostWakeupAtRelease(Core):
+    """Releasing wakes nobody."""
+
+    def release(self) -> None:
+        self.owner = None
+
+
+@fault(LockSpec, "core", refuted_by="who_waits_is_served")
+class NobodyIsWoken(Core):
+    """Releasing wakes nobody, seen as a wait without end."""
+
+    def release(self) -> None:
+        self.owner = None
+
+
+@fault(LockSpec, "core", refuted_by="only_the_head_is_granted")
+def barging_lock() -> Core:
+    """The one who came last goes first."""
+    return _Barging()
+
+
+class _Barging(Core):
+    def release(self) -> None:
+        *rest, self.owner = self.line or (None,)
+        self.line = tuple(one for one in rest if one)
+
+
+@fault(LockSpec, "core", refuted_by="no_action_fails")
+class ReleaseFails(Core):
+    """Releasing with a line raises."""
+
+    def release(self) -> None:
+        if self.line:
+            raise RuntimeError("somebody waits")
+        super().release()
