@@ -31,7 +31,8 @@ def check_run(primitive: Primitive[Any]) -> None:
     if here is None or (primitive._root or primitive._thread) not in (here, get_ident()):
         raise RuntimeError(
             f"{primitive!r} is in use by another trio run: it can be used from here once nobody "
-            "holds it or waits for it; from a thread, go through trio.from_thread.run_sync()"
+            "holds it or waits for it (withdraw() a request that a run left behind); from a "
+            "thread, go through trio.from_thread.run_sync()"
         )
 
 
