@@ -146,11 +146,8 @@ def withdraw(primitive: Primitive[Any], request: Request[Any]) -> bool:
         refuse_user_code()
     if request.status is not PENDING:
         return False
-    # Where nobody sleeps, no run is disturbed: so a request that its run left behind can be cleared.
-    if primitive._thread != get_ident() and any(
-        each.parked for each in primitive._core.line.values()
-    ):
-        check_run(primitive)
+    if primitive._thread != get_ident():
+        check_run(primitive, disturbs_sleepers_only=True)
     ended = primitive._core.withdraw(request)
     if ended is None:
         return False

@@ -19,21 +19,29 @@ def check_in_service(primitive: Primitive[Any]) -> None:
         raise error_of(primitive._core.cause)
 
 
-def check_run(primitive: Primitive[Any]) -> None:
-    """Raise RuntimeError if the primitive is in use by another run than the current one (C6)."""
-    if primitive._core.at_rest:
+def check_run(primitive: Primitive[Any], *, disturbs_sleepers_only: bool = False) -> None:
+    """Raise RuntimeError if the primitive is in use by another run than the current one (C6).
+
+    What disturbs only sleepers is allowed where nobody sleeps, so that a request that its run left
+    behind can be withdrawn.
+    """
+    core = primitive._core
+    if core.at_rest:
         primitive._thread, primitive._root = get_ident(), None
         return
     try:
         here = current_root_task()
     except RuntimeError:  # no run here at all; trio 0.27 cannot be asked
         here = None
-    if here is None or (primitive._root or primitive._thread) not in (here, get_ident()):
-        raise RuntimeError(
-            f"{primitive!r} is in use by another trio run: it can be used from here once nobody "
-            "holds it or waits for it (withdraw() a request that a run left behind); from a "
-            "thread, go through trio.from_thread.run_sync()"
-        )
+    if here is not None and (primitive._root or primitive._thread) in (here, get_ident()):
+        return
+    if disturbs_sleepers_only and not any(request.parked for request in core.line.values()):
+        return
+    raise RuntimeError(
+        f"{primitive!r} is in use by another trio run: it can be used from here once nobody holds "
+        "it or waits for it (withdraw() a request that a run left behind); from a thread, go "
+        "through trio.from_thread.run_sync()"
+    )
 
 
 def running_task() -> Task | None:
