@@ -83,10 +83,11 @@ class Priority(Fifo):
         return (self._rank(ticket, priority), ticket) < self._ranks[0]
 
     def joined(self, line: Line, ticket: int, priority: int) -> None:
-        heappush(self._ranks, (self._rank(ticket, priority), ticket))
         if len(self._ranks) > 2 * len(line) + 16:  # amortized: each rebuild drops more than half
             self._ranks = [entry for entry in self._ranks if entry[1] in line]
             heapify(self._ranks)
+        # after the rebuild: it would take the newcomer, who is not in line yet, for a stale entry
+        heappush(self._ranks, (self._rank(ticket, priority), ticket))
 
     def candidates(self, line: Line) -> Iterable[Request[Any]]:
         self._drop_stale(line)

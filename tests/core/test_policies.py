@@ -1,0 +1,180 @@
+"""Who stands before whom: the three policies, and the heap behind the priorities."""
+
+import pytest
+
+from structsync._core.policy import Priority
+from structsync._core.semaphore import SemaphoreCore
+
+
+def heap_of(core: SemaphoreCore) -> list[tuple[int, int]]:
+    assert isinstance(core.policy, Priority)
+    return core.policy._ranks
+
+
+def spent(**options: object) -> SemaphoreCore:
+    """A semaphore on which everybody has to wait."""
+    return SemaphoreCore(0, **options)  # type: ignore[arg-type]
+
+
+def submit_all(core: SemaphoreCore, *priorities: int) -> list[str]:
+    """Queue one claim per priority, named by its place of arrival; return who stands where."""
+    for place, priority in enumerate(priorities):
+        core.submit(1, priority, "abcdefgh"[place])
+    return [request.waiter for request in core.waiting()]
+
+
+def granted(core: SemaphoreCore, permits: int) -> list[str]:
+    return [request.waiter for request in core.release(permits)]
+
+
+# ==== fifo ====
+
+
+def test_fifo_grants_in_the_order_of_arrival() -> None:
+    core = spent()
+    submit_all(core, 0, 0, 0)
+    assert granted(core, 3) == ["a", "b", "c"]
+
+
+def test_fifo_lets_nobody_pass_a_head_that_does_not_fit() -> None:
+    core = SemaphoreCore(1)
+    core.submit(2, waiter="large")
+    core.submit(1, waiter="small")
+    assert [request.waiter for request in core.waiting()] == ["large", "small"]
+
+
+def test_fifo_does_not_admit_a_newcomer_that_would_fit_while_somebody_waits() -> None:
+    core = SemaphoreCore(1)
+    core.submit(2)
+    assert not core.admissible(1)
+
+
+# ==== eligible ====
+
+
+def test_eligible_passes_over_what_does_not_fit() -> None:
+    core = SemaphoreCore(0, policy="eligible")
+    core.submit(3, waiter="large")
+    core.submit(1, waiter="small")
+    assert granted(core, 2) == ["small"]
+
+
+def test_eligible_grants_the_oldest_that_fits() -> None:
+    core = SemaphoreCore(0, policy="eligible")
+    for claim, waiter in [(1, "a"), (2, "b"), (1, "c")]:
+        core.submit(claim, waiter=waiter)
+    assert granted(core, 2) == ["a", "c"]
+
+
+def test_eligible_admits_a_newcomer_that_fits_past_those_that_do_not() -> None:
+    core = SemaphoreCore(1, policy="eligible")
+    core.submit(2)
+    assert core.admissible(1)
+
+
+# ==== priority ====
+
+
+def test_priority_serves_the_smaller_number_first_and_equals_in_order_of_arrival() -> None:
+    core = spent(policy="priority", ageing=None)
+    assert submit_all(core, 1, 0, 1, 0, -1) == ["e", "b", "d", "a", "c"]
+
+
+def test_without_levels_in_use_priority_is_fifo() -> None:
+    core = spent(policy="priority")
+    assert submit_all(core, 0, 0, 0) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("ageing", [1, 2, 3])
+def test_at_most_ageing_later_arrivals_per_level_overtake(ageing: int) -> None:
+    core = spent(policy="priority", ageing=ageing)
+    core.submit(1, 1, "patient")
+    for _ in range(ageing + 3):
+        core.submit(1, 0, "eager")
+    # the key decides, ties by arrival: the arrival whose key is equal stands behind
+    assert [request.waiter for request in core.waiting()].index("patient") == ageing - 1
+
+
+def test_a_grant_at_once_counts_as_an_arrival_that_overtook() -> None:
+    core = SemaphoreCore(1, policy="priority", ageing=3)
+    core.submit(2, 1, "patient")
+    for _ in range(2):
+        assert core.admissible(1)
+        core.release(core.submit(1).claim)
+    assert not core.admissible(1)
+
+
+def test_ageing_of_nought_ignores_priorities() -> None:
+    core = spent(policy="priority", ageing=0)
+    assert submit_all(core, 5, -5, 0) == ["a", "b", "c"]
+
+
+def test_strict_levels_never_age() -> None:
+    core = spent(policy="priority", ageing=None)
+    core.submit(1, 1, "patient")
+    for _ in range(200):
+        core.submit(1, 0, "eager")
+    assert core.waiting()[-1].waiter == "patient"
+
+
+def test_a_newcomer_that_fits_and_ranks_before_the_head_is_admitted() -> None:
+    core = SemaphoreCore(1, policy="priority")
+    core.submit(2)
+    assert core.admissible(1, -1)
+    assert not core.admissible(1, 0)
+
+
+# ==== the heap is an index into the line ====
+
+
+def test_a_request_that_joins_when_the_heap_is_rebuilt_keeps_its_place() -> None:
+    core = spent(policy="priority")
+    for _ in range(100):
+        request = core.submit(1)
+        assert core.waiting() == [request]
+        core.withdraw(request)
+
+
+def test_a_withdrawn_request_is_never_granted_however_late_it_leaves_the_heap() -> None:
+    core = spent(policy="priority")
+    requests = [core.submit(1, waiter=name) for name in "abc"]
+    core.withdraw(requests[0])
+    core.withdraw(requests[1])
+    assert granted(core, 3) == ["c"]
+
+
+def test_the_heap_is_never_much_longer_than_the_line() -> None:
+    core = spent(policy="priority", ageing=None)
+    core.submit(1, -1)  # stays at the top, so that nothing stale is dropped from there
+    for _ in range(1_000):
+        core.withdraw(core.submit(1))
+        assert len(heap_of(core)) <= 2 * len(core.line) + 17
+
+
+def test_a_rebuild_loses_none_of_those_who_wait() -> None:
+    core = spent(policy="priority", ageing=None)
+    stay = []
+    for number in range(200):
+        request = core.submit(1, -number)
+        if number % 4:
+            core.withdraw(request)
+        else:
+            stay.append(request)
+    assert core.waiting() == stay[::-1]
+
+
+# ==== names and numbers ====
+
+
+@pytest.mark.parametrize("policy", ["FIFO", "", "lifo"])
+def test_an_unknown_policy_is_refused(policy: str) -> None:
+    with pytest.raises(ValueError, match="policy must be"):
+        spent(policy=policy)
+
+
+@pytest.mark.parametrize(
+    ("ageing", "error"), [(True, TypeError), (1.5, TypeError), (-1, ValueError)]
+)
+def test_an_impossible_ageing_is_refused(ageing: object, error: type[Exception]) -> None:
+    with pytest.raises(error, match="ageing must be"):
+        spent(policy="priority", ageing=ageing)
