@@ -1,0 +1,36 @@
+"""A place in line that is taken now, waited for later, and given up from anywhere.
+
+With trio a place in line is a task that sleeps there, and giving it up means to cancel that task.
+A request of ours is an object: whoever has it may withdraw it, which lets in those behind it.
+
+Prints::
+
+    large: pending, small: pending
+    withdrawn: True
+    large: withdrawn, small: granted
+    withdrawn again: False
+    wait() on it: RequestWithdrawn
+"""
+
+import trio
+
+import structsync
+
+
+async def main() -> None:
+    permits = structsync.Semaphore(3, max_value=3)
+    async with permits.permits(2):
+        large = permits.request(3)  # in line from this call on; nobody sleeps
+        with permits.request(1) as small:  # one permit is free, but nobody overtakes
+            print(f"large: {large.status}, small: {small.status}")
+            print("withdrawn:", large.withdraw())
+            print(f"large: {large.status}, small: {small.status}")
+            await small.wait()
+        print("withdrawn again:", large.withdraw())
+        try:
+            await large.wait()
+        except structsync.RequestWithdrawn:
+            print("wait() on it: RequestWithdrawn")
+
+
+trio.run(main)
