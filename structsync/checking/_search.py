@@ -158,10 +158,13 @@ class Search:
         live, before = model.live, model.before
         restore, take = model.restore, model.raw_snapshot
         canonical, known, edges = model.canonical, graph.index.get, graph.edges
+        target: int | None
+        as_stored = True  # the live spec, until the first move
         for move in moves:
             run, arguments, label, _ = move
-            restore(live, snapshot)
-            target = None
+            if not as_stored:
+                restore(live, snapshot)
+            as_stored = False
             try:
                 run(live, *arguments)
                 after = take(live)

@@ -1,0 +1,108 @@
+"""What is true of every primitive at rest, as functions: for specs, for tests, for your own cores.
+
+They take a live core (any :class:`structsync.Arbiter`), or the waiters in its line before and after
+a transition, and leave it as it is. Each rule is written here and nowhere else, so a spec, a
+stateful test and a program that asserts mean the same by "no lost wakeup".
+
+Waiters are told apart by equality: no two requests in one line may have equal waiters.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeVar
+
+from structsync._core.arbiter import Arbiter
+from structsync._core.request import PENDING, Request
+
+CoreT = TypeVar("CoreT", bound=Arbiter[Any])
+
+
+def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
+    """No lost wakeup (I3): the policy would grant next nobody whom the state has room for."""
+    waiting = core.waiting()
+    next_ones = waiting[:1] if core.policy.head_blocks else waiting
+    return not any(core.admits(request.claim) for request in next_ones)
+
+
+def nobody_waits_out_of_service(core: Arbiter[Any]) -> bool:
+    """Closing or breaking reaches everybody in line (C8)."""
+    return core.cause is None or not core.line
+
+
+def nowait_agrees(core: Arbiter[Any], claim: Any, priority: int = 0) -> bool:
+    """Nobody barges, and nobody is refused without need (I2).
+
+    The claim is admissible now exactly if a request that joined the end of the line now would be
+    granted in this step. That is tried out on a copy: the line decides, not the short cut.
+    """
+    granted = False
+    if core.cause is None:
+        twin = twin_of(core)
+        try:
+            request = twin.enqueue(claim, priority)
+        except (ValueError, RuntimeError):  # impossible claims are refused, hence not granted
+            pass
+        else:
+            granted = any(one is request for one in twin.settle())
+    return core.admissible(claim, priority) == granted
+
+
+def refuses(core: CoreT, attempt: Callable[[CoreT], object]) -> bool:
+    """The attempt raises ValueError or RuntimeError and changes nothing (I7); tried on a copy."""
+    twin = twin_of(core)
+    before = twin.snapshot()
+    try:
+        attempt(twin)
+    except (ValueError, RuntimeError):
+        return twin.snapshot() == before
+    return False
+
+
+def ended_for_good(core: Arbiter[Any], request: Request[Any]) -> bool:
+    """The request has ended, has left the line, and cannot be withdrawn any more (I4).
+
+    Tried out on the live core; should that change anything, it is undone.
+    """
+    if request.status is PENDING or any(one is request for one in core.line.values()):
+        return False
+    status, before = request.status, core.snapshot()
+    answer = core.withdraw(request)
+    if core.snapshot() != before:
+        core.restore(before)
+        return False
+    return answer is None and request.status is status
+
+
+def places_are_kept(
+    before: Sequence[object], ended: Collection[object], after: Sequence[object]
+) -> bool:
+    """Who was in line stands there still, in the same order, or has ended; newcomers are behind."""
+    stay = [waiter for waiter in before if waiter not in ended]
+    newcomers = after[len(stay) :]
+    return list(after[: len(stay)]) == stay and not any(one in before for one in newcomers)
+
+
+def served_in_line(
+    before: Sequence[object], granted: Sequence[object], after: Sequence[object]
+) -> bool:
+    """First come, first served (I2): grants were made in the order of the line, from its head.
+
+    Whoever is granted without having been in line stood behind everybody.
+    """
+    line = [*before, *(waiter for waiter in granted if waiter not in before)]
+    places = [line.index(waiter) for waiter in granted]
+    last = places[-1] if places else -1
+    return places == sorted(places) and not any(waiter in after for waiter in line[:last])
+
+
+def twin_of(core: CoreT) -> CoreT:
+    """Return a copy that can be driven on its own: same state and line, requests of its own."""
+    twin = copy.copy(core)
+    for name, value in vars(core).items():
+        if isinstance(value, list | dict | set):
+            setattr(twin, name, copy.copy(value))
+    twin.policy = copy.copy(core.policy)
+    twin.restore(core.snapshot())
+    return twin
