@@ -16,8 +16,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from structsync.checking import SpecError, _manifest
-from structsync.checking._load import Loaded, load, shipped_specs
+from structsync.checking import Loaded, SpecError, _manifest, load, shipped_specs
 from structsync.checking._output import document, write_reports
 from structsync.checking._suite import (
     EXIT_UNFINISHED,

@@ -22,6 +22,9 @@ from structsync.checking._language import invariant as invariant
 from structsync.checking._language import leads_to as leads_to
 from structsync.checking._language import start as start
 from structsync.checking._language import step as step
+from structsync.checking._load import Loaded as Loaded
+from structsync.checking._load import load as load
+from structsync.checking._load import shipped_specs as shipped_specs
 from structsync.checking._verdict import FaultResult as FaultResult
 from structsync.checking._verdict import PropertyResult as PropertyResult
 from structsync.checking._verdict import Result as Result

@@ -14,6 +14,7 @@ from structsync.checking._model import EVERY_ACTION_FIRES, NO_ACTION_FAILS, Mode
 from structsync.checking._search import Search
 from structsync.checking._trace import tell
 from structsync.checking._verdict import FaultResult, PropertyResult, Result, Verdict
+from structsync.report import Counterexample
 
 OnProgress = Callable[[Progress], None]
 
@@ -102,17 +103,7 @@ def check_fault(
     spec_called = spec_name(fault.spec)
     finding = search.findings.get(fault.refuted_by)
     shown = tell(search, finding, f"{spec_called} with {fault.name}") if finding else None
-    verdict, detail = (
-        Verdict.VACUOUS,
-        (
-            f"a check that cannot fail: {fault.refuted_by} is not refuted within "
-            f"{fault.max_trace} steps"
-        ),
-    )
-    if shown is not None and len(shown.steps) <= fault.max_trace:
-        verdict, detail = Verdict.REFUTED, fault.description
-    elif search.stopped_by and not search.out_of_depth:
-        verdict, detail = Verdict.UNFINISHED, f"ended by {search.stopped_by}"
+    verdict, detail = _fault_verdict(fault, search, shown)
     return FaultResult(
         name=name or f"{fault.module.rpartition('.')[2]}.{fault.name}",
         spec=spec_called,
@@ -124,6 +115,19 @@ def check_fault(
         seconds=search.seconds(),
         stopped_by=search.stopped_by,
         counterexample=shown,
+    )
+
+
+def _fault_verdict(
+    fault: Fault, search: Search, shown: Counterexample | None
+) -> tuple[Verdict, str]:
+    if shown is not None and len(shown.steps) <= fault.max_trace:
+        return Verdict.REFUTED, fault.description
+    if search.stopped_by and not search.out_of_depth:
+        return Verdict.UNFINISHED, f"ended by {search.stopped_by}"
+    return Verdict.VACUOUS, (
+        f"a check that cannot fail: {fault.refuted_by} is not refuted within "
+        f"{fault.max_trace} steps"
     )
 
 
