@@ -1,0 +1,41 @@
+"""A test that asks for one of these fixtures runs once for each such kind of primitive."""
+
+from collections.abc import Callable
+
+import pytest
+
+from .kinds import KINDS, Kind
+
+
+def kinds(chosen: Callable[[Kind], bool]) -> list[pytest.ParameterSet]:
+    found = [pytest.param(kind, id=kind.name.replace(" ", "-")) for kind in KINDS if chosen(kind)]
+    assert found, "this would be green by emptiness"
+    return found
+
+
+@pytest.fixture(params=kinds(lambda kind: True))
+def kind(request: pytest.FixtureRequest) -> Kind:
+    """Every kind."""
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture(params=kinds(lambda kind: kind.passes))
+def passing(request: pytest.FixtureRequest) -> Kind:
+    """Kinds whose take can pass without a wait."""
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture(params=kinds(lambda kind: kind.crowd))
+def crowd(request: pytest.FixtureRequest) -> Kind:
+    """Kinds on which several tasks may wait."""
+    found: Kind = request.param
+    return found
+
+
+@pytest.fixture(params=kinds(lambda kind: kind.lends))
+def lending(request: pytest.FixtureRequest) -> Kind:
+    """Kinds whose take holds something."""
+    found: Kind = request.param
+    return found

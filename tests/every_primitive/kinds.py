@@ -1,0 +1,260 @@
+"""Every public primitive behind one set of verbs, so that a contract is written once for all.
+
+*Take* is the blocking operation of a kind, *give* undoes it in the same task. *Occupy* makes the
+next take wait, and *free* lets one waiter in; both are sync, and may be called in one step with a
+cancellation. ``lend`` says whether a take holds something afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import trio
+
+from structsync import (
+    Arbiter,
+    CapacityLimiter,
+    Condition,
+    Lock,
+    Parker,
+    Primitive,
+    Semaphore,
+    WaitQueue,
+)
+
+Direction = Literal["east", "west"]
+
+
+class BridgeCore(Arbiter[Direction]):
+    """A narrow bridge: any number at a time, all in one direction."""
+
+    heading: Direction | None
+    crossing: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heading, self.crossing = None, 0
+
+    def admits(self, claim: Direction) -> bool:
+        return self.heading in (None, claim)
+
+    def admit(self, claim: Direction) -> None:
+        self.heading = claim
+        self.crossing += 1
+
+    def give_back(self, claim: Direction) -> None:
+        if self.heading != claim:
+            raise RuntimeError(f"nobody crosses to the {claim}")
+        self.crossing -= 1
+        if not self.crossing:
+            self.heading = None
+
+
+class Bridge(Primitive[Direction]):
+    """A primitive as a user writes one: everything but the core is inherited."""
+
+    def __init__(self) -> None:
+        super().__init__(BridgeCore())
+
+    async def enter(self, direction: Direction) -> None:
+        await self._acquire(direction)
+
+    def enter_nowait(self, direction: Direction) -> None:
+        self._acquire_nowait(direction)
+
+    def leave(self, direction: Direction) -> None:
+        self._give_back(direction)
+
+
+class Kind:
+    """One way to use one primitive. The defaults are those of a semaphore."""
+
+    cls: ClassVar[type[Primitive[Any]]] = Semaphore
+    passes = True  # whether a take can pass without anybody's help
+    crowd = True  # whether several tasks may wait
+    lends = True  # whether a take holds something
+    taskless = True  # whether occupy and free need no task
+
+    def __init__(self, name: str, **options: Any) -> None:
+        self.name = name
+        self.options = options
+
+    def make(self) -> Any:
+        return Semaphore(1, **self.options)
+
+    def prepare(self, p: Any) -> None:
+        """Let the next take pass at once."""
+
+    def occupy(self, p: Any) -> None:
+        p.acquire_nowait()
+
+    def free(self, p: Any) -> None:
+        p.release()
+
+    async def take(self, p: Any) -> None:
+        await p.acquire()
+
+    def take_nowait(self, p: Any) -> None:
+        p.acquire_nowait()
+
+    def give(self, p: Any) -> None:
+        p.release()
+
+    def state(self, p: Any) -> object:
+        """What may not change if a take did not happen."""
+        return p.statistics(), repr(p)
+
+
+class OfPermits(Kind):
+    """Several permits at once, by the context manager."""
+
+    def make(self) -> Semaphore:
+        return Semaphore(3, max_value=3)
+
+    def occupy(self, p: Semaphore) -> None:
+        p.acquire_nowait()
+
+    async def take(self, p: Semaphore) -> None:
+        await p.permits(3).__aenter__()
+
+    def take_nowait(self, p: Semaphore) -> None:
+        p.acquire_nowait(3)
+
+    def give(self, p: Semaphore) -> None:
+        p.release(3)
+
+
+class OfLock(Kind):
+    cls = Lock
+    taskless = False
+
+    def make(self) -> Lock:
+        return Lock(**self.options)
+
+
+class OfLimiter(Kind):
+    cls = CapacityLimiter
+
+    def make(self) -> CapacityLimiter:
+        return CapacityLimiter(1)
+
+    def occupy(self, p: CapacityLimiter) -> None:
+        p.acquire_on_behalf_of_nowait("occupant")
+
+    def free(self, p: CapacityLimiter) -> None:
+        p.release_on_behalf_of("occupant")
+
+
+class OfBorrower(OfLimiter):
+    """A limiter on behalf of somebody who is not the task."""
+
+    async def take(self, p: CapacityLimiter) -> None:
+        await p.acquire_on_behalf_of(("borrower", trio.lowlevel.current_task()))
+
+    def take_nowait(self, p: CapacityLimiter) -> None:
+        p.acquire_on_behalf_of_nowait(("borrower", trio.lowlevel.current_task()))
+
+    def give(self, p: CapacityLimiter) -> None:
+        p.release_on_behalf_of(("borrower", trio.lowlevel.current_task()))
+
+
+class OfBridge(Kind):
+    cls = Bridge
+
+    def make(self) -> Bridge:
+        return Bridge()
+
+    def occupy(self, p: Bridge) -> None:
+        p.enter_nowait("west")
+
+    def free(self, p: Bridge) -> None:
+        p.leave("west")
+
+    async def take(self, p: Bridge) -> None:
+        await p.enter("east")
+
+    def take_nowait(self, p: Bridge) -> None:
+        p.enter_nowait("east")
+
+    def give(self, p: Bridge) -> None:
+        p.leave("east")
+
+
+class OfParker(Kind):
+    cls: ClassVar[type[Primitive[Any]]] = Parker
+    crowd = False
+    lends = False
+
+    def make(self) -> Any:
+        return Parker()
+
+    def prepare(self, p: Any) -> None:
+        p.unblock()
+
+    def occupy(self, p: Any) -> None:
+        pass
+
+    def free(self, p: Any) -> None:
+        p.unblock()
+
+    async def take(self, p: Any) -> None:
+        await p.block()
+
+    def give(self, p: Any) -> None:
+        pass
+
+
+class OfWaitQueue(OfParker):
+    cls: ClassVar[type[Primitive[Any]]] = WaitQueue
+    passes = False
+    crowd = True
+
+    def make(self) -> Any:
+        return WaitQueue()
+
+    def prepare(self, p: Any) -> None:
+        pass
+
+    def free(self, p: Any) -> None:
+        p.wake()
+
+    async def take(self, p: Any) -> None:
+        await p.wait()
+
+
+class OfCondition(OfWaitQueue):
+    """The lock is part of the take, as it is of every use of a condition."""
+
+    cls: ClassVar[type[Primitive[Any]]] = Condition
+    taskless = False
+
+    def make(self) -> Any:
+        return Condition()
+
+    def free(self, p: Any) -> None:
+        p.acquire_nowait()
+        p.notify()
+        p.release()
+
+    async def take(self, p: Any) -> None:
+        async with p:
+            await p.wait()
+
+
+KINDS: list[Kind] = [
+    Kind("semaphore"),
+    Kind("bounded semaphore", max_value=1),
+    Kind("eligible semaphore", policy="eligible"),
+    Kind("priority semaphore", policy="priority"),
+    Kind("budget semaphore", checkpoint="budget"),
+    OfPermits("three permits"),
+    OfLock("lock"),
+    OfLock("priority lock", policy="priority"),
+    OfLock("budget lock", checkpoint="budget"),
+    OfCondition("condition"),
+    OfWaitQueue("wait queue"),
+    OfParker("parker"),
+    OfLimiter("limiter"),
+    OfBorrower("limiter on behalf of"),
+    OfBridge("user-written bridge"),
+]

@@ -1,0 +1,166 @@
+"""C9 for every primitive: what it shows, and that it is one object that cannot be doubled."""
+
+import copy
+import dataclasses
+import gc
+import pickle
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+
+import structsync
+from structsync import Primitive
+
+from .attempt import waiting
+from .kinds import KINDS, Kind
+
+
+async def test_statistics_count_the_waiters(kind: Kind) -> None:
+    primitive = kind.make()
+    kind.occupy(primitive)
+    async with trio.open_nursery() as nursery:
+        await waiting(kind, primitive, nursery)
+        assert primitive.statistics().tasks_waiting == 1
+        kind.free(primitive)
+
+
+def test_statistics_are_frozen(kind: Kind) -> None:
+    statistics = kind.make().statistics()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        statistics.tasks_waiting = 3
+
+
+async def test_statistics_are_a_picture_of_their_moment(kind: Kind) -> None:
+    primitive = kind.make()
+    kind.occupy(primitive)
+    async with trio.open_nursery() as nursery:
+        picture = primitive.statistics()
+        await waiting(kind, primitive, nursery)
+        assert picture.tasks_waiting == 0
+        kind.free(primitive)
+
+
+def test_repr_names_the_class(kind: Kind) -> None:
+    primitive = kind.make()
+    assert repr(primitive).startswith(f"<{type(primitive).__name__} at 0x")
+
+
+async def test_repr_counts_the_waiters(kind: Kind) -> None:
+    primitive = kind.make()
+    kind.occupy(primitive)
+    async with trio.open_nursery() as nursery:
+        await waiting(kind, primitive, nursery)
+        assert "1 waiting" in repr(primitive)
+        kind.free(primitive)
+
+
+async def test_repr_shows_the_state(lending: Kind) -> None:
+    primitive = lending.make()
+    before = repr(primitive)
+    lending.take_nowait(primitive)
+    assert repr(primitive) != before
+    lending.give(primitive)
+    assert repr(primitive) == before
+
+
+def test_repr_shows_a_policy_other_than_the_default(kind: Kind) -> None:
+    policy = kind.options.get("policy")
+    assert ("policy=" in repr(kind.make())) == (policy is not None)
+    if policy:
+        assert f"policy={policy!r}" in repr(kind.make())
+
+
+def test_repr_shows_that_it_is_closed(kind: Kind) -> None:
+    primitive = kind.make()
+    assert "closed" not in repr(primitive)
+    primitive.close()
+    assert "closed" in repr(primitive)
+
+
+def test_it_can_be_referenced_weakly(kind: Kind) -> None:
+    primitive = kind.make()
+    reference = weakref.ref(primitive)
+    assert reference() is primitive
+    del primitive
+    gc.collect()
+    assert reference() is None
+
+
+async def test_nothing_keeps_a_primitive_alive_that_was_used_and_is_at_rest(kind: Kind) -> None:
+    primitive = kind.make()
+    kind.occupy(primitive)
+    async with trio.open_nursery() as nursery:
+        await waiting(kind, primitive, nursery)
+        kind.free(primitive)
+    reference = weakref.ref(primitive)
+    del primitive
+    gc.collect()
+    assert reference() is None
+
+
+async def test_nothing_keeps_a_primitive_alive_that_broke_its_waiters(kind: Kind) -> None:
+    primitive = kind.make()
+    async with trio.open_nursery() as nursery:
+        kind.occupy(primitive)
+        await waiting(kind, primitive, nursery)
+        primitive.close()
+        if kind.lends:
+            kind.free(primitive)
+    reference = weakref.ref(primitive)
+    del primitive, nursery
+    gc.collect()
+    assert reference() is None
+
+
+@pytest.mark.parametrize("double", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_doubling_is_refused_by_name(kind: Kind, double: Callable[[Any], Any]) -> None:
+    primitive = kind.make()
+    with pytest.raises(TypeError, match=f"{type(primitive).__name__} cannot be copied or pickled"):
+        double(primitive)
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_no_protocol_pickles_it(kind: Kind, protocol: int) -> None:
+    with pytest.raises(TypeError, match="cannot be copied or pickled"):
+        pickle.dumps(kind.make(), protocol)
+
+
+def test_it_is_equal_to_itself_alone_and_hashable(kind: Kind) -> None:
+    primitive = kind.make()
+    assert len({primitive, primitive, kind.make()}) == 2
+
+
+def test_it_has_no_room_for_misspelt_attributes(kind: Kind) -> None:
+    if not hasattr(kind.cls, "__final__"):
+        pytest.skip("a user's class decides this itself")
+    with pytest.raises(AttributeError):
+        kind.make().valeu = 3
+
+
+FINAL = [
+    cls
+    for name in structsync.__all__
+    if isinstance(cls := getattr(structsync, name), type)
+    and issubclass(cls, Primitive)
+    and cls is not Primitive
+]
+
+
+@pytest.mark.parametrize("cls", FINAL)
+def test_subclassing_is_refused_and_the_base_is_named(cls: type) -> None:
+    with pytest.raises(TypeError, match=rf"{cls.__name__} is final.*structsync\.Primitive"):
+        type("Mine", (cls,), {})
+
+
+def test_every_primitive_is_covered_by_a_kind() -> None:
+    assert set(FINAL) <= {kind.cls for kind in KINDS}
+
+
+def test_subclassing_primitive_is_allowed() -> None:
+    class Mine(Primitive[int]):
+        pass
+
+    assert issubclass(Mine, Primitive)
