@@ -1,0 +1,58 @@
+"""The rows of the table: what is measured, and the target it is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from . import cancelled, checker, contended, core_lines, memory, observers, uncontended
+from ._measure import Case, Effort
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """A ratio that should not be larger."""
+
+    limit: float
+
+    def met(self, figure: float) -> bool:
+        return figure <= self.limit
+
+    def __str__(self) -> str:
+        return f"<= {self.limit:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A rate per second that should not be smaller."""
+
+    limit: float
+
+    def met(self, figure: float) -> bool:
+        return figure >= self.limit
+
+    def __str__(self) -> str:
+        return f">= {self.limit:,.0f}/s"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the cost targets."""
+
+    name: str
+    what: str
+    target: AtMost | AtLeast | None
+    cases: Callable[[Effort], Iterable[Case]]
+
+
+ROWS = (
+    Row("control", "the same code twice: noise", None, uncontended.control_cases),
+    Row("contended", "handoff / floor", AtMost(1.25), contended.cases),
+    Row("uncontended", "async with / trio's", AtMost(1.0), uncontended.cases),
+    Row("budget", "async with, budget / trio's", AtMost(0.22), uncontended.budget_cases),
+    Row("core", "100,000 in line / 1,000 in line", AtMost(1.3), core_lines.cases),
+    Row("cancelled", "park and cancel / trio's", AtMost(1.0), cancelled.cases),
+    Row("memory", "bytes per parked task / trio's", AtMost(1.05), memory.cases),
+    Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
+    Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
+)
