@@ -99,10 +99,10 @@ def served_in_line(
 
 def twin_of(core: CoreT) -> CoreT:
     """Return a copy that can be driven on its own: same state and line, requests of its own."""
-    twin = copy.copy(core)
+    twin = object.__new__(type(core))
     for name, value in vars(core).items():
-        if isinstance(value, list | dict | set):
-            setattr(twin, name, copy.copy(value))
+        is_container = isinstance(value, list | dict | set)
+        twin.__dict__[name] = value.copy() if is_container else value
     twin.policy = copy.copy(core.policy)
     twin.restore(core.snapshot())
     return twin

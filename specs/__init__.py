@@ -1,0 +1,1 @@
+"""What structsync promises, as specifications that a person reads and `structsync check` runs."""

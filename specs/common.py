@@ -1,0 +1,106 @@
+"""What every line of requests promises, whatever it is that they wait for.
+
+A specification of a primitive adds to `LineSpec` its core (the one that ships), the actions that
+others can take, and what the primitive itself promises. It keeps a naive model beside the core,
+made from nothing but what the core answers: who holds what.
+
+`ended` is how the promises about a single step look at it: the very requests that the last action
+ended, in the order in which the core ended them. It is forgotten before the next action, so it
+tells no two states apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from structsync import Arbiter, Status
+from structsync._core.request import Request
+from structsync.checking import Spec, invariant, invariants, start, step
+
+
+class LineSpec(Spec):
+    """A core, and the requests that its last transition ended."""
+
+    abstract = True
+
+    core: Arbiter[Any]  # the core that ships; declared by each spec
+    ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended, in this order
+
+    def canonical(self, snapshot: Any) -> Any:
+        return snapshot._replace(ended=())
+
+    # ==== Words that actions use ====
+
+    def note(self, ended: Iterable[Request[Any]]) -> None:
+        """Take down the requests that a transition of the core ended; one still pending is none."""
+        self.ended = tuple([one for one in ended if one.status is not Status.PENDING])
+        for request in self.ended:
+            if request.status is Status.GRANTED:
+                self.got(request)
+
+    def got(self, request: Request[Any]) -> None:
+        """Change the model: the core says that this request is granted."""
+
+    def in_line(self) -> list[Any]:
+        """Return who waits, in the order of their arrival."""
+        return [request.waiter for request in self.core.line.values()]
+
+    def request_of(self, who: object) -> Request[Any]:
+        """Return the pending request of somebody in line."""
+        return next(one for one in self.core.line.values() if one.waiter == who)
+
+    def withdrawn(self, who: object) -> list[Request[Any]]:
+        """Withdraw somebody's pending request; return it and what that let in."""
+        request = self.request_of(who)
+        return [request, *(self.core.withdraw(request) or ())]
+
+    def granted(self) -> list[Any]:
+        """Return whom the last action granted, in this order."""
+        return [one.waiter for one in self.ended if one.status is Status.GRANTED]
+
+    def describe(self) -> Mapping[str, object]:
+        core = self.core
+        shown = {name: getattr(core, name) for name in core.state_fields}
+        shown["line"] = ", ".join(str(one.waiter) for one in core.waiting()) or "-"
+        if core.cause is not None:
+            shown["out of service"] = core.cause
+        own = {name: value for name, value in vars(self).items() if name not in ("core", "ended")}
+        return shown | own
+
+    # ==== Invariants ====
+
+    @invariant
+    def nothing_grantable_waits(self) -> bool:
+        """No lost wakeup: the one who is next does not fit (I3)."""
+        return invariants.nothing_grantable_waits(self.core)
+
+    @invariant
+    def nobody_waits_out_of_service(self) -> bool:
+        """Whoever was in line when it was closed or broken has been told (C8)."""
+        return invariants.nobody_waits_out_of_service(self.core)
+
+    # ==== Step properties ====
+
+    @step
+    def ended_requests_stay_ended(self, before: Any) -> bool:
+        """A request ends exactly once; withdrawing it after that changes nothing (I4)."""
+        return all(invariants.ended_for_good(self.core, one) for one in self.ended)
+
+    @step
+    def places_are_kept(self, before: Any) -> bool:
+        """Nobody loses a place in line but by ending, and newcomers stand at the end (I2)."""
+        ended = [one.waiter for one in self.ended]
+        return invariants.places_are_kept(before.in_line(), ended, self.in_line())
+
+
+class FifoSpec(LineSpec):
+    """A line whose head blocks those behind it."""
+
+    abstract = True
+
+    @step
+    def grants_follow_the_line(self, before: Any) -> bool:
+        """First come, first served: no grant passes anybody who came earlier (I2)."""
+        granted = self.granted()
+        return not granted or invariants.served_in_line(before.in_line(), granted, self.in_line())

@@ -1,0 +1,178 @@
+"""Bugs that semaphores of others had, planted in ours: each must be found by the named property.
+
+A planted bug is a small change of the core that ships. Where somebody reported it, the docstring
+says where.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync import Status
+from structsync._core.request import Request
+from structsync._core.semaphore import SemaphoreCore
+from structsync.checking import fault
+
+from ._planting import NewestFirst, break_only, grant, withdraw_only
+from .semaphore import SemaphoreSpec
+
+Ended = list[Request[int]]
+
+
+@fault(SemaphoreSpec, "core", refuted_by="nothing_grantable_waits")
+class WithdrawalWakesNobody(SemaphoreCore):
+    """The large head gives up, and the small ones behind it sleep on (H1: golang/go#37852)."""
+
+    def withdraw(self, request: Request[int]) -> Ended | None:
+        return withdraw_only(self, request)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="nothing_grantable_waits")
+class ReleaseWakesOnlyOne(SemaphoreCore):
+    """Several permits come back, and one waiter is woken (O10: smol-rs/async-lock#18)."""
+
+    def release(self, claim: int) -> Ended:
+        self.give_back(claim)
+        return [grant(self, one) for one in self.waiting()[:1] if self.admits(one.claim)]
+
+
+@fault(SemaphoreSpec, "core", refuted_by="who_stays_in_line_is_served")
+class SmallClaimsPassTheLarge(SemaphoreCore):
+    """Small claims pass the large one for ever, and it starves (x/sync: LargeAcquireDoesntStarve)."""
+
+    def __init__(self, initial_value: int, **options: Any) -> None:
+        super().__init__(initial_value, policy="eligible", **options)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_line")
+@fault(SemaphoreSpec, "core", refuted_by="nowait_agrees_with_the_line")
+class NewcomerBarges(SemaphoreCore):
+    """Whoever comes and fits goes in, although others wait (H8: tricycle's RWLock)."""
+
+    def admissible(self, claim: int, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_line")
+class HandsOverToTheNewest(SemaphoreCore):
+    """The line is served from its end."""
+
+    def __init__(self, initial_value: int, **options: Any) -> None:
+        super().__init__(initial_value, **options)
+        self.policy = NewestFirst()
+
+
+@fault(SemaphoreSpec, "core", refuted_by="only_free_permits_are_granted")
+class GrowingWakesByTheDifference(SemaphoreCore):
+    """Shrunk below what is out, then grown by one: one is let in, room or not (O4: anyio PR 1223)."""
+
+    def resize(self, max_value: int) -> Ended:
+        more = max_value - (self.max_value or 0)
+        self.value += more
+        self.max_value = max_value
+        self.largest = max(self.largest or 0, max_value)
+        return [grant(self, one) for one in self.waiting()[: max(more, 0)]]
+
+
+@fault(SemaphoreSpec, "core", refuted_by="only_free_permits_are_granted")
+class WithdrawalAlwaysResumesTheNext(SemaphoreCore):
+    """Whoever gives up lets the next one in, who does not fit (P8: kotlinx.coroutines PR 1323)."""
+
+    def withdraw(self, request: Request[int]) -> Ended | None:
+        if withdraw_only(self, request) is None:
+            return None
+        return [grant(self, one) for one in self.waiting()[:1]]
+
+
+@fault(SemaphoreSpec, "core", refuted_by="only_free_permits_are_granted")
+class AnyPermitWillDo(SemaphoreCore):
+    """One permit comes back and lets in somebody who wants two (O9: kotlinx.coroutines PR 1553)."""
+
+    def admits(self, claim: int) -> bool:
+        return self.value > 0
+
+
+@fault(SemaphoreSpec, "core", refuted_by="permits_are_conserved")
+class PermitsAreTakenOneByOne(SemaphoreCore):
+    """Whoever waits keeps what it got so far, and takes it along when it gives up (D9, P17: tokio)."""
+
+    def enqueue(self, claim: int, priority: int = 0, waiter: Any = None) -> Request[int]:
+        request = super().enqueue(claim, priority, waiter)
+        self.value -= max(0, min(self.value, claim - 1))
+        return request
+
+
+@fault(SemaphoreSpec, "core", refuted_by="permits_are_conserved")
+class CancelledGrantIsLost(SemaphoreCore):
+    """The one who gives up at the head takes a free permit along (P14: asyncio's wait_for)."""
+
+    def withdraw(self, request: Request[int]) -> Ended | None:
+        if self.waiting()[:1] == [request] and self.value > 0:
+            self.value -= 1
+        return super().withdraw(request)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="ended_requests_stay_ended")
+class WithdrawnKeepsItsPlace(SemaphoreCore):
+    """The cancelled one is told so and stays in line all the same (P5: anyio PR 1145)."""
+
+    def withdraw(self, request: Request[int]) -> Ended | None:
+        if request.status is not Status.PENDING:
+            return None
+        request.status = Status.WITHDRAWN
+        return []
+
+
+@fault(SemaphoreSpec, "core", refuted_by="ended_requests_stay_ended")
+class WithdrawingAGrantReleasesIt(SemaphoreCore):
+    """Whoever withdraws after the grant gives the permits back, and then again (P10: vs-threading)."""
+
+    def withdraw(self, request: Request[int]) -> Ended | None:
+        if request.status is Status.GRANTED:
+            self.value += request.claim
+        return super().withdraw(request)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="places_are_kept")
+class WithdrawalSendsTheNextToTheEnd(SemaphoreCore):
+    """The one behind a cancelled waiter loses its place in line."""
+
+    def withdraw(self, request: Request[int]) -> Ended | None:
+        ended = super().withdraw(request)
+        if ended == [] and self.line:
+            self.line.move_to_end(next(iter(self.line)))
+        return ended
+
+
+@fault(SemaphoreSpec, "core", refuted_by="nobody_waits_out_of_service")
+class CloseForgetsAllButTheHead(SemaphoreCore):
+    """Closing wakes one waiter; the others hang (C2: CPython gh-117531)."""
+
+    def end(self, cause: Any) -> Ended:
+        ended: Ended = break_only(self, self.waiting()[:1], cause)
+        return ended
+
+
+@fault(SemaphoreSpec, "core", refuted_by="impossible_claims_are_refused")
+class ImpossibleClaimsAreQueued(SemaphoreCore):
+    """A claim above the maximum waits for ever and blocks those behind it (D8: zio#11187)."""
+
+    def refuse_impossible(self, claim: int) -> None:
+        pass
+
+
+@fault(SemaphoreSpec, "core", refuted_by="surplus_is_refused")
+class SurplusIsSwallowed(SemaphoreCore):
+    """Releasing too often is repaired in silence (kotlinx.coroutines: decPermits)."""
+
+    def give_back(self, claim: int) -> None:
+        self.value = min(self.value + claim, self.max_value or 0)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="surplus_is_refused")
+class RefusalComesTooLate(SemaphoreCore):
+    """Releasing too often raises, after the permits were added."""
+
+    def give_back(self, claim: int) -> None:
+        self.value += claim
+        super().give_back(0)
