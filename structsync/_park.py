@@ -12,6 +12,7 @@ cancel). What is left to get right is a cancellation *before* the grant, and tha
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from .lock import Lock
     from .primitive import OwnedPrimitive, Primitive
 
-    # What an abort does to the core: the requests that ended, or None if it came too late.
-    Withdraw = Callable[[Request[Any]], list[Request[Any]] | None]
     RaiseCancel = Callable[[], Any]
 
 
@@ -54,13 +53,15 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
         refuse_user_code()
     core = primitive._core
     if core.admissible(claim, priority):
+        if primitive._thread != get_ident():
+            check_run(primitive)  # admissible although others wait: a policy may pass them
         await checkpoint_if_cancelled()
         core.admit(claim)  # still admissible: an uncancelled check for cancellation does not yield
         if primitive._observers:
             emit("requested", primitive, claim, current_task())
             emit("granted", primitive, claim, current_task())
         if primitive._owned:
-            own(primitive, claim)
+            _holdings.hold(claim, primitive)  # type: ignore[arg-type]
         if primitive._skips_left:
             primitive._skips_left -= 1
             return
@@ -69,9 +70,10 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
         return
     request = enqueue(primitive, claim, priority)
     primitive._skips_left = primitive._skips
-    await park(primitive, request, core.withdraw)
+    request.parked = True
+    await wait_task_rescheduled(partial(_abort, primitive, request))
     if primitive._owned:
-        own(primitive, claim)
+        _holdings.hold(claim, primitive)  # type: ignore[arg-type]
 
 
 @enable_ki_protection
@@ -85,9 +87,11 @@ def acquire_nowait(primitive: Primitive[Any], claim: Any) -> None:
         core.refuse_impossible(claim)
         check_run(primitive)
         raise trio.WouldBlock
+    if primitive._thread != get_ident():
+        check_run(primitive)
     core.admit(claim)
     if primitive._owned:
-        own(primitive, claim)
+        _holdings.hold(claim, primitive)  # type: ignore[arg-type]
     if primitive._observers:
         task = running_task()
         emit("requested", primitive, claim, task)
@@ -115,6 +119,8 @@ def submit(primitive: Primitive[Any], claim: Any, priority: int) -> Request[Any]
         refuse_user_code()
     core, task = primitive._core, current_task()
     if core.admissible(claim, priority):
+        if primitive._thread != get_ident():
+            check_run(primitive)
         request = core.submit(claim, priority, task)
         if primitive._observers:
             emit("requested", primitive, claim, task)
@@ -178,16 +184,6 @@ async def wait_for(primitive: Primitive[Any], request: Request[Any]) -> None:
     await wait_task_rescheduled(abort)
 
 
-async def park(primitive: Primitive[Any], request: Request[Any], withdraw: Withdraw) -> None:
-    """Sleep until the request ends; a cancellation before that withdraws it."""
-
-    def abort(raise_cancel: RaiseCancel) -> Abort:
-        return _abort(primitive, request, withdraw, raise_cancel)
-
-    request.parked = True
-    await wait_task_rescheduled(abort)
-
-
 def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
     """Make the tasks of ended requests runnable."""
     for request in ended:
@@ -201,20 +197,16 @@ def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
         emit_ended(primitive, ended)
 
 
-def _abort(
-    primitive: Primitive[Any],
-    request: Request[Any],
-    withdraw: Withdraw,
-    raise_cancel: RaiseCancel,
-) -> Abort:
+def _abort(primitive: Primitive[Any], request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
+    """Withdraw the request of a task that trio wants to cancel, unless it is granted by then."""
     if threads and is_shut():
         # A guard or an observer cancelled a scope while the core is in the middle of a step. The
         # cancellation is carried out right after it; until then a grant may still win.
         trio.lowlevel.current_trio_token().run_sync_soon(
-            _abort_late, primitive, request, withdraw, raise_cancel
+            _abort_late, primitive, request, raise_cancel
         )
         return Abort.FAILED
-    ended = withdraw(request)
+    ended = primitive._core.withdraw(request)
     if ended is None:
         return Abort.FAILED
     request.parked = False
@@ -225,12 +217,9 @@ def _abort(
 
 
 def _abort_late(
-    primitive: Primitive[Any],
-    request: Request[Any],
-    withdraw: Withdraw,
-    raise_cancel: RaiseCancel,
+    primitive: Primitive[Any], request: Request[Any], raise_cancel: RaiseCancel
 ) -> None:
-    if request.parked and _abort(primitive, request, withdraw, raise_cancel) is Abort.SUCCEEDED:
+    if request.parked and _abort(primitive, request, raise_cancel) is Abort.SUCCEEDED:
         reschedule(request.waiter, outcome.capture(raise_cancel))
 
 
@@ -290,13 +279,6 @@ def end(primitive: Primitive[Any], cause: Hashable) -> None:
 def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:
     """Break what the task owned, or withdraw what it left in line."""
     wake(primitive, primitive._core.owner_exited(task, cause))
-
-
-def own(primitive: Any, task: Task) -> None:
-    """Note who owns an owned primitive, and in which run."""
-    if not primitive._core.line:  # else those in line know the run
-        primitive._thread, primitive._root = get_ident(), None
-    _holdings.hold(task, primitive)
 
 
 def error_of_ended(request: Request[Any]) -> BaseException:
