@@ -97,6 +97,13 @@ class ConditionCore(ClaimantArbiter):
             request.cause = cause
         return ended
 
+    def restore(self, snapshot: Any) -> None:
+        super().restore(snapshot)
+        if self.line:
+            self.lock.conditions[self] = None
+        else:
+            self.lock.conditions.pop(self, None)
+
     def _oldest(self, count: int | None) -> list[Request[Any]]:
         return list(islice(self.line.values(), count))
 
