@@ -1,0 +1,171 @@
+"""The machine of a lock and its conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, precondition, rule
+
+from structsync._core.condition import ConditionCore
+from structsync._core.lock import LockCore
+from structsync._core.request import Request
+from structsync.checking import invariants
+
+from .core_machine import AGEINGS, PRIORITIES, CoreMachine, one_of
+from .lock_model import LockModel
+
+TASKS = ["a", "b", "c", "d", "e"]
+CONDITIONS = ("full", "empty")
+
+
+class LockMachine(CoreMachine):
+    """Five tasks, one lock, two conditions on it; a task that sleeps does nothing."""
+
+    core: LockCore
+    model: LockModel
+
+    @initialize(policy=st.sampled_from(["fifo", "priority"]), ageing=AGEINGS)
+    def create(self, policy: str, ageing: int | None) -> None:
+        self.options = (policy, ageing)
+        self.core = LockCore(policy=policy, ageing=ageing)
+        self.conditions = {name: ConditionCore(self.core) for name in CONDITIONS}
+        self.model = LockModel(CONDITIONS, policy, ageing)
+        self.waits: dict[str, tuple[str, Request[Any]]] = {}
+
+    def situation(self) -> Hashable:
+        lines = [condition.snapshot() for condition in self.conditions.values()]
+        return (self.core.snapshot(), len(self.core.conditions), *lines)
+
+    def awake(self) -> list[str]:
+        return [who for who in TASKS if not self.model.sleeps(who)]
+
+    def asleep(self) -> list[str]:
+        return [who for who in TASKS if who in self.waits]
+
+    def withdrawable(self) -> list[str]:
+        return [who for who in self.requests if not self.model.sleeps(who)]
+
+    # ==== the lock ====
+
+    @precondition(lambda self: self.awake() and not self.model.closed)
+    @rule(who=one_of(lambda self: self.awake()), priority=PRIORITIES)
+    def acquire(self, who: str, priority: int) -> None:
+        self.submit(who, priority, who=who, refusal=RuntimeError)
+
+    @precondition(lambda self: self.awake())
+    @rule(who=one_of(lambda self: self.awake()))
+    def release_what_may_not_be_owned(self, who: str) -> None:
+        self.agree(lambda: self.core.release(who), lambda: self.model.release(who), RuntimeError)
+
+    @precondition(lambda self: self.model.owner)
+    @rule()
+    def release(self) -> None:
+        self.release_what_may_not_be_owned(str(self.model.owner))
+
+    @precondition(lambda self: len(self.waits) > 2 and self.awake())
+    @rule(who=one_of(lambda self: self.awake()))
+    def exit(self, who: str) -> None:
+        broken = sorted(self.model.exits(who))
+        ended = self.core.owner_exited(who, "exited")
+        if self.model.closed:
+            self.check_broken(broken, ended)
+        else:
+            if self.statuses.get(who) == "pending":
+                self.end(who, "withdrawn")
+            self.note(ended, broken)
+
+    @precondition(lambda self: len(self.waits) > 2)
+    @rule()
+    def close(self) -> None:
+        self.check_broken(sorted(self.model.close()), self.core.end("closed"))
+
+    def check_broken(self, broken: list[tuple[str, str]], ended: list[Request[Any]]) -> None:
+        assert sorted((one.waiter, one.status.value) for one in ended) == broken
+        for who, status in broken:
+            if self.statuses.get(who) == "pending":
+                self.end(who, status)
+
+    # ==== its conditions ====
+
+    @precondition(lambda self: self.model.owner and not self.model.closed)
+    @rule(condition=st.sampled_from(CONDITIONS))
+    def wait(self, condition: str) -> None:
+        who = str(self.model.owner)
+        if condition in self.model.closed_conditions:
+            return
+        predicted = self.model.wait(who, condition)
+        self.requests.pop(who, None)
+        request, ended = self.conditions[condition].wait(who, who)
+        self.waits[who] = (condition, request)
+        self.note(ended, predicted)
+
+    @precondition(lambda self: self.model.owner)
+    @rule(condition=st.sampled_from(CONDITIONS), count=st.none() | st.integers(0, 3))
+    def notify(self, condition: str, count: int | None) -> None:
+        self.conditions[condition].refuse_unless_owner(self.model.owner, "notify")
+        predicted = self.model.notify(str(self.model.owner), condition, count)
+        assert self.conditions[condition].notify(count) == []
+        assert predicted == []
+
+    @precondition(lambda self: self.asleep())
+    @rule(who=one_of(lambda self: self.asleep()))
+    def cancel(self, who: str) -> None:
+        """Cancel any wait, one that is over too."""
+        name, request = self.waits[who]
+        before = self.situation()
+        pending = self.model.waits[who] == "pending"
+        ended = self.conditions[name].cancel(request)
+        if pending:
+            assert ended is not None
+            self.note(ended, self.model.cancel(who))
+        else:
+            assert ended is None
+            assert self.situation() == before
+
+    @precondition(lambda self: len(self.waits) > 3)
+    @rule(condition=st.sampled_from(CONDITIONS))
+    def close_condition(self, condition: str) -> None:
+        ended = self.conditions[condition].end("closed")
+        self.note(ended, self.model.close_condition(condition))
+
+    # ==== what holds ====
+
+    @rule()
+    def go_on_from_a_snapshot(self) -> None:
+        lines = {name: condition.snapshot() for name, condition in self.conditions.items()}
+        super().go_on_from_a_snapshot()
+        for name, line in lines.items():
+            self.conditions[name] = ConditionCore(self.core)
+            self.conditions[name].restore(line)
+            for request in self.conditions[name].waiting():
+                self.waits[request.waiter] = (name, request)
+
+    def another_core(self) -> LockCore:
+        policy, ageing = self.options
+        return LockCore(policy=policy, ageing=ageing)
+
+    def adopt(self) -> None:
+        for request in self.core.waiting():
+            who = request.waiter
+            if self.model.waits.get(who) == "pending":
+                self.waits[who] = (self.waits[who][0], request)
+            elif not self.model.sleeps(who):
+                self.requests[who] = request
+
+    @invariant()
+    def owner_and_waits_stand_as_the_model_says(self) -> None:
+        if hasattr(self, "core"):
+            assert self.core.owner == self.model.owner
+            for who, (_, request) in self.waits.items():
+                assert request.status.value == self.model.waits[who]
+
+    @invariant()
+    def the_lines_of_the_conditions_are_those_of_the_model(self) -> None:
+        if hasattr(self, "core"):
+            for name, condition in self.conditions.items():
+                waiting = [request.waiter for request in condition.waiting()]
+                assert waiting == self.model.unnotified[name]
+                assert invariants.nobody_waits_out_of_service(condition)
+                assert (condition in self.core.conditions) == bool(waiting)

@@ -1,0 +1,17 @@
+"""Each pure core does what its naive model does, whatever is asked of it and in whatever order."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
+from .lock_machine import LockMachine
+
+MACHINES = [SemaphoreMachine, LockMachine, LimiterMachine, WaitQueueMachine, ParkerMachine]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)
+def test_the_core_does_what_its_model_does(machine: type[RuleBasedStateMachine]) -> None:
+    run_state_machine_as_test(machine, settings=settings(stateful_step_count=60))
