@@ -1,6 +1,10 @@
 """How the documentation is built: warning-free and without a network."""
 
 import importlib.metadata
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "ext"))
 
 project = "structsync"
 author = "The structsync contributors"
@@ -9,6 +13,7 @@ release = importlib.metadata.version("structsync")
 version = release
 
 extensions = [
+    "generated",  # pictures, options and numbers from the code: docs/ext
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
     "sphinx.ext.intersphinx",
@@ -16,7 +21,7 @@ extensions = [
 ]
 html_theme = "furo"
 html_title = f"structsync {release}"
-exclude_patterns = ["_build", "news"]
+exclude_patterns = ["_build", "ext", "news"]
 
 # A name that leads nowhere is an error; -n and -W of the build say the same for other builders.
 nitpicky = True
@@ -28,9 +33,14 @@ intersphinx_mapping = {
 }
 
 # Type variables are referred to by every generic signature and have no page anywhere.
-nitpick_ignore_regex = [("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z]|[A-Z]\w*T)")]
+nitpick_ignore_regex = [("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z]|[A-Z]\w*T|Ts)")]
+nitpick_ignore = [
+    ("py:class", "EventKind"),  # a Literal; the text of Event.kind spells it out
+    ("py:class", "structsync.primitive.Held"),  # "an async context manager", as the text says
+]
 
-default_role = "py:obj"
+# The docstrings of structsync.checking quote code with single backticks.
+default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 napoleon_google_docstring = True
