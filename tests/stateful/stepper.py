@@ -1,0 +1,117 @@
+"""A trio run that stands still between the rules of a state machine.
+
+Hypothesis calls the rules of a machine one after the other, from synchronous code; the tasks of a
+trio program live on in between. So the machine is the host of a guest run: a step hands an order to
+the run and then plays the host's loop, on this thread, until every task is parked again. Only trio's
+wait for I/O leaves the thread, when nothing else is left to do; so a step is as deterministic as
+trio's scheduler, whose random numbers Hypothesis seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from queue import SimpleQueue
+from typing import TypeVar
+
+import outcome
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+T = TypeVar("T")
+Call = Callable[[], Awaitable[object]]
+
+
+class Stepper:
+    """A run with a mock clock that moves in :meth:`step` only."""
+
+    def __init__(self) -> None:
+        self.clock = MockClock()
+        self.actors: list[Actor] = []
+        self._host: SimpleQueue[Callable[[], object]] = SimpleQueue()
+        self._ended: outcome.Outcome[None] | None = None
+        self._settled = False
+        self._orders, self._inbox = trio.open_memory_channel[Callable[[], object]](math.inf)
+        trio.lowlevel.start_guest_run(
+            self._main,
+            run_sync_soon_threadsafe=self._host.put,
+            done_callback=self._done,
+            host_uses_signal_set_wakeup_fd=True,
+            clock=self.clock,
+        )
+        self._play(lambda: self._settled)
+
+    def step(self, order: Callable[[], T]) -> T:
+        """Carry out the order in one step of the run, then let all tasks run until they park."""
+        results: list[outcome.Outcome[T]] = []
+        self._settled = False
+        self._token.run_sync_soon(
+            self._orders.send_nowait, lambda: results.append(outcome.capture(order))
+        )
+        self._play(lambda: self._settled)
+        return results[0].unwrap()
+
+    def end(self) -> None:
+        """Cancel every task and end the run."""
+        if self._ended is None:
+            self._token.run_sync_soon(self._orders.close)
+            self._play(lambda: self._ended is not None)
+        assert self._ended is not None
+        self._ended.unwrap()
+
+    def _play(self, enough: Callable[[], bool]) -> None:
+        while not enough():
+            if self._ended is not None:
+                self._ended.unwrap()
+                raise AssertionError("the run ended by itself")
+            # A run that neither settles nor ends would be a busy loop; this is its alarm.
+            self._host.get(timeout=30)()
+
+    def _done(self, ended: outcome.Outcome[None]) -> None:
+        self._ended = ended
+
+    async def _main(self) -> None:
+        trio.lowlevel.current_task().name = "driver"
+        self._token = trio.lowlevel.current_trio_token()
+        async with trio.open_nursery() as self.nursery:
+            self._settled = True
+            async for order in self._inbox:
+                order()
+                await wait_all_tasks_blocked()
+                self._settled = True
+            self.nursery.cancel_scope.cancel()
+
+
+class Actor:
+    """A task that does what it is told, one call at a time, each in a cancel scope of its own.
+
+    ``outcome`` says how the latest call ended: ``returned``, ``cancelled`` or the error's name;
+    ``blocked`` until then.
+    """
+
+    def __init__(self, stepper: Stepper, name: str) -> None:
+        self.name = name
+        self.outcome = "returned"
+        self.scope = trio.CancelScope()
+        self._calls, self._inbox = trio.open_memory_channel[Call](math.inf)
+        stepper.nursery.start_soon(self._live, name=name)
+
+    def call(self, call: Call, deadline: float = math.inf) -> None:
+        """Make the call in the task; it starts in this step."""
+        assert self.outcome != "blocked"
+        self.outcome = "blocked"
+        self.scope = trio.CancelScope(deadline=deadline)
+        self._calls.send_nowait(call)
+
+    def exit(self) -> None:
+        """End the task, whatever it owns."""
+        self._calls.close()
+
+    async def _live(self) -> None:
+        async for call in self._inbox:
+            try:
+                with self.scope:
+                    await call()
+                self.outcome = "cancelled" if self.scope.cancelled_caught else "returned"
+            except Exception as error:  # noqa: BLE001 - every error is an outcome to compare
+                self.outcome = type(error).__name__

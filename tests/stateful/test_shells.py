@@ -1,0 +1,16 @@
+"""Each primitive, in a trio run with cancellations and timeouts, does what its naive model does."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from .semaphore_shell import SemaphoreShellMachine
+
+MACHINES = [SemaphoreShellMachine]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)
+def test_the_primitive_does_what_its_model_does(machine: type[RuleBasedStateMachine]) -> None:
+    run_state_machine_as_test(machine, settings=settings(stateful_step_count=40))
