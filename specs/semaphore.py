@@ -1,11 +1,13 @@
 """A semaphore conserves its permits, serves first come first served, and loses no wakeup.
 
-Whoever is idle may ask for its weight in permits: all of them or none. Whoever waits may give up at
-any moment. Whoever holds permits may give them back, all at once or one by one. Meanwhile somebody
-changes how many permits exist, and somebody may close the semaphore for good.
+To what all policies have in common (`permits.py`) this adds the default policy, permits that are
+given back one by one, and somebody who changes how many permits exist.
 
 What is promised to the one who waits needs help from the others (*fair* actions): those who hold
 permits give them back, and a semaphore that was shrunk grows back.
+
+A semaphore without a maximum (`SignalsSpec`) counts signals: anybody may give, and who takes gives
+nothing back.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import Any
 
 from structsync._core.request import Request
 from structsync._core.semaphore import SemaphoreCore
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, invariant, invariants, leads_to, start
 
-from .common import FifoSpec, LineSpec
+from .common import FifoSpec
+from .permits import PermitsSpec, holding, waiting
 
 # ==== Bounds ====
 
@@ -26,76 +29,21 @@ from .common import FifoSpec, LineSpec
 WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2, "f": 1}
 
 AT_FIRST = 2  # so that d's claim is impossible until the semaphore has grown
-SIZES = (1, 2)  # below the smallest sum of two claims, and between
+SIZES = (1, 2)  # below the sum of two claims, and in between
 FULL = 3  # the largest claim; two others fit beside each other
-
-
-def idle(spec: PermitsSpec) -> list[str]:
-    busy = {*spec.out, *spec.in_line()}
-    return [who for who in WEIGHTS if who not in busy]
-
-
-def may_ask(spec: SemaphoreSpec) -> list[str]:
-    core = spec.core
-    if core.cause is not None or core.largest is None:
-        return []
-    return [who for who in idle(spec) if WEIGHTS[who] <= core.largest]
-
-
-def waiting(spec: LineSpec) -> list[str]:
-    return spec.in_line()
-
-
-def holding(spec: PermitsSpec) -> list[str]:
-    return sorted({*spec.out})
 
 
 def holding_several(spec: PermitsSpec) -> list[str]:
     return [who for who in holding(spec) if spec.out.count(who) > 1]
 
 
-class PermitsSpec(LineSpec):
-    """A semaphore and who has its permits."""
-
-    abstract = True
-
-    core: SemaphoreCore
-    out: tuple[str, ...] = start(tuple)  # the permits that are out: who has each, in order of names
-
-    def got(self, request: Request[Any]) -> None:
-        self.out = tuple(sorted(self.out + (request.waiter,) * request.claim))
-
-    def given_back(self, who: str, permits: int) -> None:
-        left = self.out.count(who) - permits
-        others = tuple(one for one in self.out if one != who)
-        self.out = tuple(sorted(others + (who,) * left))
-
-    @step
-    def only_free_permits_are_granted(self, before: Any) -> bool:
-        """Whoever is granted permits is granted permits that were there (O4, O9, P8)."""
-        return not self.granted() or self.core.value >= 0
-
-
 class SemaphoreSpec(PermitsSpec, FifoSpec):
-    """Four waiters, a bounded semaphore of changing size, the default policy."""
+    """A bounded semaphore of changing size, with the default policy."""
 
+    weights = WEIGHTS
     core: SemaphoreCore = start(SemaphoreCore, AT_FIRST, max_value=AT_FIRST)
 
     # ==== Actions ====
-
-    @action(who=may_ask)
-    def request(self, who: str) -> None:
-        self.note([self.core.submit(WEIGHTS[who], waiter=who)])
-
-    @action(who=waiting)
-    def withdraw(self, who: str) -> None:
-        self.note(self.withdrawn(who))
-
-    @action(who=holding, fair=True)
-    def release(self, who: str) -> None:
-        permits = self.out.count(who)
-        self.given_back(who, permits)
-        self.note(self.core.release(permits))
 
     @action(who=holding_several)
     def release_one(self, who: str) -> None:
@@ -110,6 +58,59 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
     def grow(self) -> None:
         self.note(self.core.resize(FULL))
 
+    # ==== Invariants ====
+
+    @invariant
+    def nowait_agrees_with_the_line(self) -> bool:
+        """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
+        return all(invariants.nowait_agrees(self.core, permits) for permits in (1, 2, 3))
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=tuple(WEIGHTS))
+    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+        """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
+        waits = who in self.in_line()
+        return waits, not waits
+
+
+# ==== Without a maximum ====
+
+TAKERS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2}  # as above; nobody holds, so five are enough
+SIGNALS = 3  # the largest claim: with so many on hand nobody can be waiting
+
+
+class SignalsSpec(FifoSpec):
+    """A semaphore that starts at 0 and has no bound."""
+
+    core: SemaphoreCore = start(SemaphoreCore, 0)
+    unused: int = start(int)  # signals given and not yet taken
+
+    def got(self, request: Request[Any]) -> None:
+        self.unused -= request.claim
+
+    # ==== Actions ====
+
+    @action(
+        who=lambda spec: [who for who in TAKERS if who not in spec.in_line()],
+        when=lambda spec, who: spec.core.cause is None,
+    )
+    def take(self, who: str) -> None:
+        self.note([self.core.submit(TAKERS[who], waiter=who)])
+
+    @action(who=waiting)
+    def withdraw(self, who: str) -> None:
+        self.note(self.withdrawn(who))
+
+    @action(when=lambda spec: spec.unused < SIGNALS, fair=True)
+    def give(self) -> None:
+        self.give_many(1)
+
+    @action(signals=(2, 3), when=lambda spec, signals: spec.unused + signals <= SIGNALS)
+    def give_many(self, signals: int) -> None:
+        self.unused += signals
+        self.note(self.core.release(signals))
+
     @action(when=lambda spec: spec.core.cause is None)
     def close(self) -> None:
         self.note(self.core.end("closed"))
@@ -117,9 +118,9 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
     # ==== Invariants ====
 
     @invariant
-    def permits_are_conserved(self) -> bool:
-        """Every permit that exists is on hand or out with somebody (I1)."""
-        return self.core.value == (self.core.max_value or 0) - len(self.out)
+    def every_signal_is_kept_until_it_is_taken(self) -> bool:
+        """What was given and not taken is on hand (I1)."""
+        return self.core.value == self.unused
 
     @invariant
     def nowait_agrees_with_the_line(self) -> bool:
@@ -127,21 +128,14 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
         return all(invariants.nowait_agrees(self.core, permits) for permits in (1, 2, 3))
 
     @invariant
-    def impossible_claims_are_refused(self) -> bool:
-        """More than there ever was is refused at once, and leaves no trace (I7)."""
-        too_many = max(self.core.largest or 0, 1) + 1
-        return invariants.refuses(self.core, lambda core: core.enqueue(too_many, 0, "e"))
-
-    @invariant
-    def surplus_is_refused(self) -> bool:
-        """More than is out cannot be given back, and the attempt leaves no trace (I1)."""
-        surplus = len(self.out) + 1
-        return invariants.refuses(self.core, lambda core: core.release(surplus))
+    def it_has_no_size_to_change(self) -> bool:
+        """Resizing is refused (I7)."""
+        return invariants.refuses(self.core, lambda core: core.resize(1))
 
     # ==== Temporal properties ====
 
-    @leads_to(who=tuple(WEIGHTS))
+    @leads_to(who=tuple(TAKERS))
     def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever waits is granted some day, or gave up, or was told."""
+        """If signals keep coming, whoever waits gets them some day, or gives up, or is told."""
         waits = who in self.in_line()
         return waits, not waits

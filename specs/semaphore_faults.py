@@ -14,7 +14,7 @@ from structsync._core.semaphore import SemaphoreCore
 from structsync.checking import fault
 
 from ._planting import NewestFirst, break_only, grant, withdraw_only
-from .semaphore import SemaphoreSpec
+from .semaphore import SemaphoreSpec, SignalsSpec
 
 Ended = list[Request[int]]
 
@@ -45,12 +45,24 @@ class SmallClaimsPassTheLarge(SemaphoreCore):
 
 
 @fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_line")
-@fault(SemaphoreSpec, "core", refuted_by="nowait_agrees_with_the_line")
 class NewcomerBarges(SemaphoreCore):
     """Whoever comes and fits goes in, although others wait (H8: tricycle's RWLock)."""
 
     def admissible(self, claim: int, priority: int = 0) -> bool:
         return self.cause is None and self.admits(claim)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="nowait_agrees_with_the_line")
+class NowaitBarges(SemaphoreCore):
+    """A nowait slips in between a release and those who were waiting (O3: anyio#1170)."""
+
+    def admissible(self, claim: int, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)
+
+    def submit(self, claim: int, priority: int = 0, waiter: Any = None) -> Request[int]:
+        if self.line:
+            return self.enqueue(claim, priority, waiter)
+        return super().submit(claim, priority, waiter)
 
 
 @fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_line")
@@ -176,3 +188,30 @@ class RefusalComesTooLate(SemaphoreCore):
     def give_back(self, claim: int) -> None:
         self.value += claim
         super().give_back(0)
+
+
+@fault(SignalsSpec, "core", refuted_by="every_signal_is_kept_until_it_is_taken")
+class SignalsForNobodyAreLost(SemaphoreCore):
+    """A signal that finds nobody waiting is forgotten, and the next one to wait sleeps on."""
+
+    def give_back(self, claim: int) -> None:
+        if self.line:
+            super().give_back(claim)
+
+
+@fault(SignalsSpec, "core", refuted_by="it_has_no_size_to_change")
+class ResizingMakesItBounded(SemaphoreCore):
+    """Resizing gives a semaphore without a maximum one."""
+
+    def resize(self, max_value: int) -> Ended:
+        self.max_value = self.largest = max_value
+        return self.settle()
+
+
+@fault(SignalsSpec, "core", refuted_by="who_stays_in_line_is_served")
+class SignalsAreNotPassedOn(SemaphoreCore):
+    """Signals pile up, and those who wait for them already are not told."""
+
+    def release(self, claim: int) -> Ended:
+        self.give_back(claim)
+        return []

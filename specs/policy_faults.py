@@ -1,0 +1,155 @@
+"""Bugs in the policies "eligible" and "priority": each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from structsync._core.policy import Eligible, Line, Priority
+from structsync._core.request import Request
+from structsync._core.semaphore import SemaphoreCore
+from structsync.checking import fault
+
+from ._planting import NewestFirst, grant, withdraw_only
+from .eligible import EligibleSpec
+from .priority import AGEING, LEVELS, PrioritySpec
+
+
+class _Core(SemaphoreCore):
+    """A semaphore whose policy can be swapped for a wrong one."""
+
+    def __init__(self, initial_value: int, *, wrong: Any = None, **options: Any) -> None:
+        super().__init__(initial_value, **options)
+        if wrong is not None:
+            self.policy = wrong
+
+
+# ==== Eligible ====
+
+
+class _NewestEligible(NewestFirst):
+    __slots__ = ()
+    head_blocks = False
+
+    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+        return True
+
+
+class _NobodyPasses(Eligible):
+    __slots__ = ()
+
+    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+        return False
+
+
+@fault(EligibleSpec, "core", refuted_by="nobody_who_fits_is_passed")
+def the_newest_that_fits(initial_value: int, **options: Any) -> SemaphoreCore:
+    """Of those who fit, the youngest is served."""
+    return _Core(initial_value, **options, wrong=_NewestEligible())
+
+
+@fault(EligibleSpec, "core", refuted_by="nothing_grantable_waits")
+def newcomers_queue_behind_those_who_do_not_fit(value: int, **options: Any) -> SemaphoreCore:
+    """Whoever fits is put into the line because there is one, and nobody looks again."""
+    return _Core(value, **options, wrong=_NobodyPasses())
+
+
+@fault(EligibleSpec, "core", refuted_by="nothing_grantable_waits")
+class OnlyTheHeadIsWoken(SemaphoreCore):
+    """A release looks at the oldest alone, as if the line were first come first served."""
+
+    def release(self, claim: int) -> list[Request[int]]:
+        self.give_back(claim)
+        return [grant(self, one) for one in self.waiting()[:1] if self.admits(one.claim)]
+
+
+@fault(EligibleSpec, "core", refuted_by="small_claims_are_served")
+class ReleaseNeverLooksAtTheLine(SemaphoreCore):
+    """Nobody is woken at all: those in line see newcomers go in, and starve."""
+
+    def release(self, claim: int) -> list[Request[int]]:
+        self.give_back(claim)
+        return []
+
+
+# ==== Priority ====
+
+
+class _NewestAmongEquals(Priority):
+    __slots__ = ()
+
+    def candidates(self, line: Line) -> Iterable[Request[Any]]:
+        (head,) = super().candidates(line)
+        return [
+            max(
+                line.values(),
+                key=lambda one: (LEVELS[one.waiter] == LEVELS[head.waiter], one.ticket),
+            )
+        ]
+
+
+class _TiesGoToTheNewest(Priority):
+    __slots__ = ()
+
+    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+        return min(self._ranks)[0] >= self._rank(ticket, priority)
+
+
+class _AgesTooSlowly(Priority):
+    """A level weighs as much as one arrival more."""
+
+    __slots__ = ()
+
+    def _rank(self, ticket: int, priority: int) -> int:
+        return ticket + (AGEING + 1) * priority
+
+
+class _NobodyPassesTheLine(Priority):
+    __slots__ = ()
+
+    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+        return False
+
+
+@fault(PrioritySpec, "core", refuted_by="bypass_is_bounded")
+def levels_without_ageing(value: int, **options: Any) -> SemaphoreCore:
+    """The important ones pass, however long the unimportant one has been waiting."""
+    return SemaphoreCore(value, **options | {"ageing": None})
+
+
+@fault(PrioritySpec, "core", refuted_by="who_stays_in_line_is_served")
+def the_unimportant_starves(value: int, **options: Any) -> SemaphoreCore:
+    """Without ageing, the important ones can take turns for ever."""
+    return SemaphoreCore(value, **options | {"ageing": None})
+
+
+@fault(PrioritySpec, "core", refuted_by="bypass_is_bounded")
+def one_too_many_may_pass(value: int, **options: Any) -> SemaphoreCore:
+    """Ageing is one arrival per level too slow."""
+    return _Core(value, **options, wrong=_AgesTooSlowly(AGEING))
+
+
+@fault(PrioritySpec, "core", refuted_by="bypass_is_bounded")
+def ties_go_to_the_newest(value: int, **options: Any) -> SemaphoreCore:
+    """A newcomer passes whoever has the same rank."""
+    return _Core(value, **options, wrong=_TiesGoToTheNewest(AGEING))
+
+
+@fault(PrioritySpec, "core", refuted_by="equals_are_served_in_line")
+def the_newest_among_equals(value: int, **options: Any) -> SemaphoreCore:
+    """On one level the last to come is the first to be served."""
+    return _Core(value, **options, wrong=_NewestAmongEquals(AGEING))
+
+
+@fault(PrioritySpec, "core", refuted_by="nothing_grantable_waits")
+def the_important_newcomer_is_queued(value: int, **options: Any) -> SemaphoreCore:
+    """A newcomer that is next, and fits, is put into the line all the same."""
+    return _Core(value, **options, wrong=_NobodyPassesTheLine(AGEING))
+
+
+@fault(PrioritySpec, "core", refuted_by="nothing_grantable_waits")
+class WithdrawalOfTheNextWakesNobody(SemaphoreCore):
+    """The important and large one gives up; those behind it sleep on (H1: golang/go#37852)."""
+
+    def withdraw(self, request: Request[int]) -> list[Request[int]] | None:
+        return withdraw_only(self, request)

@@ -1,0 +1,111 @@
+"""A semaphore with priorities serves the smaller number first, and lets nobody wait for ever.
+
+Among equals it is first come, first served, and the one who is next blocks the others, large or
+small. What keeps an unimportant request from starving is *ageing*: a later arrival may pass it only
+if it comes soon enough, fewer than `ageing` arrivals later for each level between the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.request import Request
+from structsync._core.semaphore import SemaphoreCore
+from structsync.checking import action, invariant, invariants, leads_to, start, step
+
+from .permits import PermitsSpec, may_ask
+
+# ==== Bounds ====
+
+PERMITS = 2  # the largest claim
+AGEING = 2  # the smallest at which anybody passes anybody: 1 leaves no room for a later arrival
+
+# Two levels with several on each, so that there is an order among equals, and a third, so that a
+# difference of two levels occurs. The large claim is not on the first level: it must be passed.
+WEIGHTS = {"a": 1, "b": 1, "c": 2, "d": 1, "e": 1}
+LEVELS = {"a": 0, "b": 0, "c": 1, "d": 1, "e": 2}
+
+# How many passes are too many. Nobody needs to count further, and then the states are finite also
+# for a semaphore that lets somebody be passed for ever.
+TOO_MANY = {who: max(AGEING * level, 1) for who, level in LEVELS.items()}
+
+
+class PrioritySpec(PermitsSpec):
+    """A bounded semaphore; everybody's level is fixed."""
+
+    weights = WEIGHTS
+    core: SemaphoreCore = start(
+        SemaphoreCore, PERMITS, max_value=PERMITS, policy="priority", ageing=AGEING
+    )
+    # Those in line that were passed: one name for each grant to somebody who came later.
+    passed: tuple[str, ...] = start(tuple)
+
+    def canonical(self, snapshot: Any) -> Any:
+        """Forget how long ago somebody came whom no newcomer can pass any more.
+
+        Ranks are counted from the next arrival's (on level 0). Only the order matters of those
+        below 0, and of tickets. Without this a request that is never served would make new states
+        for ever.
+        """
+        state, cause, line, ranks = snapshot.core
+        aged = sorted((rank, ticket) for ticket, rank in ranks if rank < 0)
+        place = {ticket: number - len(aged) for number, (_, ticket) in enumerate(aged)}
+        ranks = tuple(
+            (number - len(ranks), place.get(ticket, rank))
+            for number, (ticket, rank) in enumerate(ranks)
+        )
+        return snapshot._replace(ended=(), core=(state, cause, line, ranks))
+
+    # ==== Words that actions use ====
+
+    def got(self, request: Request[Any]) -> None:
+        super().got(request)
+        line = self.core.line.values()
+        earlier = [one.waiter for one in line if one.ticket < request.ticket]
+        counted = [who for who in earlier if self.passed.count(who) < TOO_MANY[who]]
+        self.passed = tuple(sorted((*self.passed, *counted)))
+
+    def note(self, ended: Any) -> None:
+        super().note(ended)
+        gone = [one.waiter for one in self.ended]
+        self.passed = tuple(who for who in self.passed if who not in gone)
+
+    # ==== Actions ====
+
+    @action(who=may_ask)
+    def request(self, who: str) -> None:
+        self.note([self.core.submit(WEIGHTS[who], LEVELS[who], who)])
+
+    # ==== Invariants ====
+
+    @invariant
+    def nowait_agrees_with_the_line(self) -> bool:
+        """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
+        core = self.core
+        return all(invariants.nowait_agrees(core, n, level) for n in (1, 2) for level in (0, 1, 2))
+
+    @invariant
+    def bypass_is_bounded(self) -> bool:
+        """Fewer than `ageing` later arrivals per level pass anybody."""
+        return all(self.passed.count(who) < max(AGEING * LEVELS[who], 1) for who in self.in_line())
+
+    # ==== Step properties ====
+
+    @step
+    def equals_are_served_in_line(self, before: Any) -> bool:
+        """Nobody is passed by a later arrival that is not more important (I2)."""
+        for who in self.granted():
+            line = before.in_line()
+            older = line[: line.index(who)] if who in line else line
+            still = [one for one in older if one in self.in_line()]
+            if any(LEVELS[one] <= LEVELS[who] for one in still):
+                return False
+        return True
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=tuple(WEIGHTS))
+    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+        """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
+        waits = who in self.in_line()
+        return waits, not waits
