@@ -46,4 +46,8 @@ autodoc_typehints_format = "short"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 
-doctest_global_setup = "import structsync, trio"
+doctest_global_setup = f"""
+from pathlib import Path
+import structsync, trio
+EXAMPLES = Path({str(Path(__file__).parents[1] / "examples")!r})
+"""

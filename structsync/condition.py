@@ -75,14 +75,17 @@ class Condition(Primitive[Task]):
         """Return whether the lock is held."""
         return self._lock.locked()
 
+    @enable_ki_protection
     async def acquire(self) -> None:
         """Acquire the lock, waiting if necessary; see :meth:`Lock.acquire`."""
         await self._lock.acquire()
 
+    @enable_ki_protection
     def acquire_nowait(self) -> None:
         """Acquire the lock if it is free; see :meth:`Lock.acquire_nowait`."""
         self._lock.acquire_nowait()
 
+    @enable_ki_protection
     def release(self) -> None:
         """Release the lock; see :meth:`Lock.release`."""
         self._lock.release()
@@ -90,6 +93,7 @@ class Condition(Primitive[Task]):
     def __aenter__(self) -> Coroutine[Any, Any, None]:
         return self._lock.__aenter__()
 
+    @enable_ki_protection
     def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
         return self._lock.__aexit__(*exc_info)
 

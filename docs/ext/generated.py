@@ -1,10 +1,16 @@
 """Directives whose content is produced at each build, so that no page repeats what the code knows.
 
 ``.. life:: REQUEST`` draws how requests live (``lives.py``, ``drawing.py``), ``.. command:: check``
-lists the options of a command, ``.. on-record::`` counts what is checked (``record.py``).
+lists the options of a command, ``.. on-record:: specs`` counts what is checked (``record.py``), and
+``.. ran:: structsync check FILE`` runs that command in the repository and shows what it printed.
 """
 
 from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
 
 import click
 import drawing
@@ -16,6 +22,15 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from structsync import cli
+
+# The pages that use these directives.
+_GENERATED = [
+    "explanation/how-a-request-lives",
+    "explanation/how-it-is-tested",
+    "how-to/check-a-specification",
+    "reference/command-line",
+    "tutorial/write-your-own-primitive",
+]
 
 
 class Life(SphinxDirective):
@@ -51,14 +66,41 @@ class Command(SphinxDirective):
         return [*found, options]
 
 
-class OnRecord(SphinxDirective):
-    """A table, or a number, made from what the repository has on record."""
+class Ran(SphinxDirective):
+    """A command and its output; the build fails if the exit code is not the one that is told."""
 
     required_arguments = 1
-    option_spec = {"kind": directives.unchanged}  # noqa: RUF012 - as docutils declares it
+    final_argument_whitespace = True
+    option_spec = {"exit": directives.nonnegative_int}  # noqa: RUF012 - as docutils declares it
 
     def run(self) -> list[nodes.Node]:
-        heads, rows = getattr(record, self.arguments[0])()
+        shown = self.arguments[0]
+        program, *words = shlex.split(shown)
+        if program != "structsync":
+            raise self.error(f"this shows runs of structsync, not of {program!r}")
+        ran = subprocess.run(
+            [sys.executable, "-m", "structsync.cli", *words],
+            cwd=record.ROOT,
+            capture_output=True,
+            text=True,
+        )
+        if ran.returncode != self.options.get("exit", 0):
+            raise self.error(f"{shown} ended with {ran.returncode}: {ran.stdout}{ran.stderr}")
+        lines = [line.rstrip() for line in ran.stdout.splitlines()]
+        text = re.sub(r"\n{2,}", "\n\n", "\n".join([f"$ {shown}", *lines]))
+        return [nodes.literal_block(text, text, language="text")]
+
+
+class OnRecord(SphinxDirective):
+    """A table made from what the repository has on record."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            heads, rows = getattr(record, self.arguments[0])()
+        except FileNotFoundError as missing:
+            raise self.error(f"nothing is on record: {missing}") from missing
         return [_table(heads, rows)]
 
 
@@ -85,9 +127,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("life", Life)
     app.add_directive("command", Command)
     app.add_directive("on-record", OnRecord)
+    app.add_directive("ran", Ran)
     # What they read is no source file of Sphinx: read the pages again at every build.
-    app.connect("env-get-outdated", lambda *_: ["explanation/how-a-request-lives", *_GENERATED])
+    app.connect("env-get-outdated", lambda *_: _GENERATED)
     return {"parallel_read_safe": True}
-
-
-_GENERATED = ("explanation/how-it-is-tested", "reference/command-line")
