@@ -32,9 +32,13 @@ class LineSpec(Spec):
 
     # ==== Words that actions use ====
 
+    def asked(self, request: Request[Any]) -> None:
+        """Take down a request that was just made: granted at once, or in line now."""
+        self.note([request] if request.status is not Status.PENDING else [])
+
     def note(self, ended: Iterable[Request[Any]]) -> None:
-        """Take down the requests that a transition of the core ended; one still pending is none."""
-        self.ended = tuple([one for one in ended if one.status is not Status.PENDING])
+        """Take down the requests that a transition ended (see ended_requests_stay_ended)."""
+        self.ended = tuple(ended)
         for request in self.ended:
             if request.status is Status.GRANTED:
                 self.got(request)

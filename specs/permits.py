@@ -57,7 +57,7 @@ class PermitsSpec(LineSpec):
 
     @action(who=may_ask)
     def request(self, who: str) -> None:
-        self.note([self.core.submit(self.weights[who], waiter=who)])
+        self.asked(self.core.submit(self.weights[who], waiter=who))
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:

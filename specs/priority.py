@@ -74,7 +74,7 @@ class PrioritySpec(PermitsSpec):
 
     @action(who=may_ask)
     def request(self, who: str) -> None:
-        self.note([self.core.submit(WEIGHTS[who], LEVELS[who], who)])
+        self.asked(self.core.submit(WEIGHTS[who], LEVELS[who], who))
 
     # ==== Invariants ====
 

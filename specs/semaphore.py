@@ -96,7 +96,7 @@ class SignalsSpec(FifoSpec):
         when=lambda spec, who: spec.core.cause is None,
     )
     def take(self, who: str) -> None:
-        self.note([self.core.submit(TAKERS[who], waiter=who)])
+        self.asked(self.core.submit(TAKERS[who], waiter=who))
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:

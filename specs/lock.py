@@ -1,0 +1,119 @@
+"""A lock has one owner at a time, goes to whoever waits longest, and breaks if its owner disappears.
+
+The claim is the claimant itself: the lock knows who owns it, and refuses whoever owns it or waits
+for it already. A task may disappear (trio calls this the exit of a task): if it owns the lock, the
+lock is out of service and everybody in line is told; if it has a place in line (from `request()`),
+the place is given up.
+"""
+
+from __future__ import annotations
+
+from operator import methodcaller
+from typing import Any
+
+from structsync._core.lock import LockCore
+from structsync._core.request import Request
+from structsync.checking import action, invariant, invariants, leads_to, start
+
+from .common import FifoSpec
+
+# ==== Bounds ====
+
+# One owner and five in line: the head, the tail, and a middle in which neighbours can be exchanged.
+TASKS = ("a", "b", "c", "d", "e", "f")
+
+
+def idle(spec: LockSpec) -> list[str]:
+    busy = {*spec.owners, *spec.in_line()}
+    return [who for who in TASKS if who not in busy] if spec.core.cause is None else []
+
+
+def waiting(spec: LockSpec) -> list[str]:
+    return spec.in_line()
+
+
+class LockSpec(FifoSpec):
+    """A lock, and who was granted it and has not released it."""
+
+    core: LockCore = start(LockCore)
+    owners: tuple[str, ...] = start(tuple)  # who was granted the lock and has not released it
+
+    # ==== Words that actions use ====
+
+    def got(self, request: Request[Any]) -> None:
+        self.owners += (request.waiter,)
+
+    # ==== Actions ====
+
+    @action(who=idle)
+    def request(self, who: str) -> None:
+        self.asked(self.core.submit(who, waiter=who))
+
+    @action(who=waiting)
+    def withdraw(self, who: str) -> None:
+        self.note(self.withdrawn(who))
+
+    @action(who=owners, fair=True)
+    def release(self, who: str) -> None:
+        self.owners = tuple([one for one in self.owners if one != who])
+        self.note(self.core.release(who))
+
+    @action(who=owners)
+    def owner_disappears(self, who: str) -> None:
+        self.note(self.core.owner_exited(who, "broken"))
+
+    @action(who=waiting)
+    def waiter_disappears(self, who: str) -> None:
+        request = self.request_of(who)
+        self.note([request, *self.core.owner_exited(who, "broken")])
+
+    @action(when=lambda spec: spec.core.cause is None)
+    def close(self) -> None:
+        self.note(self.core.end("closed"))
+
+    # ==== Invariants ====
+
+    @invariant
+    def one_owner_at_a_time(self) -> bool:
+        """At most one task was granted the lock and has not released it."""
+        return len(self.owners) <= 1
+
+    @invariant
+    def the_lock_knows_its_owner(self) -> bool:
+        """Whoever was granted the lock is who it says owns it."""
+        return self.core.owner == (self.owners[-1] if self.owners else None)
+
+    @invariant
+    def nowait_agrees_with_the_line(self) -> bool:
+        """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
+        return all(invariants.nowait_agrees(self.core, who) for who in TASKS)
+
+    @invariant
+    def nobody_has_two_claims(self) -> bool:
+        """Whoever owns the lock or waits for it is refused, and that leaves no trace (I7)."""
+        return all(
+            invariants.refuses(self.core, methodcaller("enqueue", who))
+            for who in (*self.owners, *self.in_line())
+        )
+
+    @invariant
+    def only_the_owner_releases(self) -> bool:
+        """Whoever does not own the lock cannot release it, and the attempt leaves no trace."""
+        return all(
+            invariants.refuses(self.core, methodcaller("release", who))
+            for who in TASKS
+            if who not in self.owners
+        )
+
+    @invariant
+    def whoever_left_may_come_back(self) -> bool:
+        """Only those in line are taken for those in line."""
+        return self.core.pending == {*self.in_line()}
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=TASKS)
+    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+        """If owners release it, whoever waits owns it some day, or gives up, or is told."""
+        waits = who in self.in_line()
+        return waits, not waits

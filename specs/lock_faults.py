@@ -1,0 +1,118 @@
+"""Bugs that locks of others had, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync._core.lock import LockCore
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from ._planting import NewestFirst, break_only, grant, withdraw_only
+from .lock import LockSpec
+
+Ended = list[Request[Any]]
+
+
+@fault(LockSpec, "core", refuted_by="nothing_grantable_waits")
+class ReleaseSkipsACancelledWaiter(LockCore):
+    """A release that meets a cancelled waiter wakes nobody: no owner, and a line (P5: anyio PR 1145)."""
+
+    skip: bool  # the head was cancelled since the last release
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.skip = False
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        self.skip = self.waiting()[:1] == [request]
+        return super().withdraw(request)
+
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        skip, self.skip = self.skip, False
+        return [] if skip else self.settle()
+
+
+@fault(LockSpec, "core", refuted_by="who_stays_in_line_is_served")
+class ReleaserComesFirst(LockCore):
+    """The lock is free while the next one wakes up; whoever released it takes it again (O1: gh-90155)."""
+
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        return []
+
+    def admissible(self, claim: Hashable, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)
+
+
+@fault(LockSpec, "core", refuted_by="grants_follow_the_line")
+class HandsOverToTheNewest(LockCore):
+    """The line is served from its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.policy = NewestFirst()
+
+
+@fault(LockSpec, "core", refuted_by="one_owner_at_a_time")
+class WithdrawalHandsOver(LockCore):
+    """Whoever gives up in line hands the lock to the next one all the same (O2: gh-76915)."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        if withdraw_only(self, request) is None:
+            return None
+        return [grant(self, one) for one in self.waiting()[:1]]
+
+
+@fault(LockSpec, "core", refuted_by="nobody_waits_out_of_service")
+class OwnerDisappearsUnnoticed(LockCore):
+    """The owner is gone, and those in line wait for it (C4: trio#3035)."""
+
+    def end(self, cause: Hashable) -> Ended:
+        ended: Ended = break_only(self, (), str(cause))
+        return ended
+
+
+@fault(LockSpec, "core", refuted_by="ended_requests_stay_ended")
+class WhoeverDisappearedStaysInLine(LockCore):
+    """A task with a place in line is gone, and the lock will be handed to it (D4: tokio#6450)."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return self.end(cause) if self.owner == claimant else []
+
+
+@fault(LockSpec, "core", refuted_by="nobody_has_two_claims")
+class TakenTwice(LockCore):
+    """Whoever owns the lock may queue for it, and waits for itself (D3: tokio#2849)."""
+
+    def refuse_impossible(self, claim: Hashable) -> None:
+        pass
+
+
+@fault(LockSpec, "core", refuted_by="only_the_owner_releases")
+class AnybodyReleases(LockCore):
+    """Whoever calls release frees the lock, owner or not (P10: vs-threading PR 520)."""
+
+    def give_back(self, claim: Hashable) -> None:
+        self.owner = None
+
+
+@fault(LockSpec, "core", refuted_by="whoever_left_may_come_back")
+class CancelledClaimantsAreRemembered(LockCore):
+    """Whoever gave up counts as waiting, and is refused for ever after (A4: trio#548)."""
+
+    def leave(self, request: Request[Any]) -> bool:
+        if self.line.get(request.ticket) is not request:
+            return False
+        del self.line[request.ticket]
+        return True
+
+    def restore(self, snapshot: Any) -> None:
+        remembered, rest = snapshot
+        super().restore(rest)
+        self.pending = set(remembered)
+
+    def snapshot(self) -> Hashable:
+        return (frozenset(self.pending), super().snapshot())
