@@ -88,14 +88,17 @@ class Primitive(Generic[ClaimT]):
 
     # For subclasses.
 
+    @enable_ki_protection
     async def _acquire(self, claim: ClaimT, *, priority: int = 0) -> None:
         """Take the claim, waiting in line for it if necessary."""
         await _park.acquire(self, claim, priority)
 
+    @enable_ki_protection
     def _acquire_nowait(self, claim: ClaimT) -> None:
         """Take the claim if it would be granted at once, else raise :exc:`trio.WouldBlock`."""
         _park.acquire_nowait(self, claim)
 
+    @enable_ki_protection
     def _give_back(self, claim: ClaimT) -> None:
         """Give the claim back and wake whom that lets in."""
         _park.give_back(self, claim)
@@ -104,6 +107,7 @@ class Primitive(Generic[ClaimT]):
         """Return an async context manager that holds the claim."""
         return Held(self, claim, priority)
 
+    @enable_ki_protection
     def _request(self, claim: ClaimT, *, priority: int = 0) -> Request[ClaimT]:
         """Take the claim, or a place in line for it, now; return the handle to wait on."""
         return Request(self, _park.submit(self, claim, priority))

@@ -91,6 +91,10 @@ class Kind:
     def free(self, p: Any) -> None:
         p.release()
 
+    async def free_soon(self, p: Any) -> None:
+        """As ``free``, but wait where that needs a lock that a waiter may own now."""
+        self.free(p)
+
     async def take(self, p: Any) -> None:
         await p.acquire()
 
@@ -235,6 +239,10 @@ class OfCondition(OfWaitQueue):
         p.acquire_nowait()
         p.notify()
         p.release()
+
+    async def free_soon(self, p: Any) -> None:
+        async with p:
+            p.notify()
 
     async def take(self, p: Any) -> None:
         async with p:
