@@ -99,7 +99,7 @@ class Lock(OwnedPrimitive[Task]):
         Raises:
           RuntimeError: if this task does not own it.
         """
-        self._release_owned()
+        self._give_back(current_task())
 
     @enable_ki_protection
     def request(self, *, priority: int = 0) -> Request[Task]:
@@ -124,7 +124,7 @@ class Lock(OwnedPrimitive[Task]):
         # Where the lock ended under a wait on a condition, the body was told so already; a second
         # error from here would hide the first.
         if self._core.cause is None or self._core.owner is current_task():
-            self._release_owned()
+            self._give_back(current_task())
 
     def statistics(self) -> LockStatistics:
         """Return the state of this lock, for debugging."""

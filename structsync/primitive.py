@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeAlias
+from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeAlias, cast
 
 import trio
-from trio.lowlevel import current_task, enable_ki_protection
+from trio.lowlevel import enable_ki_protection
 
 from . import _holdings, _park
 from ._arguments import check_sync
@@ -184,10 +184,10 @@ class OwnedPrimitive(Primitive[ClaimT]):
     def _owner_exited(self, task: trio.lowlevel.Task) -> None:
         _park.owner_exited(self, task, OwnerExited(type(self).__name__, task))
 
-    def _release_owned(self) -> None:
-        task = current_task()
-        _park.give_back(self, task)
-        _holdings.drop(task, self)
+    @enable_ki_protection
+    def _give_back(self, claim: ClaimT) -> None:
+        _park.give_back(self, claim)
+        _holdings.drop(cast(trio.lowlevel.Task, claim), self)
 
 
 class Held(Generic[ClaimT]):

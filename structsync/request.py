@@ -80,6 +80,9 @@ class Request(Generic[ClaimT]):
             self._given_back = True
             self._primitive._give_back(self._request.claim)
 
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Request is final; primitives make requests, and no other kind of them")
+
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a Request cannot be copied or pickled: it is one place in one line")
 

@@ -95,6 +95,9 @@ class Scope:
         leaks = [leak for account in accounts.values() if (leak := account.settle())]
         return PermitLeakError("; ".join(leaks)) if leaks else None
 
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Scope is final; open_scope() makes scopes, and no other kind of them")
+
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a Scope cannot be copied or pickled: it is a block of one task")
 

@@ -1,0 +1,259 @@
+"""A request is a place in line that can be held, waited for, and given up from anywhere."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from structsync import Request, RequestWithdrawn, Semaphore
+
+settle = trio.testing.wait_all_tasks_blocked
+
+
+async def test_a_request_that_fits_is_granted_at_the_call() -> None:
+    semaphore = Semaphore(2)
+    assert semaphore.request(2).status == "granted"
+    assert semaphore.value == 0
+
+
+async def test_a_request_takes_its_place_in_line_at_the_call() -> None:
+    semaphore = Semaphore(0)
+    first = semaphore.request()
+    second = semaphore.request()
+    semaphore.release()
+    assert (first.status, second.status) == ("granted", "pending")
+
+
+async def test_a_request_that_nobody_waits_for_holds_up_those_behind_it() -> None:
+    semaphore = Semaphore(1)
+    request = semaphore.request(2)
+    with pytest.raises(trio.WouldBlock):
+        semaphore.acquire_nowait()
+    assert request.withdraw()
+    semaphore.acquire_nowait()
+
+
+async def test_withdrawing_a_pending_request_says_so_and_takes_nothing() -> None:
+    semaphore = Semaphore(1)
+    request = semaphore.request(2)
+    assert request.withdraw() is True
+    assert (request.status, semaphore.value) == ("withdrawn", 1)
+
+
+async def test_withdrawing_a_granted_request_returns_false_and_changes_nothing() -> None:
+    semaphore = Semaphore(1)
+    request = semaphore.request()
+    assert request.withdraw() is False
+    assert (request.status, semaphore.value) == ("granted", 0)
+
+
+async def test_withdrawing_twice_returns_false_the_second_time() -> None:
+    request = Semaphore(0).request()
+    assert [request.withdraw(), request.withdraw()] == [True, False]
+
+
+async def test_withdrawing_the_head_lets_those_behind_it_in_at_once() -> None:
+    semaphore = Semaphore(1)
+    head = semaphore.request(2)
+    behind = semaphore.request(1)
+    head.withdraw()
+    assert behind.status == "granted"
+
+
+async def test_withdrawing_in_the_middle_lets_nobody_pass_the_head() -> None:
+    semaphore = Semaphore(1)
+    head, middle, last = semaphore.request(2), semaphore.request(5), semaphore.request(1)
+    middle.withdraw()
+    assert (head.status, last.status) == ("pending", "pending")
+
+
+async def test_a_request_can_be_withdrawn_by_another_task() -> None:
+    semaphore = Semaphore(0)
+    request = semaphore.request()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.lowlevel.checkpoint)
+        withdrawn = await trio.to_thread.run_sync(trio.from_thread.run_sync, request.withdraw)
+    assert withdrawn
+
+
+async def test_wait_returns_when_the_request_is_granted() -> None:
+    semaphore = Semaphore(0)
+    request = semaphore.request()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(request.wait)
+        await settle()
+        semaphore.release()
+    assert request.status == "granted"
+
+
+async def test_wait_on_a_granted_request_is_a_checkpoint() -> None:
+    request = Semaphore(1).request()
+    with trio.testing.assert_checkpoints():
+        await request.wait()
+
+
+async def test_wait_on_a_granted_request_in_a_cancelled_scope_raises_and_keeps_the_grant() -> None:
+    request = Semaphore(1).request()
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await request.wait()
+    assert scope.cancelled_caught
+    assert request.status == "granted"
+
+
+async def test_cancelling_wait_keeps_the_place_in_line() -> None:
+    semaphore = Semaphore(0)
+    first, second = semaphore.request(), semaphore.request()
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await first.wait()
+    semaphore.release()
+    assert (first.status, second.status) == ("granted", "pending")
+
+
+async def test_wait_can_be_called_again_after_a_cancellation() -> None:
+    semaphore = Semaphore(0)
+    request = semaphore.request()
+    async with trio.open_nursery() as nursery:
+        with trio.CancelScope() as scope:
+            nursery.start_soon(settle)
+            scope.cancel()
+            await request.wait()
+        nursery.start_soon(request.wait)
+        await settle()
+        semaphore.release()
+    assert request.status == "granted"
+
+
+async def test_a_grant_beats_the_cancellation_of_wait_in_the_same_step() -> None:
+    semaphore = Semaphore(0)
+    request = semaphore.request()
+    returned = []
+
+    async def wait(scope: trio.CancelScope) -> None:
+        with scope:
+            await request.wait()
+            returned.append("returned")
+
+    async with trio.open_nursery() as nursery:
+        scope = trio.CancelScope()
+        nursery.start_soon(wait, scope)
+        await settle()
+        semaphore.release()
+        scope.cancel()
+    assert returned == ["returned"]
+
+
+async def test_wait_on_a_withdrawn_request_raises_request_withdrawn() -> None:
+    request = Semaphore(0).request()
+    request.withdraw()
+    with pytest.raises(RequestWithdrawn, match="withdrawn; make a new one"):
+        await request.wait()
+
+
+async def test_withdrawing_wakes_who_waits_with_request_withdrawn() -> None:
+    request = Semaphore(0).request()
+
+    async def wait() -> None:
+        with pytest.raises(RequestWithdrawn):
+            await request.wait()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await settle()
+        assert request.withdraw()
+
+
+async def test_a_second_task_that_waits_for_one_request_is_refused() -> None:
+    semaphore = Semaphore(0)
+    request = semaphore.request()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(request.wait)
+        await settle()
+        with pytest.raises(trio.BusyResourceError, match="another task already waits"):
+            await request.wait()
+        semaphore.release()
+
+
+async def test_closing_breaks_a_pending_request() -> None:
+    semaphore = Semaphore(0)
+    request = semaphore.request()
+    semaphore.close()
+    assert request.status == "broken"
+    with pytest.raises(trio.ClosedResourceError):
+        await request.wait()
+
+
+async def test_closing_leaves_a_granted_request_granted() -> None:
+    semaphore = Semaphore(1)
+    request = semaphore.request()
+    semaphore.close()
+    await request.wait()
+    assert request.status == "granted"
+
+
+@pytest.mark.parametrize("permits", [0, 1])
+async def test_leaving_the_block_restores_the_semaphore(permits: int) -> None:
+    semaphore = Semaphore(permits)
+    with semaphore.request():
+        pass
+    assert semaphore.statistics().value == permits
+    assert semaphore.statistics().tasks_waiting == 0
+
+
+async def test_leaving_the_block_by_an_exception_restores_the_semaphore() -> None:
+    semaphore = Semaphore(1)
+    with pytest.raises(KeyError):
+        with semaphore.request():
+            raise KeyError
+    assert semaphore.value == 1
+
+
+async def test_leaving_the_block_by_a_cancelled_wait_withdraws() -> None:
+    semaphore = Semaphore(0)
+    with trio.move_on_after(0), semaphore.request() as request:
+        await request.wait()
+    assert request.status == "withdrawn"
+
+
+async def test_entering_the_block_again_gives_back_once() -> None:
+    semaphore = Semaphore(1)
+    request = semaphore.request()
+    for _ in range(2):
+        with request:
+            pass
+    assert semaphore.value == 1
+
+
+async def test_a_request_that_was_given_back_by_hand_is_not_given_back_again_silently() -> None:
+    semaphore = Semaphore(1, max_value=1)
+    with pytest.raises(ValueError, match="released too many times"):
+        with semaphore.request():
+            semaphore.release()
+
+
+@pytest.mark.parametrize("double", [copy.copy, copy.deepcopy, pickle.dumps])
+async def test_a_request_cannot_be_doubled(double: Any) -> None:
+    with pytest.raises(TypeError, match="Request cannot be copied or pickled"):
+        double(Semaphore(1).request())
+
+
+async def test_repr_shows_the_status_and_the_primitive() -> None:
+    request = Semaphore(0).request()
+    assert "pending" in repr(request)
+    assert "Semaphore" in repr(request)
+
+
+def test_a_request_cannot_be_subclassed() -> None:
+    with pytest.raises(TypeError, match="Request is final"):
+        type("Mine", (Request,), {})
+
+
+async def test_the_place_of_a_priority_request_is_fixed_at_the_call() -> None:
+    semaphore = Semaphore(0, policy="priority")
+    low, high = semaphore.request(priority=1), semaphore.request(priority=-1)
+    semaphore.release()
+    assert (low.status, high.status) == ("pending", "granted")
