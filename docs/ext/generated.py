@@ -55,15 +55,14 @@ class Command(SphinxDirective):
         command = cli.main.commands[self.arguments[0]]
         context = click.Context(command, info_name=f"structsync {self.arguments[0]}")
         usage = context.get_usage().partition("Usage: ")[2]
-        found: list[nodes.Node] = [nodes.literal_block(usage, usage, language="text")]
-        for paragraph in (command.help or "").split("\n\n"):
-            found.append(nodes.paragraph("", " ".join(paragraph.split())))
+        told = (" ".join(text.split()) for text in (command.help or "").split("\n\n"))
         options = nodes.definition_list()
         for one in command.params:
             written = one.get_help_record(context)
-            if written:
+            if written and isinstance(one, click.Option):
                 options += _definition(*written)
-        return [*found, options]
+        shown = nodes.literal_block(usage, usage, language="text")
+        return [shown, *(nodes.paragraph("", text) for text in told), options]
 
 
 class Ran(SphinxDirective):

@@ -21,7 +21,10 @@ def specs() -> Table:
     ]
     sums = [
         _number(sum(len(one["properties"]) for one in entries.values())),
-        *(_number(sum(one[what] for one in entries.values())) for what in ("states", "transitions")),
+        *(
+            _number(sum(one[what] for one in entries.values()))
+            for what in ("states", "transitions")
+        ),
     ]
     return ["specification", "properties", "states", "transitions"], [*rows, ["together", *sums]]
 

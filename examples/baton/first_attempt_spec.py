@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .baton_spec import BatonSpec, Ring
-
 from structsync.checking import start
+
+from .baton_spec import BatonSpec, Ring
 
 
 class KeepingRing(Ring):
