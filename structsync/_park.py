@@ -56,7 +56,7 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
         if primitive._thread != get_ident():
             check_run(primitive)  # admissible although others wait: a policy may pass them
         await checkpoint_if_cancelled()
-        core.admit(claim)  # still admissible: an uncancelled check for cancellation does not yield
+        core.take(claim)  # still admissible: an uncancelled check for cancellation does not yield
         if primitive._observers:
             emit("requested", primitive, claim, current_task())
             emit("granted", primitive, claim, current_task())
@@ -89,7 +89,7 @@ def acquire_nowait(primitive: Primitive[Any], claim: Any) -> None:
         raise trio.WouldBlock
     if primitive._thread != get_ident():
         check_run(primitive)
-    core.admit(claim)
+    core.take(claim)
     if primitive._owned:
         _holdings.hold(claim, primitive)  # type: ignore[arg-type]
     if primitive._observers:

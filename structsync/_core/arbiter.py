@@ -113,10 +113,14 @@ class Arbiter(Generic[ClaimT]):
         if not self.admissible(claim, priority):
             return self.enqueue(claim, priority, waiter)
         request = Request(claim, self.next_ticket, waiter)
-        self.next_ticket += 1
-        self.admit(claim)
+        self.take(claim)
         request.status = GRANTED
         return request
+
+    def take(self, claim: ClaimT) -> None:
+        """Grant a claim that is admissible now and need not be known as a request."""
+        self.next_ticket += 1  # an arrival that overtook: those who wait age by it
+        self.admit(claim)
 
     def leave(self, request: Request[ClaimT]) -> bool:
         """Take a request out of the line, if it is pending there; the caller settles."""
