@@ -74,7 +74,8 @@ class Semaphore(Primitive[int]):
         checkpoint: CheckpointMode = "always",
     ) -> None:
         for value, what in ((initial_value, "initial_value"), (max_value, "max_value")):
-            if isinstance(value, bool) or not isinstance(value, int | None):
+            absent = value is None and what == "max_value"
+            if not absent and (isinstance(value, bool) or not isinstance(value, int)):
                 raise TypeError(f"{what} must be an int, not {value!r}")
         # The two messages are trio's, typo included: its tests pin them.
         if initial_value < 0:
