@@ -1,0 +1,40 @@
+"""Words that several claims use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from structsync import Arbiter, Status
+from structsync._core.request import Request
+
+CoreT = TypeVar("CoreT", bound=Arbiter[Any])
+
+# How many may wait. Three is the least at which somebody is in the middle, so that the first, the
+# last, and one with neighbours on both sides can each be the one that is granted or withdrawn.
+BOUND = 3
+
+
+def with_line(core: CoreT, claims: Iterable[object], priorities: Iterable[int] = ()) -> CoreT:
+    """Return the core with these claims in line, oldest first; each waiter is its number."""
+    levels = list(priorities)
+    for number, claim in enumerate(claims):
+        core.enqueue(claim, levels[number] if levels else 0, waiter=number)
+    return core
+
+
+def claims_of(requests: Iterable[Request[Any]]) -> list[Any]:
+    return [request.claim for request in requests]
+
+
+def waiters_of(requests: Iterable[Request[Any]]) -> list[int]:
+    return [request.waiter for request in requests]
+
+
+def all_are(status: Status, requests: Iterable[Request[Any]]) -> bool:
+    return all(request.status is status for request in requests)
+
+
+def distinct(names: list[int]) -> bool:
+    """No two are equal. (A set would have to look at the values, and then nothing is confirmed.)"""
+    return all(one != other for place, one in enumerate(names) for other in names[:place])

@@ -1,0 +1,135 @@
+"""A notification arrives: it moves a waiter to the lock's line, and outlives its cancellation.
+
+The waiters are numbered in the order of their arrival; the lock has an owner all the time, as it has
+whenever somebody notifies.
+"""
+
+from __future__ import annotations
+
+from structsync import Status
+from structsync._core.condition import ConditionCore
+from structsync._core.lock import LockCore
+from structsync._core.request import Request
+
+from ._line import BOUND, waiters_of
+
+OWNER = "owner"
+
+
+def condition(waiting: int) -> tuple[ConditionCore, list[Request[int]]]:
+    """A condition with so many waiters, none of them notified yet."""
+    core = ConditionCore(LockCore())
+    requests = []
+    for number in range(waiting):
+        core.lock.admit(number)
+        requests.append(core.wait(number, number)[0])
+    core.lock.admit(OWNER)
+    return core, requests
+
+
+def a_wait_gives_the_lock_up_in_the_same_step(others: int) -> None:
+    assert 0 <= others <= BOUND
+    core, _ = condition(0)
+    for number in range(others):
+        core.lock.enqueue(number, waiter=number)
+    request, granted = core.wait(OWNER, OWNER)
+    assert core.waiting() == [request]
+    assert waiters_of(granted) == list(range(others))[:1]
+    assert core.lock.owner == (0 if others else None)
+
+
+def a_notification_moves_the_oldest_to_the_end_of_the_locks_line(
+    waiting: int, ahead: int, count: int
+) -> None:
+    assert 0 <= waiting <= BOUND
+    assert 0 <= ahead <= 1
+    assert 0 <= count <= BOUND + 1  # more than there are
+    core, requests = condition(waiting)
+    if ahead:
+        core.lock.enqueue("ahead", waiter="ahead")
+    assert core.notify(count) == []
+    assert core.lock.waiting()[ahead:] == requests[:count]
+    assert core.waiting() == requests[count:]
+    assert all(request.status is Status.PENDING for request in requests)
+
+
+def notifying_all_moves_all(waiting: int) -> None:
+    assert 0 <= waiting <= BOUND
+    core, requests = condition(waiting)
+    assert core.notify(None) == []
+    assert core.lock.waiting() == requests
+    assert not core.line
+    assert not core.lock.conditions
+
+
+def a_cancelled_notification_passes_to_the_oldest_not_notified(
+    waiting: int, count: int, who: int
+) -> None:
+    assert 0 <= waiting <= BOUND
+    assert 0 <= who < count < waiting  # notified, and somebody is not
+    core, requests = condition(waiting)
+    core.notify(count)
+    place = requests[who].ticket
+    assert core.cancel(requests[who]) == []
+    heir = requests[count]
+    assert core.lock.line.get(place) is heir  # its ticket, not the end of the line
+    assert heir.ticket == place
+    assert core.waiting() == requests[count + 1 :]
+    notified = [*requests[:who], heir, *requests[who + 1 : count]]
+    assert core.lock.waiting()[:-1] == notified
+    assert requests[who].status is Status.WITHDRAWN
+    assert core.lock.waiting()[-1].claim == who  # it must own the lock before it may raise
+
+
+def a_cancelled_notification_without_an_heir_ends(waiting: int, who: int) -> None:
+    assert 0 <= who < waiting <= BOUND
+    core, requests = condition(waiting)
+    core.notify(None)
+    assert core.cancel(requests[who]) == []
+    assert core.lock.waiting()[:-1] == requests[:who] + requests[who + 1 :]
+    assert core.lock.waiting()[-1].claim == who
+    assert requests[who].status is Status.WITHDRAWN
+
+
+def a_cancelled_waiter_spends_no_notification(waiting: int, count: int, who: int) -> None:
+    assert 0 <= count <= who < waiting <= BOUND  # not notified
+    core, requests = condition(waiting)
+    core.notify(count)
+    assert core.cancel(requests[who]) == []
+    assert core.lock.waiting()[:-1] == requests[:count]
+    assert core.waiting() == requests[count:who] + requests[who + 1 :]
+    assert core.lock.waiting()[-1].claim == who
+
+
+def a_wait_that_owns_the_lock_again_cannot_be_cancelled(waiting: int, count: int) -> None:
+    assert 1 <= count <= waiting <= BOUND
+    core, requests = condition(waiting)
+    core.notify(count)
+    assert core.lock.release(OWNER) == requests[:1]
+    assert core.cancel(requests[0]) is None
+    assert requests[0].status is Status.GRANTED
+    assert core.lock.owner == 0
+    assert core.lock.waiting() == requests[1:count]
+    assert core.waiting() == requests[count:]
+
+
+def breaking_the_lock_reaches_every_waiter(waiting: int, count: int) -> None:
+    assert 0 <= count <= waiting <= BOUND
+    core, requests = condition(waiting)
+    core.notify(count)
+    assert core.lock.owner_exited(OWNER, "exited") == requests
+    assert all(request.status is Status.BROKEN for request in requests)
+    assert not core.line
+    assert not core.lock.line
+    assert not core.lock.conditions
+
+
+def closing_a_condition_spares_those_already_notified(waiting: int, count: int) -> None:
+    assert 0 <= count <= waiting <= BOUND
+    core, requests = condition(waiting)
+    core.notify(count)
+    assert core.end("closed") == []
+    assert core.lock.waiting()[:count] == requests[:count]
+    assert all(request.status is Status.PENDING for request in requests[:count])
+    assert all(request.status is Status.BROKEN for request in requests[count:])
+    assert waiters_of(core.lock.waiting()) == list(range(waiting))

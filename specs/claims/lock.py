@@ -1,0 +1,113 @@
+"""A lock has one owner, only the owner gives it back, and it passes straight to the next.
+
+Ints stand for the claimants: the core only asks whether two of them are equal.
+"""
+
+from __future__ import annotations
+
+from structsync import Status
+from structsync._core.lock import LockCore
+from structsync.checking.invariants import nothing_grantable_waits
+
+from ._line import BOUND, all_are, claims_of, distinct, with_line
+
+
+def owned_by(owner: int, names: list[int]) -> LockCore:
+    """A lock that has an owner, and others in line."""
+    core = LockCore()
+    core.admit(owner)
+    return with_line(core, names)
+
+
+def only_the_owner_gives_back(owner: int, names: list[int], who: int) -> None:
+    assert len(names) <= BOUND
+    assert distinct([owner, *names])
+    core = owned_by(owner, names)
+    try:
+        core.give_back(who)
+    except RuntimeError:
+        assert who != owner
+        assert core.owner == owner
+    else:
+        assert who == owner
+        assert core.owner is None
+    assert claims_of(core.waiting()) == names
+
+
+def nobody_gives_back_a_free_lock(who: int) -> None:
+    assert who >= 0  # any claimant
+    core = LockCore()
+    try:
+        core.give_back(who)
+    except RuntimeError:
+        assert core.owner is None
+    else:
+        raise AssertionError("given back")
+
+
+def a_release_passes_the_lock_to_the_oldest_waiter(owner: int, names: list[int]) -> None:
+    assert len(names) <= BOUND
+    assert distinct([owner, *names])
+    core = owned_by(owner, names)
+    granted = core.release(owner)
+    assert claims_of(granted) == names[:1]
+    assert all_are(Status.GRANTED, granted)
+    assert core.owner == (names[0] if names else None)
+    assert claims_of(core.waiting()) == names[1:]
+    assert nothing_grantable_waits(core)
+
+
+def a_newcomer_waits_while_there_is_an_owner(owner: int, names: list[int], who: int) -> None:
+    assert len(names) < BOUND
+    assert distinct([owner, who, *names])
+    core = owned_by(owner, names)
+    assert not core.admissible(who)
+    assert core.submit(who).status is Status.PENDING
+    assert core.owner == owner
+    assert claims_of(core.waiting()) == [*names, who]
+
+
+def a_second_claim_is_refused_and_changes_nothing(waiting: int, who: int) -> None:
+    assert 0 <= who <= waiting <= BOUND  # the owner is 0, and those in line follow
+    core = owned_by(0, list(range(1, waiting + 1)))
+    try:
+        core.enqueue(who)
+    except RuntimeError:
+        assert core.owner == 0
+        assert claims_of(core.waiting()) == list(range(1, waiting + 1))
+        assert core.next_ticket == waiting
+    else:
+        raise AssertionError("queued twice")
+
+
+def who_withdrew_may_claim_again(owner: int, names: list[int], place: int) -> None:
+    assert len(names) <= BOUND
+    assert 0 <= place < len(names)
+    assert distinct([owner, *names])
+    core = owned_by(owner, names)
+    assert core.withdraw(core.line[place]) == []
+    assert names[place] not in core.pending
+    core.enqueue(names[place])
+    assert claims_of(core.waiting()) == [*names[:place], *names[place + 1 :], names[place]]
+
+
+def an_owner_that_exits_breaks_the_lock_and_all_who_wait(owner: int, names: list[int]) -> None:
+    assert len(names) <= BOUND
+    assert distinct([owner, *names])
+    core = owned_by(owner, names)
+    ended = core.owner_exited(owner, "exited")
+    assert claims_of(ended) == names
+    assert all_are(Status.BROKEN, ended)
+    assert core.cause == "exited"
+    assert not core.line
+
+
+def another_that_exits_leaves_the_lock_in_service(owner: int, names: list[int], who: int) -> None:
+    assert len(names) <= BOUND
+    assert distinct([owner, *names])
+    assert who != owner
+    core = owned_by(owner, names)
+    assert core.owner_exited(who, "exited") == []
+    assert core.owner == owner
+    assert core.cause is None
+    assert claims_of(core.waiting()) == [name for name in names if name != who]

@@ -1,0 +1,87 @@
+"""Who may overtake whom: levels, ageing, and first come first served among equals.
+
+Tickets count from the oldest in line, whose ticket is 0, so ``later`` is how many came after it.
+"""
+
+from __future__ import annotations
+
+from structsync._core.policy import make_policy
+from structsync._core.request import Request
+from structsync._core.semaphore import SemaphoreCore
+from structsync.checking.invariants import nothing_grantable_waits
+
+from ._line import BOUND, claims_of, waiters_of, with_line
+
+
+def overtakes(ageing: int | None, old: int, later: int, new: int) -> bool:
+    """Whether the newcomer stands before the only one in line, whose priority is ``old``."""
+    core = with_line(SemaphoreCore(0, policy="priority", ageing=ageing), [1], [old])
+    core.next_ticket = later
+    core.value = 1  # room for one of the two
+    return core.admissible(1, new)
+
+
+def at_most_ageing_later_arrivals_per_level_overtake(
+    ageing: int, old: int, later: int, new: int
+) -> None:
+    assert ageing >= 0
+    assert later >= 1
+    if overtakes(ageing, old, later, new):
+        assert new < old
+        assert later < ageing * (old - new)
+    else:
+        assert later >= ageing * (old - new)
+
+
+def strict_levels_let_exactly_the_better_level_pass(old: int, later: int, new: int) -> None:
+    assert later >= 1
+    assert overtakes(None, old, later, new) == (new < old)
+
+
+def among_equals_the_first_to_come_is_first(ageing: int | None, level: int, later: int) -> None:
+    assert ageing is None or ageing >= 0
+    assert later >= 1
+    assert not overtakes(ageing, level, later, level)
+
+
+def a_line_of_levels_is_served_in_the_order_of_rank(levels: list[int], room: int) -> None:
+    assert len(levels) <= BOUND
+    assert room >= 1
+    core = SemaphoreCore(0, policy="priority", ageing=None)
+    order = waiters_of(with_line(core, [1] * len(levels), levels).release(room))
+    served = [(levels[who], who) for who in order]
+    left = [(levels[who], who) for who in waiters_of(core.waiting())]
+    assert len(served) == min(room, len(levels))
+    assert all(one < other for one, other in zip(served, served[1:] + left[:1], strict=False))
+    assert nothing_grantable_waits(core)
+
+
+def a_withdrawn_rank_does_not_block_the_others(levels: list[int], who: int) -> None:
+    assert len(levels) <= BOUND
+    assert 0 <= who < len(levels)
+    core = with_line(SemaphoreCore(0, policy="priority"), [1] * len(levels), levels)
+    core.withdraw(core.line[who])
+    served = waiters_of(core.release(len(levels)))
+    assert len(served) == len(levels) - 1
+    assert who not in served
+
+
+def a_head_of_better_rank_blocks_those_that_would_fit(value: int, needs: list[int]) -> None:
+    assert len(needs) == 2
+    assert value >= 0
+    assert all(need >= 1 for need in needs)
+    core = SemaphoreCore(0, policy="priority", ageing=None)
+    with_line(core, needs, [1, 0])  # the second stands before the first
+    core.value = value
+    granted = claims_of(core.settle())
+    assert [*granted, *claims_of(core.waiting())] == [needs[1], needs[0]]
+    assert nothing_grantable_waits(core)
+
+
+def fifo_lets_nobody_pass(ticket: int, priority: int) -> None:
+    assert ticket >= 1
+    core = with_line(SemaphoreCore(0), [1])
+    assert not make_policy("fifo", None).may_pass(core.line, ticket, priority)
+    oldest = next(iter(core.policy.candidates(core.line)))
+    assert isinstance(oldest, Request)
+    assert oldest.waiter == 0

@@ -1,0 +1,94 @@
+"""Notifications lost, kept or doubled: each refuted by a claim about a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync import Status
+from structsync._core.arbiter import Arbiter
+from structsync._core.condition import ConditionCore
+from structsync._core.lock import LockCore
+from structsync._core.request import Request
+
+from ._planting import Ended, fault
+
+
+@fault(ConditionCore, "wait", refuted_by="condition.a_wait_gives_the_lock_up_in_the_same_step")
+def a_wait_keeps_the_lock(
+    core: ConditionCore, claim: Hashable, waiter: Any
+) -> tuple[Request[Any], Ended]:
+    return core.enqueue(claim, waiter=waiter), []
+
+
+@fault(
+    ConditionCore,
+    "_oldest",
+    refuted_by="condition.a_notification_moves_the_oldest_to_the_end_of_the_locks_line",
+)
+def the_newest_are_notified(core: ConditionCore, count: int | None) -> Ended:
+    return core.waiting()[::-1][:count]
+
+
+@fault(ConditionCore, "_oldest", refuted_by="condition.notifying_all_moves_all")
+def all_means_the_oldest(core: ConditionCore, count: int | None) -> Ended:
+    return core.waiting()[: count or 1]
+
+
+@fault(
+    ConditionCore,
+    "_stop_waiting",
+    refuted_by="condition.a_cancelled_notification_passes_to_the_oldest_not_notified",
+)
+def a_cancelled_waiter_takes_its_notification_along(
+    core: ConditionCore, request: Request[Any]
+) -> bool:
+    """As in trio's condition."""
+    return core._pop(request) or core.lock.leave(request)
+
+
+@fault(
+    ConditionCore,
+    "_stop_waiting",
+    refuted_by="condition.a_cancelled_notification_without_an_heir_ends",
+)
+def a_notification_without_an_heir_stays_in_line(
+    core: ConditionCore, request: Request[Any]
+) -> bool:
+    return core._pop(request) or core.lock.line.get(request.ticket) is request
+
+
+@fault(
+    ConditionCore,
+    "_stop_waiting",
+    refuted_by="condition.a_cancelled_waiter_spends_no_notification",
+)
+def a_cancelled_waiter_notifies_the_next(core: ConditionCore, request: Request[Any]) -> bool:
+    if core._pop(request):
+        core.notify(1)
+    return True
+
+
+@fault(
+    ConditionCore,
+    "_stop_waiting",
+    refuted_by="condition.a_wait_that_owns_the_lock_again_cannot_be_cancelled",
+)
+def a_wait_is_cancelled_after_its_grant(core: ConditionCore, request: Request[Any]) -> bool:
+    return core._pop(request) or core.lock.leave(request) or True
+
+
+@fault(LockCore, "end", refuted_by="condition.breaking_the_lock_reaches_every_waiter")
+def breaking_reaches_the_locks_own_line_alone(core: LockCore, cause: Hashable) -> Ended:
+    return Arbiter.end(core, cause)
+
+
+@fault(
+    ConditionCore, "end", refuted_by="condition.closing_a_condition_spares_those_already_notified"
+)
+def closing_breaks_the_notified_too(core: ConditionCore, cause: Hashable) -> Ended:
+    core.cause = cause
+    core.notify(None)
+    for request in core.lock.waiting():
+        request.status = Status.BROKEN
+    return []

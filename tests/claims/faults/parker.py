@@ -1,0 +1,39 @@
+"""Unblocks that are lost or used twice: each refuted by a claim about a parker."""
+
+from __future__ import annotations
+
+from structsync._core.parker import ParkerCore
+
+from ._planting import Ended, Fault, fault, mark_only
+
+
+@fault(ParkerCore, "give_back", refuted_by="parker.an_unblock_lets_one_block_pass")
+def unblocks_are_a_flag(core: ParkerCore, claim: None) -> None:
+    core.unblocks = 1
+
+
+@fault(ParkerCore, "admit", refuted_by="parker.a_block_uses_one_unblock_or_waits")
+def a_block_uses_all_unblocks(core: ParkerCore, claim: None) -> None:
+    core.unblocks = 0
+
+
+@fault(ParkerCore, "release", refuted_by="parker.a_block_and_an_unblock_commute")
+def an_unblock_that_finds_nobody_is_lost(core: ParkerCore, claim: None) -> Ended:
+    if not core.line:
+        return []
+    core.give_back(claim)
+    return core.settle()
+
+
+@fault(
+    ParkerCore,
+    "refuse_impossible",
+    refuted_by="parker.a_second_waiter_is_refused_and_the_first_keeps_waiting",
+)
+def a_second_waiter_may_queue(core: ParkerCore, claim: None) -> None:
+    pass
+
+
+an_unblock_goes_to_one_who_withdrew = Fault(
+    ParkerCore, "withdraw", mark_only, "parker.a_block_that_is_withdrawn_uses_no_unblock"
+)

@@ -1,0 +1,49 @@
+"""Overtaking too much, too little, or out of order: each refuted by a claim about a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from structsync._core.policy import Fifo, Line, Priority
+from structsync._core.request import Request
+
+from ._planting import fault
+
+
+@fault(Priority, "_rank", refuted_by="policy.at_most_ageing_later_arrivals_per_level_overtake")
+def twice_as_many_may_overtake(policy: Priority, ticket: int, priority: int) -> int:
+    return ticket + 2 * (policy.ageing or 0) * priority
+
+
+@fault(Priority, "_rank", refuted_by="policy.strict_levels_let_exactly_the_better_level_pass")
+def strict_levels_age_as_well(policy: Priority, ticket: int, priority: int) -> int:
+    return ticket + 100 * priority
+
+
+@fault(Priority, "may_pass", refuted_by="policy.among_equals_the_first_to_come_is_first")
+def an_equal_passes(policy: Priority, line: Line, ticket: int, priority: int) -> bool:
+    return policy._rank(ticket, priority) <= policy._ranks[0][0]
+
+
+@fault(Priority, "joined", refuted_by="policy.a_line_of_levels_is_served_in_the_order_of_rank")
+def the_heap_is_a_mere_list(policy: Priority, line: Line, ticket: int, priority: int) -> None:
+    policy._ranks.append((policy._rank(ticket, priority), ticket))
+
+
+@fault(Priority, "candidates", refuted_by="policy.a_withdrawn_rank_does_not_block_the_others")
+def a_stale_rank_hides_the_others(policy: Priority, line: Line) -> Iterable[Request[Any]]:
+    ticket = policy._ranks[0][1]
+    return (line[ticket],) if ticket in line else ()
+
+
+@fault(
+    Priority, "candidates", refuted_by="policy.a_head_of_better_rank_blocks_those_that_would_fit"
+)
+def the_oldest_is_asked_first(policy: Priority, line: Line) -> Iterable[Request[Any]]:
+    return line.values()
+
+
+@fault(Fifo, "may_pass", refuted_by="policy.fifo_lets_nobody_pass")
+def a_priority_counts_in_a_fifo(policy: Fifo, line: Line, ticket: int, priority: int) -> bool:
+    return priority < 0

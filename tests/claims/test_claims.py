@@ -1,0 +1,58 @@
+"""Each claim in ``specs/claims`` is confirmed, says something, and loses to its planted fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
+from .faults import (
+    capacity_limiter,
+    condition,
+    line,
+    lock,
+    parker,
+    policy,
+    semaphore,
+    wait_queue,
+)
+from .faults._planting import Fault
+
+CLAIMS = shipped_claims()
+MODULES = (capacity_limiter, condition, line, lock, parker, policy, semaphore, wait_queue)
+FAULTS = {
+    f"{module.__name__.rpartition('.')[2]}.{name}": one
+    for module in MODULES
+    for name, one in vars(module).items()
+    if isinstance(one, Fault)
+}
+ENDS = [(name, end) for name, claim in CLAIMS.items() for end in ends_of(claim)]
+
+each_claim = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
+each_end = pytest.mark.parametrize(("name", "end"), ENDS)
+each_fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+
+
+@each_claim
+def test_the_claim_holds_over_all_paths(claim: FunctionType) -> None:
+    answer = analyze(claim)
+    assert answer.verdict is Verdict.CONFIRMED, answer.words
+
+
+@each_end
+def test_the_end_of_each_branch_is_reachable(name: str, end: int, tmp_path: Path) -> None:
+    answer = analyze(failing_at_end(CLAIMS[name], end, tmp_path))
+    assert answer.verdict is Verdict.REFUTED, answer.words
+
+
+@each_fault
+def test_the_claim_refutes_its_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fault.owner, fault.attribute, fault.changed)
+    answer = analyze(CLAIMS[fault.refuted_by])
+    assert answer.verdict is Verdict.REFUTED, answer.words
+
+
+def test_each_claim_has_a_fault() -> None:
+    assert {fault.refuted_by for fault in FAULTS.values()} == set(CLAIMS)
