@@ -103,14 +103,16 @@ class Condition(Primitive[Task]):
 
         Raises:
           RuntimeError: if this task does not own the lock.
-          trio.ClosedResourceError: if the condition is closed, before or meanwhile (the lock is
-              owned then), or the lock is (then it is not).
+          trio.ClosedResourceError: if the condition is closed, before or meanwhile, or the lock
+              is. The lock is owned then, unless it was closed meanwhile.
           trio.BrokenResourceError: if an owner of the lock ended without releasing; the lock is not
               owned then.
         """
         task = current_task()
         self._core.refuse_unless_owner(task, "wait")
         await checkpoint_if_cancelled()
+        # Nobody can own a closed lock again, so nobody could notify, and the wait would not end.
+        _park.check_in_service(self._lock)
         await _park.wait_notified(self, self._lock, task)
 
     @enable_ki_protection
