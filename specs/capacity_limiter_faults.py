@@ -1,0 +1,103 @@
+"""Bugs that limiters of others had, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync._core.capacity_limiter import CapacityLimiterCore
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from ._planting import break_only, grant, withdraw_only
+from .capacity_limiter import CapacityLimiterSpec
+
+Ended = list[Request[Any]]
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="nobody_has_two_claims")
+class OneBorrowerWaitsTwice(CapacityLimiterCore):
+    """Two waits of one borrower are both granted, and one token counted (O5: trio.CapacityLimiter)."""
+
+    def refuse_impossible(self, claim: Hashable) -> None:
+        if claim in self.borrowers:
+            super().refuse_impossible(claim)
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="only_free_tokens_are_granted")
+class GrowingWakesByTheDifference(CapacityLimiterCore):
+    """Reduced below what is lent, then raised by one: one is let in, room or not (O4: anyio PR 1223)."""
+
+    def resize(self, total_tokens: float) -> Ended:
+        more = int(total_tokens - self.total_tokens)
+        self.total_tokens = total_tokens
+        return [grant(self, one) for one in self.waiting()[: max(more, 0)]]
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="nothing_grantable_waits")
+class GrowingWakesNobody(CapacityLimiterCore):
+    """More tokens, and those in line wait for the next release all the same."""
+
+    def resize(self, total_tokens: float) -> Ended:
+        self.total_tokens = total_tokens
+        return []
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="who_stays_in_line_is_served")
+class PausedForEver(CapacityLimiterCore):
+    """A pause is not noticed to be over: nobody is let in any more."""
+
+    def admits(self, claim: Hashable) -> bool:
+        return super().admits(claim) and (self.total_tokens < 3 or not self.line)
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="nowait_agrees_with_the_line")
+class NowaitBarges(CapacityLimiterCore):
+    """A nowait passes those in line, who wait although there is room (O3: anyio#1170)."""
+
+    def resize(self, total_tokens: float) -> Ended:
+        self.total_tokens = total_tokens
+        return []
+
+    def admissible(self, claim: Hashable, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="tokens_are_conserved")
+class CancelledWaiterTakesItsTokenAlong(CapacityLimiterCore):
+    """Cancelled in line, counted as a borrower for ever after (P6: anyio#947)."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        ended = super().withdraw(request)
+        if ended is not None:
+            self.borrowers[request.claim] = None
+        return ended
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="ended_requests_stay_ended")
+class WithdrawalIsGranted(CapacityLimiterCore):
+    """A withdrawal that comes when there is room is answered, and the token granted all the same."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        ended = withdraw_only(self, request)
+        if ended is not None:
+            self.join(request)
+        return ended
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="nobody_waits_out_of_service")
+class CloseForgetsTheHead(CapacityLimiterCore):
+    """Closing tells everybody but the one who is next (C3: dotnet/runtime#59639)."""
+
+    def end(self, cause: Hashable) -> Ended:
+        ended: Ended = break_only(self, self.waiting()[1:], str(cause))
+        return ended
+
+
+@fault(CapacityLimiterSpec, "core", refuted_by="nothing_is_given_back_twice")
+class SurplusIsSwallowed(CapacityLimiterCore):
+    """Giving back what one does not have passes in silence, and frees somebody else's token."""
+
+    def give_back(self, claim: Hashable) -> None:
+        if self.borrowers:
+            self.borrowers.pop(claim, None)

@@ -1,0 +1,66 @@
+"""Bugs of blocking and unblocking, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.parker import ParkerCore
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from .parker import ParkerSpec
+
+Ended = list[Request[None]]
+
+
+@fault(ParkerSpec, "core", refuted_by="every_unblock_lets_one_block_pass")
+class UnblockBeforeBlockIsLost(ParkerCore):
+    """An unblock that finds nobody is forgotten, and the block after it sleeps."""
+
+    def give_back(self, claim: None) -> None:
+        if self.line:
+            super().give_back(claim)
+
+
+@fault(ParkerSpec, "core", refuted_by="every_unblock_lets_one_block_pass")
+class UnblocksAreNotCounted(ParkerCore):
+    """Two unblocks are one, as with a flag (N11: tokio#3652)."""
+
+    def give_back(self, claim: None) -> None:
+        self.unblocks = 1
+
+
+@fault(ParkerSpec, "core", refuted_by="every_unblock_lets_one_block_pass")
+class CancelledBlockUsesAnUnblock(ParkerCore):
+    """A cancelled block takes the unblock along that comes after it (N11: tokio#3660)."""
+
+    def withdraw(self, request: Request[None]) -> Ended | None:
+        ended = super().withdraw(request)
+        if ended is not None:
+            self.unblocks -= 1
+        return ended
+
+
+@fault(ParkerSpec, "core", refuted_by="an_unblock_that_came_first_is_kept")
+class BlockAlwaysWaits(ParkerCore):
+    """A block does not look whether it was unblocked already."""
+
+    def admissible(self, claim: None, priority: int = 0) -> bool:
+        return False
+
+
+@fault(ParkerSpec, "core", refuted_by="one_at_a_time")
+class AnybodyMayBlock(ParkerCore):
+    """A second one blocks, and the unblock goes to whoever came first."""
+
+    def refuse_impossible(self, claim: None) -> None:
+        pass
+
+
+@fault(ParkerSpec, "core", refuted_by="who_blocks_passes")
+class UnblockWakesNobody(ParkerCore):
+    """The unblock is counted, and the one who blocks is not woken."""
+
+    def release(self, claim: None) -> list[Any]:
+        self.give_back(claim)
+        return []
