@@ -34,8 +34,8 @@ async def test_arrivals_that_overtake_without_waiting_count_against_the_ageing(
         await wait_all_tasks_blocked()
         nursery.start_soon(eager_until_it_must_wait, eager)
         await wait_all_tasks_blocked()
+        assert overtakers == 2
         nursery.cancel_scope.cancel()
-    assert overtakers == 2
 
 
 async def eager_until_it_must_wait(eager: Callable[[], Awaitable[None]]) -> None:
