@@ -29,7 +29,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # The one module that may touch trio's scheduler, and says for which versions of trio.
 SCHEDULER = PACKAGE / "testing" / "_scheduler.py"
 # Classes that users are meant to subclass.
-BASES = {"Primitive", "Monitor"}
+BASES = {"Arbiter", "Primitive", "Monitor"}
 
 in_tox = pytest.mark.skipif("TOX_ENV_NAME" not in os.environ, reason="tox installs the wheel")
 
@@ -239,4 +239,6 @@ def test_the_first_program_of_the_readme_runs() -> None:
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], check=True, capture_output=True, text=True
     )
-    assert ran.stdout.split("\n")[:1] == ["small has 1"]
+    lines = ran.stdout.splitlines()
+    assert lines == ["small has 1", "large has 3", "late has 1"]
+    assert "It prints " + ", ".join(f"`{line}`" for line in lines) in readme
