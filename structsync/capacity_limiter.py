@@ -14,6 +14,7 @@ from ._core.capacity_limiter import CapacityLimiterCore
 from .primitive import Primitive, PrimitiveStatistics
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class CapacityLimiterStatistics(PrimitiveStatistics):
     """The state of a :class:`CapacityLimiter`, for debugging.

@@ -24,6 +24,7 @@ from .primitive import Primitive, PrimitiveStatistics
 T = TypeVar("T")
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class ConditionStatistics(PrimitiveStatistics):
     """The state of a :class:`Condition`, for debugging; ``tasks_waiting`` counts the un-notified.

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from ._arguments import check_sync
 from ._core.gate import user_code
@@ -21,6 +21,7 @@ EventKind: TypeAlias = Literal["requested", "granted", "withdrawn", "broken", "r
 _log = logging.getLogger("structsync")
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Event:
     """One step of one primitive.

@@ -16,6 +16,7 @@ from .primitive import CheckpointMode, OwnedPrimitive, PrimitiveStatistics
 from .request import Request
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class LockStatistics(PrimitiveStatistics):
     """The state of a :class:`Lock`, for debugging.

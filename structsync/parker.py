@@ -13,6 +13,7 @@ from ._core.parker import Busy, ParkerCore
 from .primitive import Primitive, PrimitiveStatistics
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class ParkerStatistics(PrimitiveStatistics):
     """The state of a :class:`Parker`, for debugging.

@@ -16,6 +16,7 @@ from .primitive import CheckpointMode, Held, Primitive, PrimitiveStatistics
 from .request import Request
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class SemaphoreStatistics(PrimitiveStatistics):
     """The state of a :class:`Semaphore`, for debugging.

@@ -29,7 +29,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # The one module that may touch trio's scheduler, and says for which versions of trio.
 SCHEDULER = PACKAGE / "testing" / "_scheduler.py"
 # Classes that users are meant to subclass.
-BASES = {"Arbiter", "Primitive", "Monitor"}
+BASES = {"Arbiter", "Primitive", "PrimitiveStatistics", "Monitor"}
 
 in_tox = pytest.mark.skipif("TOX_ENV_NAME" not in os.environ, reason="tox installs the wheel")
 
