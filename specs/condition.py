@@ -1,0 +1,299 @@
+"""A condition loses no notification, whatever is cancelled when; several may share one lock.
+
+A wait has two stages. Whoever waits on a condition has given up the lock and stands in the line of
+the condition. When *notified*, it moves to the end of the line for the lock; when *granted* the
+lock, the wait has happened. A cancellation may come at either stage:
+
+* not notified yet: it leaves the line of the condition;
+* notified already: the oldest that waits on the same condition and is not notified, its *heir*,
+  takes over its place in the line for the lock; without an heir the place is given up.
+
+Either way the cancelled one goes to the end of the line for the lock and *raises* once it owns it:
+the block around it will release the lock. Nothing but the end of the lock takes it out of there.
+
+What is promised to those in line for the lock needs owners that release it (a *fair* action).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from structsync import Status
+from structsync._core.condition import ConditionCore
+from structsync._core.lock import LockCore
+from structsync._core.request import Request
+from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
+
+# ==== Bounds ====
+
+# An owner that notifies; two that wait on the same condition, the cancelled one and its heir; and
+# one more that makes the heir the oldest of two, or stands in the line for the lock between others.
+TASKS = ("a", "b", "c", "d")
+
+CONDITIONS = ("full", "empty")  # what is notified on one must not reach those on the other
+
+# Where a task can be.
+IDLE, ACQUIRES, OWNS, RAISES = "idle", "acquires", "owns", "raises"
+WAITS = {on: f"waits until {on}" for on in CONDITIONS}
+NOTIFIED = {on: f"notified of {on}" for on in CONDITIONS}
+
+
+class LockWithConditions:
+    """One lock and the conditions on it, as one part of the state."""
+
+    def __init__(
+        self, condition: type[ConditionCore] = ConditionCore, lock: type[LockCore] = LockCore
+    ) -> None:
+        self.lock = lock()
+        self.conditions = {on: condition(self.lock) for on in CONDITIONS}
+
+    def snapshot(self) -> tuple[Any, ...]:
+        return (self.lock.snapshot(), *[one.snapshot() for one in self.conditions.values()])
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        lock, *conditions = snapshot
+        self.lock.restore(lock)
+        for one, its in zip(self.conditions.values(), conditions, strict=True):
+            one.restore(its)
+
+
+def at(*places: str) -> Any:
+    """Return the function that tells who is at one of these places."""
+
+    def who(spec: ConditionSpec) -> list[str]:
+        return [who for who, where in zip(TASKS, spec.places, strict=True) if where in places]
+
+    return who
+
+
+def lock_in_service(spec: ConditionSpec, *arguments: object) -> bool:
+    return spec.core.lock.cause is None
+
+
+def may_wait(spec: ConditionSpec, who: str, on: str) -> bool:
+    return lock_in_service(spec) and spec.core.conditions[on].cause is None
+
+
+class ConditionSpec(Spec):
+    """Two conditions on one lock, where everybody is, and what the last action did."""
+
+    core: LockWithConditions = start(LockWithConditions)
+    places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # where each task is
+    ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
+    cancelled: tuple[str, ...] = start(tuple)  # whom it cancelled; forgotten too
+
+    def canonical(self, snapshot: Any) -> Any:
+        return snapshot._replace(ended=(), cancelled=())
+
+    # ==== Words that actions use ====
+
+    def move(self, who: str, place: str) -> None:
+        self.places = tuple(
+            [place if one == who else at for one, at in zip(TASKS, self.places, strict=True)]
+        )
+
+    def place(self, who: str) -> str:
+        return self.places[TASKS.index(who)]
+
+    def in_line(self, on: str | None = None) -> list[str]:
+        """Return who is in line for the lock, or waits on a condition un-notified."""
+        core = self.core.conditions[on] if on else self.core.lock
+        return [request.waiter for request in core.line.values()]
+
+    def request_of(self, who: str, on: str | None = None) -> Request[Any]:
+        lines = [self.core.lock, *([self.core.conditions[on]] if on else [])]
+        return next(r for one in lines for r in one.line.values() if r.waiter == who)
+
+    def note(self, ended: Iterable[Request[Any]]) -> None:
+        """Take down what the core ended: granted means that it owns the lock."""
+        self.ended = (*self.ended, *ended)
+        for request in ended:
+            if request.status is Status.GRANTED:
+                self.move(request.waiter, OWNS)
+            elif request.status is Status.BROKEN and request.waiter not in self.in_line():
+                self.move(request.waiter, IDLE)
+
+    def granted(self) -> list[str]:
+        return [one.waiter for one in self.ended if one.status is Status.GRANTED]
+
+    def describe(self) -> Mapping[str, object]:
+        lines = {f"waits until {on}": ", ".join(self.in_line(on)) or "-" for on in CONDITIONS}
+        out = [*self.core.conditions.items(), ("lock", self.core.lock)]
+        return {
+            "owner": self.core.lock.owner,
+            "line": ", ".join(self.in_line()) or "-",
+            **lines,
+            "out of service": ", ".join(name for name, one in out if one.cause is not None) or "-",
+            **{who: self.place(who) for who in TASKS},
+        }
+
+    # ==== Actions ====
+
+    @action(who=at(IDLE), when=lock_in_service)
+    def acquire(self, who: str) -> None:
+        self.move(who, ACQUIRES)
+        request = self.core.lock.submit(who, waiter=who)
+        self.note([request] if request.status is not Status.PENDING else [])
+
+    @action(who=at(ACQUIRES))
+    def give_up(self, who: str) -> None:
+        request = self.request_of(who)
+        self.move(who, IDLE)
+        self.note([request, *(self.core.lock.withdraw(request) or ())])
+
+    @action(who=at(OWNS), fair=True)
+    def release(self, who: str) -> None:
+        self.move(who, IDLE)
+        self.note(self.core.lock.release(who))
+
+    @action(who=at(OWNS), on=CONDITIONS, when=may_wait)
+    def wait(self, who: str, on: str) -> None:
+        self.move(who, WAITS[on])
+        self.note(self.core.conditions[on].wait(who, who)[1])
+
+    @action(who=at(OWNS), on=CONDITIONS, number=(1, 2))
+    def notify(self, who: str, on: str, number: int) -> None:
+        for oldest in self.in_line(on)[:number]:
+            self.move(oldest, NOTIFIED[on])
+        self.note(self.core.conditions[on].notify(number))
+
+    @action(who=at(OWNS), on=CONDITIONS)
+    def notify_all(self, who: str, on: str) -> None:
+        for waiting in self.in_line(on):
+            self.move(waiting, NOTIFIED[on])
+        self.note(self.core.conditions[on].notify(None))
+
+    @action(
+        who=at(*WAITS.values(), *NOTIFIED.values()),
+        on=CONDITIONS,
+        when=lambda spec, who, on: spec.place(who) in (WAITS[on], NOTIFIED[on]),
+    )
+    def cancel(self, who: str, on: str) -> None:
+        request = self.request_of(who, on)
+        if self.place(who) == NOTIFIED[on]:
+            for heir in self.in_line(on)[:1]:
+                self.move(heir, NOTIFIED[on])
+        self.move(who, RAISES)
+        self.cancelled = (who,)
+        self.note([request, *(self.core.conditions[on].cancel(request) or ())])
+
+    @action(on=CONDITIONS, when=lambda spec, on: spec.core.conditions[on].cause is None)
+    def close_condition(self, on: str) -> None:
+        for waiting in self.in_line(on):
+            self.move(waiting, RAISES)
+        self.note(self.core.conditions[on].end("closed"))
+
+    @action(when=lock_in_service)
+    def close_lock(self) -> None:
+        self.note(self.core.lock.end("closed"))
+
+    @action(who=at(OWNS))
+    def owner_disappears(self, who: str) -> None:
+        self.note(self.core.lock.owner_exited(who, "broken"))
+
+    # ==== Invariants ====
+
+    @invariant
+    def one_owner_at_a_time(self) -> bool:
+        """Whoever was granted the lock and has not released it is alone, and the lock knows it."""
+        owners = at(OWNS)(self)
+        return len(owners) <= 1 and self.core.lock.owner == (owners[0] if owners else None)
+
+    @invariant
+    def nothing_grantable_waits(self) -> bool:
+        """No lost wakeup: a lock that nobody owns has nobody in line (I3)."""
+        return invariants.nothing_grantable_waits(self.core.lock)
+
+    @invariant
+    def nobody_waits_out_of_service(self) -> bool:
+        """The end of the lock reaches everybody, also those on its conditions (C5, C8)."""
+        lines = list(self.core.conditions.values())
+        if self.core.lock.cause is not None:
+            return not any(one.line for one in (self.core.lock, *lines))
+        return all(invariants.nobody_waits_out_of_service(one) for one in lines)
+
+    @invariant
+    def everybody_is_in_one_line_and_the_right_one(self) -> bool:
+        """Whoever is to own the lock is in line for it; whoever is not notified is not (N4)."""
+        to_own_it = at(ACQUIRES, *NOTIFIED.values(), RAISES)(self)
+        return sorted(self.in_line()) == to_own_it and all(
+            sorted(self.in_line(on)) == at(WAITS[on])(self) for on in CONDITIONS
+        )
+
+    @invariant
+    def nowait_agrees_with_the_line(self) -> bool:
+        """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
+        return invariants.nowait_agrees(self.core.lock, "one more")
+
+    @invariant
+    def the_lock_knows_who_is_to_be_told(self) -> bool:
+        """Its end can reach the conditions that have waiters, and no others are kept alive."""
+        lock = self.core.lock
+        return {*lock.conditions} == {one for one in self.core.conditions.values() if one.line}
+
+    # ==== Step properties ====
+
+    @step
+    def a_second_cancellation_changes_nothing(self, before: Any) -> bool:
+        """A wait ends exactly once: cancelled after its end it stays where it is (I4)."""
+        now = self.core.snapshot()
+        for one in self.ended:
+            answers = [condition.cancel(one) for condition in self.core.conditions.values()]
+            if answers != [None, None] or self.core.snapshot() != now:
+                return False
+        return True
+
+    @step
+    def no_notification_is_lost(self, before: Any) -> bool:
+        """A cancelled waiter that was notified leaves an heir notified, if there is one (N1)."""
+        for who in self.cancelled:
+            for on in CONDITIONS:
+                heirs = before.in_line(on)[:1] if before.place(who) == NOTIFIED[on] else []
+                if any(heir not in (*self.granted(), *self.in_line()) for heir in heirs):
+                    return False
+        return True
+
+    @step
+    def places_are_kept(self, before: Any) -> bool:
+        """Nobody in line for the lock is passed; an heir stands where the cancelled one stood."""
+        expected: list[str] = []
+        for who in before.in_line():
+            if who in self.cancelled:
+                expected += [
+                    w
+                    for on in CONDITIONS
+                    if before.place(who) == NOTIFIED[on]
+                    for w in before.in_line(on)[:1]
+                ]
+            elif self.place(who) != IDLE:
+                expected.append(who)
+        return [*self.granted(), *self.in_line()][: len(expected)] == expected
+
+    @step
+    def the_oldest_are_notified_first(self, before: Any) -> bool:
+        """Those who leave a condition for the lock do so in the order in which they waited."""
+        now = [*self.granted(), *self.in_line()]
+        for on in CONDITIONS:
+            waited = [who for who in before.in_line(on) if who not in self.cancelled]
+            moved = [who for who in now if who in waited]
+            if moved != waited[: len(moved)]:
+                return False
+        return True
+
+    @step
+    def the_cancelled_join_at_the_end(self, before: Any) -> bool:
+        """A cancelled waiter is the last in line for the lock, or owns it already."""
+        now = [*self.granted(), *self.in_line()]
+        return not self.cancelled or now[-1:] == list(self.cancelled)
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=TASKS)
+    def who_is_in_line_owns_the_lock(self, who: str) -> tuple[bool, bool]:
+        """If owners release it, whoever is in line owns it some day, or gives up, or is told.
+
+        Cancelling a notified waiter sends it to the end, once. Then nothing holds it up.
+        """
+        waits = who in self.in_line()
+        return waits, not waits

@@ -1,0 +1,166 @@
+"""Bugs that conditions of others had, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync import Status
+from structsync._core.condition import ConditionCore
+from structsync._core.lock import LockCore
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from ._planting import break_only, grant
+from .condition import ConditionSpec, LockWithConditions
+
+Ended = list[Request[Any]]
+
+
+class _NoHeir(ConditionCore):
+    def _stop_waiting(self, request: Request[Any]) -> bool:
+        return self._pop(request) or self.lock.leave(request)
+
+
+class _TakesTheNewest(ConditionCore):
+    def _oldest(self, count: int | None) -> Ended:
+        return self.waiting()[-1:] if count == 1 else super()._oldest(count)
+
+
+class _HeirGoesToTheEnd(ConditionCore):
+    def _stop_waiting(self, request: Request[Any]) -> bool:
+        if self._pop(request):
+            return True
+        if not self.lock.leave(request):
+            return False
+        self.notify(1)
+        return True
+
+
+class _EveryCancellationNotifies(ConditionCore):
+    def cancel(self, request: Request[Any]) -> Ended | None:
+        was_waiting = self.line.get(request.ticket) is request
+        ended = super().cancel(request)
+        if was_waiting:
+            self.notify(1)
+        return ended
+
+
+class _ReturnsWithoutTheLock(ConditionCore):
+    def _rejoin(self, request: Request[Any]) -> None:
+        pass
+
+
+class _CancelledKeepsItsPlace(ConditionCore):
+    def cancel(self, request: Request[Any]) -> Ended | None:
+        if self.lock.line.get(request.ticket) is not request:
+            return super().cancel(request)
+        again: Request[Any] = Request(request.claim, -1, request.waiter)
+        self.lock.replace(request, again)
+        self.notify(1)
+        request.status = Status.WITHDRAWN
+        return []
+
+
+class _NotifiedOwnAtOnce(ConditionCore):
+    def notify(self, count: int | None) -> Ended:
+        ended = []
+        for request in self._oldest(count):
+            self._pop(request)
+            ended.append(grant(self.lock, request))
+        return ended
+
+
+class _NotifiesOneTooMany(ConditionCore):
+    def notify(self, count: int | None) -> Ended:
+        return super().notify(count and count + 1)
+
+
+class _ClosingForgetsTheNewest(ConditionCore):
+    def end(self, cause: Hashable) -> Ended:
+        newest = self.waiting()[-1:]
+        self._pop(newest[0]) if newest else None
+        ended = super().end(cause)
+        for request in newest:
+            self.join(request)
+        return ended
+
+
+class _WaitWakesNobody(ConditionCore):
+    def wait(self, claim: Hashable, waiter: Any) -> tuple[Request[Any], Ended]:
+        request = self.enqueue(claim, waiter=waiter)
+        self.lock.conditions[self] = None
+        self.lock.give_back(claim)
+        return request, []
+
+
+class _EndsAlone(LockCore):
+    def end(self, cause: Hashable) -> Ended:
+        ended: Ended = break_only(self, self.waiting(), str(cause))
+        return ended
+
+
+@fault(ConditionSpec, "core", refuted_by="no_notification_is_lost")
+def notification_dies_with_the_cancelled_waiter() -> LockWithConditions:
+    """Notified, cancelled in the line for the lock, and nobody takes over (N1: trio.Condition)."""
+    return LockWithConditions(_NoHeir)
+
+
+@fault(ConditionSpec, "core", refuted_by="the_oldest_are_notified_first")
+def the_newest_is_notified() -> LockWithConditions:
+    """Notifying one takes the newest, who came long after the oldest."""
+    return LockWithConditions(_TakesTheNewest)
+
+
+@fault(ConditionSpec, "core", refuted_by="places_are_kept")
+def the_heir_goes_to_the_end() -> LockWithConditions:
+    """The notification is handed on, but its place in the line for the lock is lost."""
+    return LockWithConditions(_HeirGoesToTheEnd)
+
+
+@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_line_and_the_right_one")
+def every_cancellation_notifies() -> LockWithConditions:
+    """Somebody is woken because somebody else, not notified, was cancelled (a spurious wakeup)."""
+    return LockWithConditions(_EveryCancellationNotifies)
+
+
+@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_line_and_the_right_one")
+def cancelled_returns_without_the_lock() -> LockWithConditions:
+    """Cancelled, it raises at once, and the block around it releases what it does not own (N4, N6)."""
+    return LockWithConditions(_ReturnsWithoutTheLock)
+
+
+@fault(ConditionSpec, "core", refuted_by="the_cancelled_join_at_the_end")
+def cancelled_keeps_its_place() -> LockWithConditions:
+    """The cancelled one goes first, and the one that can use the notification comes later."""
+    return LockWithConditions(_CancelledKeepsItsPlace)
+
+
+@fault(ConditionSpec, "core", refuted_by="one_owner_at_a_time")
+def the_notified_own_the_lock_at_once() -> LockWithConditions:
+    """Notifying wakes the waiter while the notifier owns the lock: two owners."""
+    return LockWithConditions(_NotifiedOwnAtOnce)
+
+
+@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_line_and_the_right_one")
+def one_too_many_is_notified() -> LockWithConditions:
+    """A notification for one reaches two."""
+    return LockWithConditions(_NotifiesOneTooMany)
+
+
+@fault(ConditionSpec, "core", refuted_by="nobody_waits_out_of_service")
+def closing_forgets_the_newest() -> LockWithConditions:
+    """Closing a condition tells all but the last to come (C2: CPython gh-117531)."""
+    return LockWithConditions(_ClosingForgetsTheNewest)
+
+
+@fault(ConditionSpec, "core", refuted_by="nobody_waits_out_of_service")
+def breaking_the_lock_strands_its_conditions() -> LockWithConditions:
+    """The owner is gone; those in line are told, those on the conditions wait for ever (C4)."""
+    return LockWithConditions(lock=_EndsAlone)
+
+
+@fault(ConditionSpec, "core", refuted_by="nothing_grantable_waits")
+def waiting_wakes_nobody() -> LockWithConditions:
+    """The lock is given up for the wait, and those in line for it sleep on."""
+    return LockWithConditions(_WaitWakesNobody)
