@@ -40,9 +40,10 @@ class ConditionStatistics(PrimitiveStatistics):
 class Condition(Primitive[Task]):
     """Tasks that own a lock wait here until another owner notifies them.
 
-    A drop-in for :class:`trio.Condition`, with two differences: several conditions may share one
-    lock of ours, and a notification is not lost when the task that it woke is cancelled before it
-    owns the lock again: the next waiter gets it in the same step.
+    A drop-in for :class:`trio.Condition`, with two differences. A notification is not lost when the
+    task that it woke is cancelled before it owns the lock again: the next waiter gets it in the same
+    step. And if an owner of the lock ends without releasing it, those who wait here are told too,
+    also where several conditions share the lock.
 
     Mesa discipline: between ``notify`` and the end of ``wait`` others may own the lock, so test the
     predicate again, or use :meth:`wait_for`.

@@ -134,6 +134,7 @@ class Primitive(Generic[ClaimT]):
         return PrimitiveStatistics(tasks_waiting=len(self._core.line))
 
     def _describe(self) -> str:
+        """Return the state as it stands in ``repr``; by default the fields of the core."""
         core = self._core
         return ", ".join(f"{name}={getattr(core, name)!r}" for name in core.state_fields)
 

@@ -45,7 +45,7 @@ class Request(Generic[ClaimT]):
 
     @property
     def status(self) -> Status:
-        """How it stands: ``"pending"``, ``"granted"``, ``"withdrawn"`` or ``"broken"``."""
+        """``"pending"``, ``"granted"``, ``"withdrawn"`` or ``"broken"``; see :class:`Status`."""
         return self._request.status
 
     @enable_ki_protection
