@@ -1,0 +1,139 @@
+"""C7: with ``checkpoint="budget"`` an uncontended acquire is seldom a schedule point."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from structsync import Condition, Lock, Semaphore
+
+BUDGET = 127
+
+
+class Rescheduled(trio.abc.Instrument):
+    """Counts the schedule points of all tasks; a test here keeps all but one asleep."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def task_scheduled(self, task: trio.lowlevel.Task) -> None:
+        self.count += 1
+
+
+async def schedule_points(call: Callable[[], Awaitable[object]], times: int) -> list[int]:
+    """Return, for each call in turn, how many schedule points it had."""
+    instrument, counts = Rescheduled(), []
+    trio.lowlevel.add_instrument(instrument)
+    for _ in range(times):
+        before = instrument.count
+        await call()
+        counts.append(instrument.count - before)
+    trio.lowlevel.remove_instrument(instrument)
+    return counts
+
+
+def make(kind: str) -> Any:
+    return Lock(checkpoint="budget") if kind == "lock" else Semaphore(1, checkpoint="budget")
+
+
+async def take_and_give(primitive: Any) -> None:
+    await primitive.acquire()
+    primitive.release()
+
+
+each_kind = pytest.mark.parametrize("kind", ["lock", "semaphore"])
+
+
+@each_kind
+async def test_one_acquire_in_a_hundred_and_twenty_eight_is_a_schedule_point(kind: str) -> None:
+    primitive = make(kind)
+    points = await schedule_points(lambda: take_and_give(primitive), 3 * (BUDGET + 1))
+    assert points == ([0] * BUDGET + [1]) * 3
+
+
+@each_kind
+async def test_the_budget_belongs_to_the_primitive_whoever_acquires(kind: str) -> None:
+    primitive = make(kind)
+    counts: list[int] = []
+
+    async def some(times: int) -> None:
+        counts.extend(await schedule_points(lambda: take_and_give(primitive), times))
+
+    for times in (100, 27, 1):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(some, times)
+    assert counts == [0] * BUDGET + [1]
+
+
+@each_kind
+async def test_every_primitive_has_a_budget_of_its_own(kind: str) -> None:
+    first, second = make(kind), make(kind)
+    await schedule_points(lambda: take_and_give(first), BUDGET)
+    assert await schedule_points(lambda: take_and_give(second), 1) == [0]
+    assert await schedule_points(lambda: take_and_give(first), 1) == [1]
+
+
+@each_kind
+async def test_cancellation_is_checked_by_every_acquire(kind: str) -> None:
+    primitive = make(kind)
+    for _ in range(BUDGET + 2):
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await primitive.acquire()
+        assert scope.cancelled_caught
+
+
+@each_kind
+async def test_a_cancelled_acquire_uses_nothing_of_the_budget(kind: str) -> None:
+    primitive = make(kind)
+    for _ in range(10):
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await primitive.acquire()
+    points = await schedule_points(lambda: take_and_give(primitive), BUDGET + 1)
+    assert points == [0] * BUDGET + [1]
+
+
+@each_kind
+async def test_a_wait_in_line_fills_the_budget_again(kind: str) -> None:
+    primitive = make(kind)
+    await schedule_points(lambda: take_and_give(primitive), 100)
+    async with trio.open_nursery() as nursery:
+        await primitive.acquire()
+        nursery.start_soon(take_and_give, primitive)
+        await trio.testing.wait_all_tasks_blocked()
+        primitive.release()
+    points = await schedule_points(lambda: take_and_give(primitive), BUDGET + 1)
+    assert points == [0] * BUDGET + [1]
+
+
+async def test_the_block_of_a_condition_uses_the_budget_of_its_lock() -> None:
+    condition = Condition(Lock(checkpoint="budget"))
+
+    async def enter() -> None:
+        async with condition:
+            pass
+
+    points = await schedule_points(enter, BUDGET + 1)
+    assert points == [0] * BUDGET + [1]
+
+
+async def test_a_loop_of_budget_acquires_lets_others_run() -> None:
+    semaphore = Semaphore(1, checkpoint="budget")
+    ran = trio.Event()
+
+    async def other() -> None:
+        ran.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(other)
+        for _ in range(BUDGET + 1):
+            await take_and_give(semaphore)
+        assert ran.is_set()
+
+
+async def test_the_default_is_a_schedule_point_each_time() -> None:
+    semaphore = Semaphore(1)
+    assert await schedule_points(lambda: take_and_give(semaphore), 5) == [1] * 5
