@@ -1,0 +1,27 @@
+"""The specification that the guide on checking shows says what the guide says of it."""
+
+from pathlib import Path
+
+import pytest
+
+from structsync.checking import Verdict, check, check_fault, load
+
+BATON = Path(__file__).parents[2] / "examples" / "baton"
+FINISHED = load(BATON / "baton_spec.py")
+(BATON_SPEC,) = FINISHED.specs.values()
+(FIRST_ATTEMPT,) = load(BATON / "first_attempt_spec.py").specs.values()
+
+
+def test_the_finished_ring_is_confirmed() -> None:
+    assert check(BATON_SPEC).verdict is Verdict.CONFIRMED
+
+
+def test_the_first_attempt_starves_somebody() -> None:
+    result = check(FIRST_ATTEMPT)
+    refuted = [one.name for one in result.properties if one.verdict is Verdict.REFUTED]
+    assert refuted == ["who_asks_works"]
+
+
+@pytest.mark.parametrize("name", FINISHED.faults)
+def test_each_planted_bug_is_found(name: str) -> None:
+    assert check_fault(FINISHED.faults[name]).caught
