@@ -4,8 +4,15 @@ from __future__ import annotations
 
 
 class RequestWithdrawn(Exception):
-    """The request that was waited for is withdrawn."""
+    """The request that was waited for is withdrawn.
+
+    Raised by :meth:`Request.wait`, whether the withdrawal came before or meanwhile.
+    """
 
 
 class PermitLeakError(Exception):
-    """A scope ended, and something that it owned was not given back."""
+    """A scope ended, and something that it owned was not given back.
+
+    Raised at the end of :func:`open_scope`. The message names each such primitive, and the tasks
+    that took more than they gave back.
+    """
