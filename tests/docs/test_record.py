@@ -1,0 +1,63 @@
+"""The numbers on the pages are those on record, and follow them."""
+
+import importlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleType]:
+    """The module that counts, looking at a repository with one specification and two tests."""
+    monkeypatch.syspath_prepend(ROOT / "docs" / "ext")
+    module = importlib.import_module("record")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    specs, tests = tmp_path / "specs", tmp_path / "tests" / "core"
+    for folder in (specs, tests):
+        folder.mkdir(parents=True)
+    shutil.copy(ROOT / "examples" / "baton" / "baton_spec.py", specs)
+    subprocess.run(
+        [sys.executable, "-m", "structsync.cli", "check", specs, "--update-manifest"],
+        check=True,
+        capture_output=True,
+    )
+    (tests / "test_a.py").write_text(
+        '"""What is tested."""\ndef test_a(): ...\ndef test_b(): ...\n'
+    )
+    yield module
+    del sys.modules["record"]
+
+
+def test_each_specification_has_a_row_and_the_last_row_is_the_sum(record: ModuleType) -> None:
+    heads, rows = record.specs()
+    assert heads == ["specification", "properties", "states", "transitions"]
+    assert [row[0] for row in rows] == ["baton_spec.BatonSpec", "together"]
+    assert rows[0][1:] == rows[1][1:]
+
+
+def test_a_different_record_makes_different_numbers(record: ModuleType, tmp_path: Path) -> None:
+    _, before = record.specs()
+    manifest = tmp_path / "specs" / "manifest.toml"
+    manifest.write_text(manifest.read_text().replace("states = 24", "states = 1234"))
+    _, after = record.specs()
+    assert (before[-1][2], after[-1][2]) == ("24", "1,234")
+
+
+def test_each_planted_fault_has_a_row(record: ModuleType) -> None:
+    _, rows = record.faults()
+    assert [row[:2] for row in rows] == [
+        ["baton_spec.HelpfulRing", "who_asks_works"],
+        ["baton_spec.RingThatDoesNotClose", "somebody_has_the_baton"],
+    ]
+
+
+def test_test_functions_are_counted_by_folder(record: ModuleType) -> None:
+    _, rows = record.tests()
+    assert rows == [["tests/core", "What is tested.", "2"]]
