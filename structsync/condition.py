@@ -95,7 +95,7 @@ class Condition(Primitive[Task]):
     def __aenter__(self) -> Coroutine[Any, Any, None]:
         return self._lock.__aenter__()
 
-    @enable_ki_protection
+    @enable_ki_protection  # an interrupt before the lock's own exit would leave the lock held
     def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
         return self._lock.__aexit__(*exc_info)
 

@@ -71,6 +71,7 @@ class Request(Generic[ClaimT]):
         """
         return _park.withdraw(self._primitive, self._request)
 
+    @enable_ki_protection  # an interrupt here would leave the grant with nobody to give it back
     def __enter__(self) -> Self:
         return self
 
