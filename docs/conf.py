@@ -20,6 +20,8 @@ extensions = [
     "sphinx.ext.napoleon",
 ]
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["width.css"]
 html_title = f"structsync {release}"
 exclude_patterns = ["_build", "ext", "news"]
 
