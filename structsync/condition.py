@@ -18,6 +18,7 @@ from . import _park
 from ._arguments import check_count, check_sync
 from ._core.condition import ConditionCore
 from ._core.gate import user_code
+from ._service import check_in_service
 from .lock import Lock, LockStatistics
 from .primitive import Primitive, PrimitiveStatistics
 
@@ -114,7 +115,7 @@ class Condition(Primitive[Task]):
         self._core.refuse_unless_owner(task, "wait")
         await checkpoint_if_cancelled()
         # Nobody can own a closed lock again, so nobody could notify, and the wait would not end.
-        _park.check_in_service(self._lock)
+        check_in_service(self._lock)
         await _park.wait_notified(self, self._lock, task)
 
     @enable_ki_protection

@@ -79,7 +79,7 @@ def emit(
             try:
                 with user_code():
                     observer(event)
-            except Exception:  # noqa: BLE001 - an observer's error is its own (I6)
+            except BaseException:  # noqa: BLE001 - let out, it would make the step half done (I6)
                 _log.exception("observer %r failed and was removed", observer)
                 if observer in observers:
                     observers.remove(observer)

@@ -1,0 +1,290 @@
+"""The event stream: each step once, told to whoever observes, who cannot do harm (I6)."""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from structsync import Condition, Event, Lock, Parker, Semaphore, WaitQueue, observe
+
+settle = trio.testing.wait_all_tasks_blocked
+
+
+class Story:
+    """An observer that keeps the kinds of the events of one primitive."""
+
+    def __init__(self, primitive: object) -> None:
+        self.primitive = primitive
+        self.events: list[Event] = []
+
+    def __call__(self, event: Event) -> None:
+        if event.primitive is self.primitive:
+            self.events.append(event)
+
+    @property
+    def kinds(self) -> list[str]:
+        return [event.kind for event in self.events]
+
+
+async def test_an_acquire_that_fits_is_requested_and_granted() -> None:
+    semaphore = Semaphore(1)
+    with observe(story := Story(semaphore)):
+        await semaphore.acquire()
+    assert story.kinds == ["requested", "granted"]
+
+
+async def test_an_acquire_without_waiting_is_requested_and_granted() -> None:
+    semaphore = Semaphore(1)
+    with observe(story := Story(semaphore)):
+        semaphore.acquire_nowait()
+    assert story.kinds == ["requested", "granted"]
+
+
+async def test_an_acquire_that_would_block_is_no_event() -> None:
+    semaphore = Semaphore(0)
+    with observe(story := Story(semaphore)), pytest.raises(trio.WouldBlock):
+        semaphore.acquire_nowait()
+    assert story.kinds == []
+
+
+async def test_an_acquire_in_a_cancelled_scope_ends_as_withdrawn_or_is_no_event() -> None:
+    semaphore = Semaphore(0)
+    with observe(story := Story(semaphore)), trio.move_on_after(0):
+        await semaphore.acquire()
+    assert story.kinds in ([], ["requested", "withdrawn"])
+
+
+async def test_a_release_that_lets_somebody_in_is_told_before_the_grant() -> None:
+    semaphore = Semaphore(0)
+    with observe(story := Story(semaphore)):
+        request = semaphore.request(2)
+        semaphore.release(2)
+    assert story.kinds == ["requested", "released", "granted"]
+    assert request.status == "granted"
+
+
+async def test_a_withdrawal_is_told_before_the_grants_that_it_makes_room_for() -> None:
+    semaphore = Semaphore(1)
+    with observe(story := Story(semaphore)):
+        head = semaphore.request(2)
+        semaphore.request(1)
+        head.withdraw()
+    assert story.kinds == ["requested", "requested", "withdrawn", "granted"]
+
+
+async def test_a_cancelled_wait_is_told_as_withdrawn() -> None:
+    semaphore = Semaphore(0)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(semaphore.acquire)
+        await settle()
+        with observe(story := Story(semaphore)):
+            nursery.cancel_scope.cancel()
+    assert story.kinds == ["withdrawn"]
+
+
+async def test_closing_tells_each_broken_request_and_then_the_closing_once() -> None:
+    semaphore = Semaphore(0)
+    semaphore.request()
+    with observe(story := Story(semaphore)):
+        semaphore.close()
+        semaphore.close()
+    assert story.kinds == ["broken", "closed"]
+
+
+async def test_an_event_names_claim_and_task() -> None:
+    semaphore = Semaphore(3)
+    with observe(story := Story(semaphore)):
+        await semaphore.acquire(2)
+    assert {(e.claim, e.task) for e in story.events} == {(2, trio.lowlevel.current_task())}
+
+
+def test_outside_a_run_an_event_names_no_task() -> None:
+    semaphore = Semaphore(1)
+    with observe(story := Story(semaphore)):
+        semaphore.acquire_nowait()
+        semaphore.release()
+        semaphore.close()
+    assert [event.task for event in story.events] == [None] * 4
+
+
+async def test_each_acquire_of_a_mixed_story_ends_exactly_once() -> None:
+    lock = Lock()
+    with observe(story := Story(lock)):
+        async with trio.open_nursery() as nursery:
+            for _ in range(5):
+                nursery.start_soon(hold_a_moment, lock)
+            await trio.lowlevel.checkpoint()
+    kinds = story.kinds
+    assert kinds.count("requested") == kinds.count("granted") + kinds.count("withdrawn") == 5
+    assert kinds.count("released") == kinds.count("granted")
+
+
+async def test_a_wait_on_a_condition_releases_and_takes_its_lock() -> None:
+    lock = Lock()
+    condition = Condition(lock)
+    with observe(story := Story(lock)):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait_once, condition)
+            await settle()
+            async with condition:
+                condition.notify()
+    assert story.kinds.count("granted") == story.kinds.count("released") == 3
+
+
+@pytest.mark.parametrize("make", [Parker, WaitQueue])
+async def test_a_wake_grants(make: Callable[[], Any]) -> None:
+    primitive = make()
+    with observe(story := Story(primitive)):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(primitive.block if make is Parker else primitive.wait)
+            await settle()
+            primitive.unblock() if make is Parker else primitive.wake()
+    assert [k for k in story.kinds if k != "released"] == ["requested", "granted"]
+
+
+async def test_an_observer_sees_nothing_after_its_block() -> None:
+    semaphore = Semaphore(2)
+    with observe(story := Story(semaphore)):
+        pass
+    await semaphore.acquire()
+    assert story.events == []
+
+
+async def test_every_observer_is_told() -> None:
+    semaphore = Semaphore(1)
+    with observe(first := Story(semaphore)), observe(second := Story(semaphore)):
+        semaphore.acquire_nowait()
+    assert first.events == second.events != []
+
+
+async def test_an_event_is_told_after_the_step_is_complete() -> None:
+    semaphore, values = Semaphore(1), []
+    with observe(lambda event: values.append(semaphore.value)):
+        semaphore.acquire_nowait()
+        semaphore.release()
+    assert values == [0, 0, 1]
+
+
+async def test_the_error_of_an_observer_is_logged_and_the_step_holds(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    semaphore = Semaphore(1)
+    with caplog.at_level(logging.ERROR, "structsync"), observe(lambda event: 1 // 0):
+        await semaphore.acquire()
+    assert semaphore.value == 0
+    (record,) = caplog.records
+    assert "failed and was removed" in record.getMessage()
+    assert record.exc_info is not None
+    assert record.exc_info[0] is ZeroDivisionError
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, GeneratorExit])
+async def test_no_error_of_an_observer_makes_an_acquire_half_done(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    semaphore = Semaphore(1)
+
+    def fail(event: Event) -> None:
+        raise error
+
+    with observe(fail):
+        async with semaphore:
+            pass
+    assert semaphore.value == 1
+
+
+async def test_an_observer_that_failed_is_removed_and_the_others_are_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    semaphore, calls = Semaphore(1), []
+
+    def fail(event: Event) -> None:
+        calls.append(event.kind)
+        raise KeyError
+
+    with observe(fail), observe(story := Story(semaphore)):
+        semaphore.acquire_nowait()
+    assert calls == ["requested"]
+    assert story.kinds == ["requested", "granted"]
+
+
+CHANGES: dict[str, Callable[[Semaphore], object]] = {
+    "acquire": Semaphore.acquire_nowait,
+    "release": Semaphore.release,
+    "request": Semaphore.request,
+    "resize": lambda semaphore: semaphore.resize(9),
+    "close": Semaphore.close,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+async def test_an_observer_that_changes_a_primitive_is_refused(
+    change: Callable[[Semaphore], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    watched, other = Semaphore(1), Semaphore(1, max_value=2)
+    with observe(lambda event: change(other)):
+        watched.acquire_nowait()
+    (record,) = caplog.records
+    assert record.exc_info is not None
+    assert "observer must not change" in str(record.exc_info[1])
+    assert other.statistics() == Semaphore(1, max_value=2).statistics()
+
+
+async def asynchronous(event: Event) -> None:
+    pass
+
+
+@pytest.mark.parametrize("observer", [asynchronous, None], ids=["async", "None"])
+def test_an_observer_that_is_no_sync_function_is_a_type_error(observer: Any) -> None:
+    with pytest.raises(TypeError, match=r"observer must be (callable|a sync function)"):
+        observe(observer).__enter__()
+
+
+async def test_a_scope_cancelled_by_an_observer_ends_its_waiter_after_the_step() -> None:
+    semaphore, scope = Semaphore(0), trio.CancelScope()
+
+    async def wait() -> None:
+        with scope:
+            await semaphore.acquire(2)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await settle()
+        with observe(lambda event: scope.cancel()):
+            semaphore.release()
+            assert semaphore.statistics().tasks_waiting == 1
+    assert scope.cancelled_caught
+    assert (semaphore.value, semaphore.statistics().tasks_waiting) == (1, 0)
+
+
+async def test_a_grant_after_the_cancellation_by_an_observer_still_wins() -> None:
+    semaphore, scope, got = Semaphore(0), trio.CancelScope(), []
+
+    async def wait() -> None:
+        with scope:
+            await semaphore.acquire(2)
+            got.append("granted")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await settle()
+        with observe(lambda event: scope.cancel()):
+            semaphore.release()
+        semaphore.release()
+    assert got == ["granted"]
+    assert (semaphore.value, scope.cancelled_caught) == (0, False)
+
+
+async def hold_a_moment(lock: Lock) -> None:
+    with trio.CancelScope() as scope:
+        async with lock:
+            await trio.lowlevel.checkpoint()
+            scope.cancel()
+
+
+async def wait_once(condition: Condition) -> None:
+    async with condition:
+        await condition.wait()
