@@ -30,8 +30,11 @@ class ClaimantArbiter(Arbiter[Any]):
         self.pending.discard(request.claim)
         return True
 
-    def admit(self, claim: Any) -> None:
-        self.pending.discard(claim)
+    def settle(self) -> list[Request[Any]]:
+        ended = super().settle()
+        for request in ended:  # here, so that an acquire without waiting does not pay for it
+            self.pending.discard(request.claim)
+        return ended
 
     def replace(self, request: Request[Any], successor: Request[Any]) -> None:
         super().replace(request, successor)

@@ -35,6 +35,9 @@ class ConditionCore(ClaimantArbiter):
     def admits(self, claim: Hashable) -> bool:
         return False  # only a notification moves anybody, and it moves them to the lock's line
 
+    def admit(self, claim: Hashable) -> None:
+        raise NotImplementedError("a condition grants nothing; its lock does")
+
     def give_back(self, claim: Hashable) -> None:
         raise NotImplementedError("a condition holds nothing; its lock does")
 
