@@ -11,7 +11,7 @@ tells no two states apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from structsync import Arbiter, Status
@@ -24,6 +24,7 @@ class LineSpec(Spec):
 
     abstract = True
 
+    newcomers: Sequence[tuple[Any, int]]  # claims that one more could make, with their priority
     core: Arbiter[Any]  # the core that ships; declared by each spec
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended, in this order
 
@@ -83,6 +84,11 @@ class LineSpec(Spec):
     def nobody_waits_out_of_service(self) -> bool:
         """Whoever was in line when it was closed or broken has been told (C8)."""
         return invariants.nobody_waits_out_of_service(self.core)
+
+    @invariant
+    def nowait_agrees_with_the_line(self) -> bool:
+        """A nowait succeeds exactly when a request made now would be granted (I2)."""
+        return all(invariants.nowait_agrees(self.core, *claim) for claim in self.newcomers)
 
     # ==== Step properties ====
 

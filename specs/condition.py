@@ -20,10 +20,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from structsync import Status
-from structsync._core.condition import ConditionCore
-from structsync._core.lock import LockCore
 from structsync._core.request import Request
 from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
+
+from ._lock_with_conditions import CONDITIONS, LockWithConditions
 
 # ==== Bounds ====
 
@@ -31,31 +31,10 @@ from structsync.checking import Spec, action, invariant, invariants, leads_to, s
 # one more that makes the heir the oldest of two, or stands in the line for the lock between others.
 TASKS = ("a", "b", "c", "d")
 
-CONDITIONS = ("full", "empty")  # what is notified on one must not reach those on the other
-
 # Where a task can be.
 IDLE, ACQUIRES, OWNS, RAISES = "idle", "acquires", "owns", "raises"
 WAITS = {on: f"waits until {on}" for on in CONDITIONS}
 NOTIFIED = {on: f"notified of {on}" for on in CONDITIONS}
-
-
-class LockWithConditions:
-    """One lock and the conditions on it, as one part of the state."""
-
-    def __init__(
-        self, condition: type[ConditionCore] = ConditionCore, lock: type[LockCore] = LockCore
-    ) -> None:
-        self.lock = lock()
-        self.conditions = {on: condition(self.lock) for on in CONDITIONS}
-
-    def snapshot(self) -> tuple[Any, ...]:
-        return (self.lock.snapshot(), *[one.snapshot() for one in self.conditions.values()])
-
-    def restore(self, snapshot: tuple[Any, ...]) -> None:
-        lock, *conditions = snapshot
-        self.lock.restore(lock)
-        for one, its in zip(self.conditions.values(), conditions, strict=True):
-            one.restore(its)
 
 
 def at(*places: str) -> Any:
@@ -226,12 +205,6 @@ class ConditionSpec(Spec):
         """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
         return invariants.nowait_agrees(self.core.lock, "one more")
 
-    @invariant
-    def the_lock_knows_who_is_to_be_told(self) -> bool:
-        """Its end can reach the conditions that have waiters, and no others are kept alive."""
-        lock = self.core.lock
-        return {*lock.conditions} == {one for one in self.core.conditions.values() if one.line}
-
     # ==== Step properties ====
 
     @step
@@ -286,6 +259,15 @@ class ConditionSpec(Spec):
         """A cancelled waiter is the last in line for the lock, or owns it already."""
         now = [*self.granted(), *self.in_line()]
         return not self.cancelled or now[-1:] == list(self.cancelled)
+
+    @step
+    def the_lock_knows_who_is_to_be_told(self, before: Any) -> bool:
+        """Its end can reach the conditions that have waiters, and no others are kept alive.
+
+        Of each step, because a state that is restored knows it anyway.
+        """
+        lock = self.core.lock
+        return {*lock.conditions} == {one for one in self.core.conditions.values() if one.line}
 
     # ==== Temporal properties ====
 

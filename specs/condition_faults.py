@@ -11,8 +11,9 @@ from structsync._core.lock import LockCore
 from structsync._core.request import Request
 from structsync.checking import fault
 
+from ._lock_with_conditions import LockWithConditions
 from ._planting import break_only, grant
-from .condition import ConditionSpec, LockWithConditions
+from .condition import ConditionSpec
 
 Ended = list[Request[Any]]
 
@@ -100,6 +101,28 @@ class _EndsAlone(LockCore):
         return ended
 
 
+class _EndedMayBeCancelled(ConditionCore):
+    def cancel(self, request: Request[Any]) -> Ended | None:
+        self._stop_waiting(request)
+        request.status = Status.WITHDRAWN
+        self._rejoin(request)
+        return self.lock.settle()
+
+
+class _StaysKnown(ConditionCore):
+    def _pop(self, request: Request[Any]) -> bool:
+        return self.leave(request)
+
+
+class _ReleaserComesFirst(LockCore):
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        return []
+
+    def admissible(self, claim: Hashable, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)
+
+
 @fault(ConditionSpec, "core", refuted_by="no_notification_is_lost")
 def notification_dies_with_the_cancelled_waiter() -> LockWithConditions:
     """Notified, cancelled in the line for the lock, and nobody takes over (N1: trio.Condition)."""
@@ -164,3 +187,27 @@ def breaking_the_lock_strands_its_conditions() -> LockWithConditions:
 def waiting_wakes_nobody() -> LockWithConditions:
     """The lock is given up for the wait, and those in line for it sleep on."""
     return LockWithConditions(_WaitWakesNobody)
+
+
+@fault(ConditionSpec, "core", refuted_by="a_second_cancellation_changes_nothing")
+def a_grant_may_be_cancelled() -> LockWithConditions:
+    """Cancelled after it was granted the lock, it waits for the lock again (N4: python/asyncio#346)."""
+    return LockWithConditions(_EndedMayBeCancelled)
+
+
+@fault(ConditionSpec, "core", refuted_by="the_lock_knows_who_is_to_be_told")
+def a_condition_that_nobody_waits_on_is_kept() -> LockWithConditions:
+    """The lock keeps each condition that ever had a waiter, and cannot come to rest."""
+    return LockWithConditions(_StaysKnown)
+
+
+@fault(ConditionSpec, "core", refuted_by="nowait_agrees_with_the_line")
+def a_nowait_passes_the_notified() -> LockWithConditions:
+    """The lock is free while the notified one wakes up, and a nowait gets it (O3: anyio#1170)."""
+    return LockWithConditions(lock=_ReleaserComesFirst)
+
+
+@fault(ConditionSpec, "core", refuted_by="who_is_in_line_owns_the_lock")
+def the_releaser_comes_first() -> LockWithConditions:
+    """Whoever releases the lock takes it again, and the notified one starves (O1: gh-90155)."""
+    return LockWithConditions(lock=_ReleaserComesFirst)

@@ -109,10 +109,23 @@ class CancelledClaimantsAreRemembered(LockCore):
         del self.line[request.ticket]
         return True
 
-    def restore(self, snapshot: Any) -> None:
-        remembered, rest = snapshot
-        super().restore(rest)
-        self.pending = set(remembered)
 
-    def snapshot(self) -> Hashable:
-        return (frozenset(self.pending), super().snapshot())
+@fault(LockSpec, "core", refuted_by="the_lock_knows_its_owner")
+class ReleasedToNobody(LockCore):
+    """With nobody in line the one who released it still owns it."""
+
+    def give_back(self, claim: Hashable) -> None:
+        if self.line:
+            super().give_back(claim)
+
+
+@fault(LockSpec, "core", refuted_by="nowait_agrees_with_the_line")
+class NowaitPassesTheNext(LockCore):
+    """The lock is free while the next one wakes up, and a nowait gets it (O3: anyio#1170)."""
+
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        return []
+
+    def admissible(self, claim: Hashable, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)

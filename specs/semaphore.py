@@ -29,6 +29,7 @@ from .permits import PermitsSpec, holding, waiting
 WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2, "f": 1}
 
 AT_FIRST = 2  # so that d's claim is impossible until the semaphore has grown
+CLAIMS = ((1, 0), (2, 0), (3, 0))  # what a newcomer may ask for, with no priority
 SIZES = (1, 2)  # below the sum of two claims, and in between
 FULL = 3  # the largest claim; two others fit beside each other
 
@@ -41,6 +42,7 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
     """A bounded semaphore of changing size, with the default policy."""
 
     weights = WEIGHTS
+    newcomers = CLAIMS
     core: SemaphoreCore = start(SemaphoreCore, AT_FIRST, max_value=AT_FIRST)
 
     # ==== Actions ====
@@ -57,13 +59,6 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
     @action(when=lambda spec: spec.core.max_value < FULL, fair=True)
     def grow(self) -> None:
         self.note(self.core.resize(FULL))
-
-    # ==== Invariants ====
-
-    @invariant
-    def nowait_agrees_with_the_line(self) -> bool:
-        """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
-        return all(invariants.nowait_agrees(self.core, permits) for permits in (1, 2, 3))
 
     # ==== Temporal properties ====
 
@@ -83,6 +78,7 @@ SIGNALS = 3  # the largest claim: with so many on hand nobody can be waiting
 class SignalsSpec(FifoSpec):
     """A semaphore that starts at 0 and has no bound."""
 
+    newcomers = CLAIMS
     core: SemaphoreCore = start(SemaphoreCore, 0)
     unused: int = start(int)  # signals given and not yet taken
 
@@ -121,11 +117,6 @@ class SignalsSpec(FifoSpec):
     def every_signal_is_kept_until_it_is_taken(self) -> bool:
         """What was given and not taken is on hand (I1)."""
         return self.core.value == self.unused
-
-    @invariant
-    def nowait_agrees_with_the_line(self) -> bool:
-        """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
-        return all(invariants.nowait_agrees(self.core, permits) for permits in (1, 2, 3))
 
     @invariant
     def it_has_no_size_to_change(self) -> bool:

@@ -15,8 +15,8 @@ from .common import FifoSpec
 
 # ==== Bounds ====
 
-# A wake of two among six: some before them, some after, on each side neighbours to be exchanged.
-WAITERS = ("a", "b", "c", "d", "e", "f")
+# A wake of two among seven: some before them, some after, on each side neighbours to be exchanged.
+WAITERS = ("a", "b", "c", "d", "e", "f", "g")
 
 
 def idle(spec: WaitQueueSpec) -> list[str]:
@@ -31,6 +31,7 @@ def waiting(spec: WaitQueueSpec) -> list[str]:
 class WaitQueueSpec(FifoSpec):
     """A wait queue, and how many the last wake was for."""
 
+    newcomers = ((None, 0),)
     core: WaitQueueCore = start(WaitQueueCore)
     wanted: int = start(int)  # for how many the last action was a wake; forgotten like `ended`
 

@@ -1,0 +1,29 @@
+"""The state of the condition's specification: several cores that belong together are one field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.condition import ConditionCore
+from structsync._core.lock import LockCore
+
+CONDITIONS = ("full", "empty")  # what is notified on one must not reach those on the other
+
+
+class LockWithConditions:
+    """One lock and the conditions on it, as one part of the state."""
+
+    def __init__(
+        self, condition: type[ConditionCore] = ConditionCore, lock: type[LockCore] = LockCore
+    ) -> None:
+        self.lock = lock()
+        self.conditions = {on: condition(self.lock) for on in CONDITIONS}
+
+    def snapshot(self) -> tuple[Any, ...]:
+        return (self.lock.snapshot(), *[one.snapshot() for one in self.conditions.values()])
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        lock, *conditions = snapshot
+        self.lock.restore(lock)
+        for one, its in zip(self.conditions.values(), conditions, strict=True):
+            one.restore(its)
