@@ -1,0 +1,131 @@
+"""The ferry carries people of one bank at a time, has a seat for each, and keeps nobody waiting for ever.
+
+Whoever is idle may come to its bank; whoever waits may walk away; whoever is aboard steps off some day
+(that is *fair*: it is what those who wait need of the others); somebody may close the ferry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from structsync.checking import Spec, action, fault, invariant, invariants, leads_to, start, step
+
+from .ferry import FerryCore
+
+SEATS = 2  # with one, nobody could board while another is aboard
+
+# Two more on one bank than there are seats: they can take turns while somebody waits on the other.
+BANKS = {"a": "left", "b": "left", "c": "left", "d": "left", "x": "right", "y": "right"}
+
+
+def idle(spec: FerrySpec) -> list[str]:
+    busy = {*spec.aboard, *waiting(spec)}
+    return [who for who in BANKS if who not in busy] if spec.core.cause is None else []
+
+
+def waiting(spec: FerrySpec) -> list[str]:
+    return [request.waiter for request in spec.core.line.values()]
+
+
+class FerrySpec(Spec):
+    """A ferry, and who is aboard."""
+
+    core: FerryCore = start(FerryCore, SEATS)
+    aboard: frozenset[str] = start(frozenset)
+    landed: bool = start(bool)  # somebody stepped off, and somebody else is still aboard
+
+    # ==== Actions ====
+
+    @action(who=idle)
+    def come(self, who: str) -> None:
+        self.note([self.core.submit(BANKS[who], waiter=who)])
+
+    @action(who=waiting)
+    def walk_away(self, who: str) -> None:
+        (request,) = (one for one in self.core.line.values() if one.waiter == who)
+        self.note(self.core.withdraw(request) or ())
+
+    @action(who=aboard, fair=True)
+    def step_off(self, who: str) -> None:
+        self.aboard -= {who}
+        self.landed = bool(self.aboard)
+        self.note(self.core.release(BANKS[who]))
+
+    @action(when=lambda spec: spec.core.cause is None)
+    def close(self) -> None:
+        self.note(self.core.end("closed"))
+
+    def note(self, ended: Iterable[Any]) -> None:
+        """Take down who boards, by what the core says."""
+        self.aboard |= {one.waiter for one in ended if one.status == "granted"}
+
+    def describe(self) -> dict[str, object]:
+        line = ", ".join(f"{who} ({BANKS[who]})" for who in waiting(self))
+        return {"aboard": self.aboard, "landed": self.landed, "waiting": line or "-"}
+
+    # ==== What must be true ====
+
+    @invariant
+    def everybody_has_a_seat(self) -> bool:
+        return len(self.aboard) <= SEATS
+
+    @invariant
+    def those_aboard_come_from_one_bank(self) -> bool:
+        return len({BANKS[who] for who in self.aboard}) <= 1
+
+    @invariant
+    def nothing_grantable_waits(self) -> bool:
+        """No lost wakeup: nobody waits who may board."""
+        return invariants.nothing_grantable_waits(self.core)
+
+    @step
+    def nobody_boards_where_others_step_off(self, before: FerrySpec) -> bool:
+        return not self.landed or self.aboard <= before.aboard
+
+    @leads_to(who=tuple(BANKS))
+    def who_waits_crosses(self, who: str) -> tuple[bool, bool]:
+        """If people step off, whoever waits boards some day, or walks away, or is told."""
+        waits = who in waiting(self)
+        return waits, not waits
+
+
+# ==== bugs on purpose ====
+
+
+@fault(FerrySpec, "core", refuted_by="who_waits_crosses")
+class BoardsWhoeverFits(FerryCore):
+    """As long as there are seats one bank keeps the ferry busy, and the other waits for ever."""
+
+    def give_back(self, claim: str) -> None:
+        self.aboard -= 1
+
+
+@fault(FerrySpec, "core", refuted_by="nobody_boards_where_others_step_off")
+class BoardsAfterLanding(BoardsWhoeverFits):
+    """Somebody boards on the far bank, and is carried nowhere."""
+
+
+@fault(FerrySpec, "core", refuted_by="those_aboard_come_from_one_bank")
+class BoardsFromBothBanks(FerryCore):
+    """An empty seat is anybody's."""
+
+    def admits(self, claim: str) -> bool:
+        return self.aboard < self.seats and not self.landed
+
+
+@fault(FerrySpec, "core", refuted_by="everybody_has_a_seat")
+class OneSeatTooMany(FerryCore):
+    """One more boards than there are seats."""
+
+    def admits(self, claim: str) -> bool:
+        return self.aboard == 0 or (claim == self.bank and self.aboard <= self.seats)
+
+
+@fault(FerrySpec, "core", refuted_by="nothing_grantable_waits")
+class LeavesSomebodyBehind(FerryCore):
+    """The ferry is empty, and those on the other bank are not called."""
+
+    def release(self, claim: str) -> list[Any]:
+        self.give_back(claim)
+        return []
