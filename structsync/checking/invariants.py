@@ -93,8 +93,8 @@ def served_in_line(
     """
     line = [*before, *(waiter for waiter in granted if waiter not in before)]
     places = [line.index(waiter) for waiter in granted]
-    last = places[-1] if places else -1
-    return places == sorted(places) and not any(waiter in after for waiter in line[:last])
+    passed = line[: places[-1]] if places else []
+    return places == sorted(places) and not any(waiter in after for waiter in passed)
 
 
 def twin_of(core: CoreT) -> CoreT:

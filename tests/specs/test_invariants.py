@@ -1,0 +1,167 @@
+"""The invariants in executable form: each says yes to a core as it should be, and no to a wrong one."""
+
+from typing import Any
+
+import pytest
+
+from structsync import Status
+from structsync._core.lock import LockCore
+from structsync._core.semaphore import SemaphoreCore
+from structsync.checking import invariants
+
+
+def queue(*claims: int, policy: str = "fifo") -> SemaphoreCore:
+    """Return a semaphore of three permits, all out, and these claims in line."""
+    core = SemaphoreCore(3, max_value=3, policy=policy)
+    core.submit(3, waiter="holder")
+    for number, claim in enumerate(claims):
+        core.submit(claim, waiter=f"waiter {number}")
+    return core
+
+
+@pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
+def test_a_line_whose_next_does_not_fit_is_at_rest(policy: str) -> None:
+    assert invariants.nothing_grantable_waits(queue(2, 3, policy=policy))
+
+
+@pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
+def test_a_lost_wakeup_is_noticed(policy: str) -> None:
+    core = queue(2, 3, policy=policy)
+    core.give_back(3)
+    assert not invariants.nothing_grantable_waits(core)
+
+
+def test_a_small_claim_behind_a_large_one_is_a_lost_wakeup_only_if_it_may_pass() -> None:
+    core = queue(3, 1)
+    core.give_back(1)
+    assert invariants.nothing_grantable_waits(core)
+    core = queue(3, 1, policy="eligible")
+    core.give_back(1)
+    assert not invariants.nothing_grantable_waits(core)
+
+
+def test_a_forgotten_waiter_of_a_closed_core_is_noticed() -> None:
+    core = queue(1)
+    assert invariants.nobody_waits_out_of_service(core)
+    core.cause = "closed"
+    assert not invariants.nobody_waits_out_of_service(core)
+
+
+@pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
+def test_nowait_agrees_with_a_line_and_without_one(policy: str) -> None:
+    assert invariants.nowait_agrees(queue(2, policy=policy), 1)
+    assert invariants.nowait_agrees(SemaphoreCore(1, policy=policy), 1)
+
+
+def test_nowait_agrees_that_an_impossible_claim_is_not_granted() -> None:
+    assert invariants.nowait_agrees(SemaphoreCore(3, max_value=3), 4)
+
+
+def test_barging_is_noticed() -> None:
+    class Barging(SemaphoreCore):
+        def admissible(self, claim: int, priority: int = 0) -> bool:
+            return self.admits(claim)
+
+    core = Barging(3)
+    core.submit(1)
+    core.enqueue(3)
+    assert not invariants.nowait_agrees(core, 1)
+
+
+def test_a_nowait_that_refuses_without_need_is_noticed() -> None:
+    class Shy(SemaphoreCore):
+        def admissible(self, claim: int, priority: int = 0) -> bool:
+            return False
+
+    assert not invariants.nowait_agrees(Shy(3), 1)
+
+
+def test_a_refusal_without_a_trace_is_one() -> None:
+    assert invariants.refuses(queue(1), lambda core: core.release(4))
+
+
+def test_what_is_not_refused_is_noticed() -> None:
+    assert not invariants.refuses(queue(1), lambda core: core.release(1))
+
+
+def test_a_refusal_that_comes_too_late_is_noticed() -> None:
+    class Late(SemaphoreCore):
+        def give_back(self, claim: int) -> None:
+            self.value += claim
+            raise ValueError("too late")
+
+    assert not invariants.refuses(Late(3), lambda core: core.release(1))
+
+
+def test_an_ended_request_has_ended_for_good() -> None:
+    core = queue(1, 2)
+    first, second = core.line.values()
+    core.withdraw(first)
+    core.release(3)
+    assert invariants.ended_for_good(core, first)
+    assert invariants.ended_for_good(core, second)
+
+
+def test_a_pending_request_has_not_ended() -> None:
+    core = queue(1)
+    (request,) = core.line.values()
+    assert not invariants.ended_for_good(core, request)
+
+
+def test_an_ended_request_that_is_still_in_line_is_noticed() -> None:
+    core = queue(1)
+    (request,) = core.line.values()
+    request.status = Status.WITHDRAWN
+    assert not invariants.ended_for_good(core, request)
+
+
+def test_a_second_withdrawal_that_changes_something_is_noticed_and_undone() -> None:
+    class Twice(SemaphoreCore):
+        def withdraw(self, request: Any) -> None:
+            self.value += 1
+
+    core = Twice(3)
+    assert not invariants.ended_for_good(core, core.submit(1))
+    assert core.value == 2
+
+
+@pytest.mark.parametrize(
+    ("ended", "after"),
+    [("", "abc"), ("b", "ac"), ("", "abcx"), ("ab", "cx"), ("abc", ""), ("", "abcxy")],
+)
+def test_whoever_has_not_ended_keeps_its_place(ended: str, after: str) -> None:
+    assert invariants.places_are_kept("abc", ended, after)
+
+
+@pytest.mark.parametrize(
+    ("ended", "after"),
+    [("", "acb"), ("", "ab"), ("", "xabc"), ("a", "abc"), ("a", "bca"), ("", "abxc")],
+)
+def test_a_lost_place_is_noticed(ended: str, after: str) -> None:
+    assert not invariants.places_are_kept("abc", ended, after)
+
+
+@pytest.mark.parametrize(
+    ("granted", "after"), [("", "abc"), ("a", "bc"), ("abc", ""), ("b", "c"), ("abcx", "")]
+)
+def test_grants_from_the_head_are_in_line(granted: str, after: str) -> None:
+    assert invariants.served_in_line("abc", granted, after)
+
+
+@pytest.mark.parametrize(("granted", "after"), [("b", "ac"), ("ba", "c"), ("x", "abc")])
+def test_overtaking_is_noticed(granted: str, after: str) -> None:
+    assert not invariants.served_in_line("abc", granted, after)
+
+
+def test_a_copy_can_be_driven_without_a_trace_on_the_original() -> None:
+    core = LockCore()
+    core.submit("a", waiter="a")
+    core.submit("b", waiter="b")
+    before, requests = core.snapshot(), list(core.line.values())
+    twin = invariants.twin_of(core)
+    twin.release("a")
+    twin.submit("c", waiter="c")
+    assert core.snapshot() == before
+    assert list(core.line.values()) == requests
+    assert all(one.status is Status.PENDING for one in requests)
+    assert core.pending == {"b"}
