@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from structsync import Arbiter, Status
+from structsync._core.claimants import ClaimantArbiter
 from structsync._core.request import Request
 
 CoreT = TypeVar("CoreT", bound=Arbiter[Any])
@@ -33,6 +34,13 @@ def waiters_of(requests: Iterable[Request[Any]]) -> list[int]:
 
 def all_are(status: Status, requests: Iterable[Request[Any]]) -> bool:
     return all(request.status is status for request in requests)
+
+
+def index_is_exact(core: ClaimantArbiter) -> bool:
+    """Those noted as pending are those in line: nobody is refused, or let in twice, by mistake."""
+    return len(core.pending) == len(core.line) and all(
+        request.claim in core.pending for request in core.line.values()
+    )
 
 
 def distinct(names: list[int]) -> bool:

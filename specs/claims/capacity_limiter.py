@@ -8,7 +8,7 @@ from __future__ import annotations
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import BOUND, claims_of, with_line
+from ._line import BOUND, claims_of, index_is_exact, with_line
 
 
 def limiter(total: int, lent: int, waiting: int) -> CapacityLimiterCore:
@@ -88,6 +88,7 @@ def a_returned_token_is_lent_to_the_oldest_if_it_is_spare(
     assert (who in core.borrowers) is False
     assert len(core.borrowers) == lent - 1 + len(granted)
     assert nothing_grantable_waits(core)
+    assert index_is_exact(core)
 
 
 def new_tokens_are_lent_to_the_oldest_and_only_the_spare_ones(
@@ -104,3 +105,4 @@ def new_tokens_are_lent_to_the_oldest_and_only_the_spare_ones(
     assert claims_of(granted) == list(range(lent, lent + room))
     assert list(core.borrowers) == list(range(lent + room))
     assert nothing_grantable_waits(core)
+    assert index_is_exact(core)

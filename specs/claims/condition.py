@@ -11,7 +11,7 @@ from structsync._core.condition import ConditionCore
 from structsync._core.lock import LockCore
 from structsync._core.request import Request
 
-from ._line import BOUND, waiters_of
+from ._line import BOUND, index_is_exact, waiters_of
 
 OWNER = "owner"
 
@@ -25,6 +25,12 @@ def condition(waiting: int) -> tuple[ConditionCore, list[Request[int]]]:
         requests.append(core.wait(number, number)[0])
     core.lock.admit(OWNER)
     return core, requests
+
+
+def indexes_are_exact(core: ConditionCore) -> bool:
+    """Also: the lock knows of the condition exactly while somebody waits there."""
+    known = core in core.lock.conditions
+    return index_is_exact(core) and index_is_exact(core.lock) and known == bool(core.line)
 
 
 def a_wait_gives_the_lock_up_in_the_same_step(others: int) -> None:
@@ -51,6 +57,7 @@ def a_notification_moves_the_oldest_to_the_end_of_the_locks_line(
     assert core.lock.waiting()[ahead:] == requests[:count]
     assert core.waiting() == requests[count:]
     assert all(request.status is Status.PENDING for request in requests)
+    assert indexes_are_exact(core)
 
 
 def notifying_all_moves_all(waiting: int) -> None:
@@ -79,6 +86,7 @@ def a_cancelled_notification_passes_to_the_oldest_not_notified(
     assert core.lock.waiting()[:-1] == notified
     assert requests[who].status is Status.WITHDRAWN
     assert core.lock.waiting()[-1].claim == who  # it must own the lock before it may raise
+    assert indexes_are_exact(core)
 
 
 def a_cancelled_notification_without_an_heir_ends(waiting: int, who: int) -> None:
@@ -88,6 +96,7 @@ def a_cancelled_notification_without_an_heir_ends(waiting: int, who: int) -> Non
     assert core.cancel(requests[who]) == []
     assert core.lock.waiting()[:-1] == requests[:who] + requests[who + 1 :]
     assert core.lock.waiting()[-1].claim == who
+    assert indexes_are_exact(core)
     assert requests[who].status is Status.WITHDRAWN
 
 
@@ -99,6 +108,7 @@ def a_cancelled_waiter_spends_no_notification(waiting: int, count: int, who: int
     assert core.lock.waiting()[:-1] == requests[:count]
     assert core.waiting() == requests[count:who] + requests[who + 1 :]
     assert core.lock.waiting()[-1].claim == who
+    assert indexes_are_exact(core)
 
 
 def a_wait_that_owns_the_lock_again_cannot_be_cancelled(waiting: int, count: int) -> None:
@@ -133,3 +143,11 @@ def closing_a_condition_spares_those_already_notified(waiting: int, count: int) 
     assert all(request.status is Status.PENDING for request in requests[:count])
     assert all(request.status is Status.BROKEN for request in requests[count:])
     assert waiters_of(core.lock.waiting()) == list(range(waiting))
+    assert indexes_are_exact(core)
+
+
+def a_lock_is_not_at_rest_while_somebody_waits_for_a_notification(waiting: int) -> None:
+    assert 0 <= waiting <= BOUND
+    core, _ = condition(waiting)
+    core.lock.release(OWNER)
+    assert core.lock.at_rest is (waiting == 0)

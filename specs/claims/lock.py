@@ -9,7 +9,7 @@ from structsync import Status
 from structsync._core.lock import LockCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import BOUND, all_are, claims_of, distinct, with_line
+from ._line import BOUND, all_are, claims_of, distinct, index_is_exact, with_line
 
 
 def owned_by(owner: int, names: list[int]) -> LockCore:
@@ -55,6 +55,7 @@ def a_release_passes_the_lock_to_the_oldest_waiter(owner: int, names: list[int])
     assert core.owner == (names[0] if names else None)
     assert claims_of(core.waiting()) == names[1:]
     assert nothing_grantable_waits(core)
+    assert index_is_exact(core)
 
 
 def a_newcomer_waits_while_there_is_an_owner(owner: int, names: list[int], who: int) -> None:
@@ -89,6 +90,25 @@ def who_withdrew_may_claim_again(owner: int, names: list[int], place: int) -> No
     assert names[place] not in core.pending
     core.enqueue(names[place])
     assert claims_of(core.waiting()) == [*names[:place], *names[place + 1 :], names[place]]
+    assert index_is_exact(core)
+
+
+def who_owned_it_may_claim_it_again(owner: int, names: list[int]) -> None:
+    assert 1 <= len(names) <= BOUND
+    assert distinct([owner, *names])
+    core = owned_by(owner, names)
+    core.release(owner)
+    core.release(names[0])
+    assert names[0] not in core.pending
+    again = core.submit(names[0])
+    assert (again.status is Status.GRANTED) == (len(names) == 1)
+
+
+def a_lock_is_at_rest_exactly_if_nobody_owns_it(owned: bool, waiting: int) -> None:
+    assert 0 <= waiting <= BOUND
+    assert owned or not waiting
+    core = owned_by(0, list(range(1, waiting + 1))) if owned else LockCore()
+    assert core.at_rest is not owned
 
 
 def an_owner_that_exits_breaks_the_lock_and_all_who_wait(owner: int, names: list[int]) -> None:
@@ -111,3 +131,4 @@ def another_that_exits_leaves_the_lock_in_service(owner: int, names: list[int], 
     assert core.owner == owner
     assert core.cause is None
     assert claims_of(core.waiting()) == [name for name in names if name != who]
+    assert index_is_exact(core)

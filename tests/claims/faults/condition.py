@@ -92,3 +92,14 @@ def closing_breaks_the_notified_too(core: ConditionCore, cause: Hashable) -> End
     for request in core.lock.waiting():
         request.status = Status.BROKEN
     return []
+
+
+@fault(
+    ConditionCore,
+    "wait",
+    refuted_by="condition.a_lock_is_not_at_rest_while_somebody_waits_for_a_notification",
+)
+def the_lock_does_not_know_of_the_condition(
+    core: ConditionCore, claim: Hashable, waiter: Any
+) -> tuple[Request[Any], Ended]:
+    return core.enqueue(claim, waiter=waiter), core.lock.release(claim)

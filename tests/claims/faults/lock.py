@@ -8,7 +8,7 @@ from structsync._core.arbiter import Arbiter
 from structsync._core.lock import LockCore
 from structsync._core.request import Request
 
-from ._planting import Ended, fault
+from ._planting import Ended, Fault, fault
 
 
 @fault(LockCore, "give_back", refuted_by="lock.only_the_owner_gives_back")
@@ -44,6 +44,16 @@ def who_waits_may_queue_again(core: LockCore, claim: Hashable) -> None:
 @fault(LockCore, "leave", refuted_by="lock.who_withdrew_may_claim_again")
 def a_withdrawal_is_not_forgotten(core: LockCore, request: Request[Hashable]) -> bool:
     return Arbiter.leave(core, request)
+
+
+@fault(LockCore, "settle", refuted_by="lock.who_owned_it_may_claim_it_again")
+def a_grant_is_not_noted(core: LockCore) -> Ended:
+    return Arbiter.settle(core)
+
+
+a_lock_without_a_line_counts_as_at_rest = Fault(
+    LockCore, "at_rest", Arbiter.at_rest, "lock.a_lock_is_at_rest_exactly_if_nobody_owns_it"
+)
 
 
 @fault(
