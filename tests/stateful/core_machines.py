@@ -25,9 +25,9 @@ class SemaphoreMachine(CoreMachine):
     model: SemaphoreModel
 
     @initialize(
-        value=st.integers(0, 3),
+        value=st.integers(0, 4),
         room=st.none() | st.integers(0, 2),
-        policy=POLICIES,
+        policy=POLICIES | st.just("priority"),  # which has most to it
         ageing=AGEINGS,
     )
     def create(self, value: int, room: int | None, policy: str, ageing: int | None) -> None:
@@ -47,6 +47,18 @@ class SemaphoreMachine(CoreMachine):
     def request(self, permits: int, priority: int) -> None:
         if who := self.submit(permits, priority):
             self.claims[who] = permits
+
+    @precondition(in_service)
+    @precondition(lambda self: self.model.value > 0)
+    @rule(priority=PRIORITIES)
+    def request_one_too_many(self, priority: int) -> None:
+        """A head that does not fit although there are permits: the one to overtake."""
+        self.request(self.model.value + 1, priority)
+
+    @precondition(lambda self: self.model.entries and self.model.would_be_served(1, -2))
+    @rule()
+    def overtake(self) -> None:
+        self.request(1, -2)
 
     @rule(permits=st.integers(1, 3))
     def release(self, permits: int) -> None:

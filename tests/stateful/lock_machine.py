@@ -64,7 +64,7 @@ class LockMachine(CoreMachine):
     def release(self) -> None:
         self.release_what_may_not_be_owned(str(self.model.owner))
 
-    @precondition(lambda self: len(self.waits) > 2 and self.awake())
+    @precondition(lambda self: self.late() and self.awake())
     @rule(who=one_of(lambda self: self.awake()))
     def exit(self, who: str) -> None:
         broken = sorted(self.model.exits(who))
@@ -76,7 +76,11 @@ class LockMachine(CoreMachine):
                 self.end(who, "withdrawn")
             self.note(ended, broken)
 
-    @precondition(lambda self: len(self.waits) > 2)
+    def late(self) -> bool:
+        """Whether it is time for what ends most of the fun."""
+        return self.model.arrivals > 15
+
+    @precondition(lambda self: self.late())
     @rule()
     def close(self) -> None:
         self.check_broken(sorted(self.model.close()), self.core.end("closed"))
@@ -101,6 +105,15 @@ class LockMachine(CoreMachine):
         self.waits[who] = (condition, request)
         self.note(ended, predicted)
 
+    @precondition(lambda self: not self.model.owner and not self.model.closed)
+    @rule(condition=st.sampled_from(CONDITIONS), count=st.integers(2, 4))
+    def several_wait(self, condition: str, count: int) -> None:
+        """What takes many steps by chance: several tasks wait for the same."""
+        for who in self.awake()[:count]:
+            self.acquire(who, 0)
+            if self.model.owner == who:
+                self.wait(condition)
+
     @precondition(lambda self: self.model.owner)
     @rule(condition=st.sampled_from(CONDITIONS), count=st.none() | st.integers(0, 3))
     def notify(self, condition: str, count: int | None) -> None:
@@ -124,7 +137,15 @@ class LockMachine(CoreMachine):
             assert ended is None
             assert self.situation() == before
 
-    @precondition(lambda self: len(self.waits) > 3)
+    @precondition(lambda self: self.notified())
+    @rule(who=one_of(lambda self: self.notified()))
+    def cancel_a_notified_waiter(self, who: str) -> None:
+        self.cancel(who)
+
+    def notified(self) -> list[str]:
+        return [entry.who for entry in self.model.entries if entry.condition]
+
+    @precondition(lambda self: self.late())
     @rule(condition=st.sampled_from(CONDITIONS))
     def close_condition(self, condition: str) -> None:
         ended = self.conditions[condition].end("closed")

@@ -17,7 +17,8 @@ from .shell_machine import PATIENCE, ShellMachine
 PERMITS = st.integers(1, 3)
 # What can be done without waiting; the number is an amount, or picks a visitor.
 SYNCHRONOUS = st.tuples(
-    st.sampled_from(["release", "cancel", "withdraw", "resize", "nowait"]), st.integers(0, 5)
+    st.sampled_from(["leave", "leave", "cancel", "withdraw", "nowait", "release", "resize"]),
+    st.integers(0, 4),
 )
 
 
@@ -26,9 +27,9 @@ class SemaphoreShellMachine(ShellMachine):
     model: SemaphoreModel
 
     @initialize(
-        value=st.integers(0, 3),
+        value=st.integers(0, 4),
         room=st.none() | st.integers(0, 2),
-        policy=POLICIES,
+        policy=POLICIES | st.just("priority"),  # which has most to it
         ageing=AGEINGS,
         checkpoint=st.sampled_from(["always", "budget"]),
     )
@@ -40,6 +41,7 @@ class SemaphoreShellMachine(ShellMachine):
             value, max_value=max_value, policy=policy, ageing=ageing, checkpoint=checkpoint
         )
         self.model = SemaphoreModel(value, max_value, policy, ageing)
+        self.claims: dict[str, int] = {}  # what each visitor got, or will get
 
     # ==== arriving ====
 
@@ -63,8 +65,10 @@ class SemaphoreShellMachine(ShellMachine):
             visitor.expected = "ValueError"
             return
         self.predict("requested", who)
+        self.claims[who] = permits
         self.end(ended)
 
+    @precondition(lambda self: len(self.model.entries) < 4)  # or the line only grows
     @rule(calls=st.lists(st.tuples(PERMITS, PRIORITIES, PATIENCE), min_size=1, max_size=3))
     def arrive_together(self, calls: list[tuple[int, int, int | None]]) -> None:
         arrivals: dict[str, tuple[int, int]] = {}
@@ -98,6 +102,22 @@ class SemaphoreShellMachine(ShellMachine):
             self.predict_arrival(who, permits, priority)
             self.predict_cancel(who)
 
+    @precondition(lambda self: self.model.value > 0 and len(self.model.entries) < 4)
+    @rule(priority=PRIORITIES)
+    def ask_for_one_too_many(self, priority: int) -> None:
+        """A head that does not fit although there are permits: the one to overtake."""
+        self.arrive_together([(self.model.value + 1, priority, None)])
+
+    @precondition(lambda self: self.model.entries and self.model.would_be_served(1, -2))
+    @rule()
+    def overtake(self) -> None:
+        self.arrive_together([(1, -2, None)])
+
+    @precondition(lambda self: self.model.entries)
+    @rule(number=st.integers(0, 2))
+    def cancel(self, number: int) -> None:
+        self.stepper.step(lambda: self.do_cancel(number))
+
     # ==== requests as objects ====
 
     @precondition(lambda self: not self.model.closed)
@@ -127,7 +147,19 @@ class SemaphoreShellMachine(ShellMachine):
         if visitor.status != "pending":
             visitor.expected = self.outcome_of(visitor, visitor.status)
 
-    # ==== several changes in one step ====
+    # ==== leaving, and several changes in one step ====
+
+    def holders(self) -> list[str]:
+        return [who for who in self.claims if self.visitors[who].status == "granted"]
+
+    @precondition(lambda self: self.holders())
+    @rule(number=st.integers(0, 3))
+    def leave(self, number: int) -> None:
+        self.stepper.step(lambda: self.do_leave(number))
+
+    def do_leave(self, number: int) -> None:
+        if holders := self.holders():
+            self.do_release(self.claims.pop(holders[number % len(holders)]))
 
     @rule(changes=st.lists(SYNCHRONOUS, min_size=1, max_size=4))
     def in_one_step(self, changes: list[tuple[str, int]]) -> None:
@@ -186,7 +218,7 @@ class SemaphoreShellMachine(ShellMachine):
             error = trio.WouldBlock if largest is None or permits <= largest else ValueError
         self.must_raise(error, lambda: self.primitive.acquire_nowait(permits))
 
-    @precondition(lambda self: len(self.visitors) > 8)
+    @precondition(lambda self: len(self.visitors) > 20)
     @rule()
     def close(self) -> None:
         self.stepper.step(self.primitive.close)

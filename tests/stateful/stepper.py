@@ -28,6 +28,7 @@ class Stepper:
     def __init__(self) -> None:
         self.clock = MockClock()
         self.actors: list[Actor] = []
+        self.unkillable: list[str] = []
         self._host: SimpleQueue[Callable[[], object]] = SimpleQueue()
         self._ended: outcome.Outcome[None] | None = None
         self._settled = False
@@ -58,6 +59,7 @@ class Stepper:
             self._play(lambda: self._ended is not None)
         assert self._ended is not None
         self._ended.unwrap()
+        assert not self.unkillable
 
     def _play(self, enough: Callable[[], bool]) -> None:
         while not enough():
@@ -80,6 +82,18 @@ class Stepper:
                 await wait_all_tasks_blocked()
                 self._settled = True
             self.nursery.cancel_scope.cancel()
+            with trio.CancelScope(shield=True):
+                await wait_all_tasks_blocked()
+            # A fault may leave a task that no cancellation reaches; the run must end all the same,
+            # or this thread could never have another one.
+            self.unkillable = [actor.name for actor in self.actors if not actor.ended]
+            for actor in self.actors:
+                if not actor.ended:
+                    trio.lowlevel.reschedule(actor.task, outcome.Error(Unkillable()))
+
+
+class Unkillable(Exception):
+    """Thrown into a task that a cancellation did not end."""
 
 
 class Actor:
@@ -92,7 +106,9 @@ class Actor:
     def __init__(self, stepper: Stepper, name: str) -> None:
         self.name = name
         self.outcome = "returned"
+        self.ended = False
         self.scope = trio.CancelScope()
+        stepper.actors.append(self)
         self._calls, self._inbox = trio.open_memory_channel[Call](math.inf)
         stepper.nursery.start_soon(self._live, name=name)
 
@@ -108,6 +124,13 @@ class Actor:
         self._calls.close()
 
     async def _live(self) -> None:
+        self.task = trio.lowlevel.current_task()
+        try:
+            await self._obey()
+        finally:
+            self.ended = True
+
+    async def _obey(self) -> None:
         async for call in self._inbox:
             try:
                 with self.scope:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from .lock_shell import LockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 
-MACHINES = [SemaphoreShellMachine]
+MACHINES = [SemaphoreShellMachine, LockShellMachine]
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)

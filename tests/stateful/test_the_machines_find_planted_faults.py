@@ -1,0 +1,210 @@
+"""A machine that cannot fail proves nothing: each must find the faults planted in the core here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+
+from structsync._core.arbiter import Arbiter
+from structsync._core.capacity_limiter import CapacityLimiterCore
+from structsync._core.claimants import ClaimantArbiter
+from structsync._core.condition import ConditionCore
+from structsync._core.lock import LockCore
+from structsync._core.parker import ParkerCore
+from structsync._core.policy import Eligible, Fifo
+from structsync._core.request import GRANTED, WITHDRAWN, Request
+from structsync._core.semaphore import SemaphoreCore
+from structsync._core.wait_queue import WaitQueueCore
+
+from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
+from .lock_machine import LockMachine
+from .lock_shell import LockShellMachine
+from .semaphore_shell import SemaphoreShellMachine
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def is_found(machine: type[RuleBasedStateMachine]) -> bool:
+    """Whether the machine fails. Only its own judgement counts, not an error of ours."""
+    # A fault is found by the same examples each time, or by none: no flaky test of a test.
+    searching = settings(
+        max_examples=1_000,
+        stateful_step_count=40,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+    )
+    try:
+        run_state_machine_as_test(machine, settings=searching)
+    except (AssertionError, IndexError, KeyError):
+        return True
+    return False
+
+
+# ==== the faults ====
+
+
+def withdrawal_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    """Lost wakeup: the line is not settled after a withdrawal."""
+
+    def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
+        if not self.leave(request):
+            return None
+        request.status = WITHDRAWN
+        return []
+
+    patch.setattr(Arbiter, "withdraw", withdraw)
+
+
+def newcomers_barge(patch: pytest.MonkeyPatch) -> None:
+    """A newcomer that fits does not look at the line."""
+    patch.setattr(Fifo, "may_pass", lambda self, line, ticket, priority: True)
+
+
+def overtaking_does_not_age(patch: pytest.MonkeyPatch) -> None:
+    """Whoever is admitted at once does not count as an arrival."""
+    patch.setattr(Arbiter, "take", lambda self, claim: self.admit(claim))
+
+
+def a_permit_leaks_when_a_waiter_is_granted(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: SemaphoreCore, claim: int) -> None:
+        self.value -= claim + (len(self.line) > 1)
+
+    patch.setattr(SemaphoreCore, "admit", admit)
+
+
+def one_permit_is_granted_twice(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SemaphoreCore, "admits", lambda self, claim: claim <= self.value + 1)
+
+
+def withdrawing_an_ended_request_gives_back(patch: pytest.MonkeyPatch) -> None:
+    intact = Arbiter.withdraw
+
+    def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
+        if request.status is GRANTED:
+            request.status = WITHDRAWN
+            return []
+        return intact(self, request)
+
+    patch.setattr(Arbiter, "withdraw", withdraw)
+
+
+def the_eligible_are_not_passed_on(patch: pytest.MonkeyPatch) -> None:
+    """An eligible request behind one that does not fit waits for it."""
+    patch.setattr(Eligible, "head_blocks", True)
+
+
+def a_resize_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def resize(self: Any, total: float) -> list[Request[Any]]:
+        self.total_tokens = total
+        return []
+
+    patch.setattr(CapacityLimiterCore, "resize", resize)
+
+
+def a_borrower_may_wait_twice(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(CapacityLimiterCore, "refuse_impossible", lambda self, claim: None)
+
+
+def a_wake_is_kept(patch: pytest.MonkeyPatch) -> None:
+    def wake(self: WaitQueueCore, count: int | None) -> list[Request[None]]:
+        self.wakes = len(self.line) if count is None else count
+        return self.settle()
+
+    patch.setattr(WaitQueueCore, "wake", wake)
+
+
+def an_unblock_that_comes_first_is_lost(patch: pytest.MonkeyPatch) -> None:
+    def give_back(self: ParkerCore, claim: None) -> None:
+        self.unblocks = len(self.line)
+
+    patch.setattr(ParkerCore, "give_back", give_back)
+
+
+def closing_forgets_the_waiters(patch: pytest.MonkeyPatch) -> None:
+    def end(self: Arbiter[Any], cause: str) -> list[Request[Any]]:
+        self.cause = cause
+        return []
+
+    patch.setattr(Arbiter, "end", end)
+
+
+def a_notification_is_lost_with_its_waiter(patch: pytest.MonkeyPatch) -> None:
+    """As in trio: a notified waiter that is cancelled takes the notification with it."""
+
+    def stop_waiting(self: ConditionCore, request: Request[Any]) -> bool:
+        return self._pop(request) or self.lock.leave(request)
+
+    patch.setattr(ConditionCore, "_stop_waiting", stop_waiting)
+
+
+def the_heir_of_a_notification_is_sent_to_the_end(patch: pytest.MonkeyPatch) -> None:
+    def replace(self: Any, request: Request[Any], successor: Request[Any]) -> None:
+        self.leave(request)
+        self.join(successor)
+
+    patch.setattr(ClaimantArbiter, "replace", replace)
+
+
+def the_youngest_are_notified_first(patch: pytest.MonkeyPatch) -> None:
+    def oldest(self: ConditionCore, count: int | None) -> list[Request[Any]]:
+        return list(reversed(self.line.values()))[:count]
+
+    patch.setattr(ConditionCore, "_oldest", oldest)
+
+
+def a_cancelled_waiter_does_not_come_back(patch: pytest.MonkeyPatch) -> None:
+    """It would raise without owning the lock that the block around it releases."""
+    patch.setattr(ConditionCore, "_rejoin", lambda self, request: None)
+
+
+def a_broken_lock_forgets_its_conditions(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LockCore, "end", Arbiter.end)
+
+
+FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
+    *[
+        (machine, plant)
+        for machine in (SemaphoreMachine, SemaphoreShellMachine)
+        for plant in (
+            withdrawal_lets_nobody_in,
+            newcomers_barge,
+            overtaking_does_not_age,
+            a_permit_leaks_when_a_waiter_is_granted,
+            one_permit_is_granted_twice,
+            the_eligible_are_not_passed_on,
+            closing_forgets_the_waiters,
+        )
+    ],
+    (SemaphoreMachine, withdrawing_an_ended_request_gives_back),
+    (LimiterMachine, a_resize_lets_nobody_in),
+    (LimiterMachine, a_borrower_may_wait_twice),
+    (WaitQueueMachine, a_wake_is_kept),
+    (WaitQueueMachine, closing_forgets_the_waiters),
+    (ParkerMachine, an_unblock_that_comes_first_is_lost),
+    *[
+        (machine, plant)
+        for machine in (LockMachine, LockShellMachine)
+        for plant in (
+            a_notification_is_lost_with_its_waiter,
+            the_heir_of_a_notification_is_sent_to_the_end,
+            the_youngest_are_notified_first,
+            a_cancelled_waiter_does_not_come_back,
+            a_broken_lock_forgets_its_conditions,
+        )
+    ],
+]
+
+
+@pytest.mark.parametrize(
+    ("machine", "plant"), FOUND_BY, ids=[f"{m.__name__}-{p.__name__}" for m, p in FOUND_BY]
+)
+def test_the_machine_finds_the_fault(
+    machine: type[RuleBasedStateMachine], plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    assert is_found(machine)
