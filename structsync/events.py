@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
+from trio.lowlevel import enable_ki_protection
+
 from ._arguments import check_sync
 from ._core.gate import user_code
 
@@ -49,6 +51,7 @@ everywhere: list[Observer] = []
 
 
 @contextmanager
+@enable_ki_protection
 def observe(observer: Observer) -> Iterator[None]:
     """Call ``observer`` with each :class:`Event` of every primitive while the block runs.
 

@@ -53,6 +53,7 @@ class Scope:
         """The cancel scope around the body and the children, as of a nursery."""
         return self._nursery.cancel_scope
 
+    @enable_ki_protection
     def own(self, primitive: PrimitiveT) -> PrimitiveT:
         """Close the primitive when the scope ends, and report what it has not got back by then.
 

@@ -1,31 +1,20 @@
-"""C4 and C1 for every primitive, at every step: an interrupt or a cancellation loses nothing.
+"""C4 for every primitive, at every instruction: an interrupt loses nothing.
 
-The sweeps run one small program again and again, and strike at the k-th step of it for k = 1, 2, ...
-until a run ends without having been struck. A step is one bytecode instruction in a frame of
-structsync (``sys.settrace``), or one step of a task (a trio instrument). After each run the primitive
-must be whole: as free as before, and usable.
-
-A trace function strikes between any two instructions, where CPython looks for signals at some of them
-only, so the sweep is stricter than a keyboard.
+The sweeps run one small program again and again, with SIGINT at one more instruction each time. After
+each run the primitive must be whole: as free as before, and usable.
 """
 
-import signal
-import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from types import CodeType, FrameType
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
-import structsync
+from structsync import Semaphore, events, observe, open_scope
 
-from .kinds import Kind
-
-PACKAGE = str(Path(structsync.__file__).parent)
+from .kinds import KINDS, Kind
+from .striking import interrupted, sweep
 
 pytestmark = [
     # Struck between making a coroutine and awaiting it: Python then says so, and nothing is taken.
@@ -33,88 +22,24 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
-
-def interrupt() -> None:
-    signal.raise_signal(signal.SIGINT)
-
-
-class Striker:
-    """Strikes at the k-th instruction that runs inside structsync, and notes where that was."""
-
-    def __init__(self, k: int, strike: Callable[[], object]) -> None:
-        self.left = k
-        self.strike = strike
-        self.struck: list[str] = []
-
-    def instruction(self, code: CodeType, offset: int) -> object:
-        if not code.co_filename.startswith(PACKAGE):
-            return DISABLE
-        self.left -= 1
-        if self.left == 0:
-            self.struck.append(f"{code.co_qualname}, instruction {offset}")
-            self.strike()
-        return None
-
-    def trace(self, frame: FrameType, event: str, arg: object) -> Any:
-        if not frame.f_code.co_filename.startswith(PACKAGE):
-            return None
-        frame.f_trace_opcodes = True
-        if event == "opcode":
-            self.instruction(frame.f_code, frame.f_lasti)
-        return self.trace
+# One for each way through the shell; the others differ in the core, where nothing can be struck.
+SWEPT = [
+    "semaphore",
+    "priority semaphore",
+    "three permits",
+    "lock",
+    "budget lock",
+    "condition",
+    "wait queue",
+    "parker",
+    "limiter",
+    "user-written bridge",
+]
+KIND_OF = {kind.name: kind for kind in KINDS}
 
 
-if sys.version_info >= (3, 12):
-    DISABLE = sys.monitoring.DISABLE
-    TOOL = 3  # one of the numbers that no tool of the standard library claims
-
-    @contextmanager
-    def every_instruction(striker: Striker) -> Iterator[None]:
-        """Show the striker each instruction. (sys.settrace misses some from Python 3.12 on.)"""
-        instruction = sys.monitoring.events.INSTRUCTION
-        sys.monitoring.use_tool_id(TOOL, "sweep")
-        sys.monitoring.register_callback(TOOL, instruction, striker.instruction)
-        sys.monitoring.set_events(TOOL, instruction)
-        try:
-            yield
-        finally:
-            sys.monitoring.set_events(TOOL, 0)
-            sys.monitoring.free_tool_id(TOOL)
-
-else:
-    DISABLE = None
-
-    @contextmanager
-    def every_instruction(striker: Striker) -> Iterator[None]:
-        """Show the striker each instruction."""
-        before = sys.gettrace()
-        sys.settrace(striker.trace)
-        try:
-            yield
-        finally:
-            sys.settrace(before)
-
-
-def sweep(program: Callable[[int], list[str]]) -> int:
-    """Run the program with k = 1, 2, ... until it was not struck; return how often it was."""
-    k = 1
-    while program(k):
-        k += 1
-    return k - 1
-
-
-def interrupted(main: Callable[[], Awaitable[None]], k: int) -> list[str]:
-    """Run main, with SIGINT at instruction k; the run ends well or with a KeyboardInterrupt."""
-    striker = Striker(k, interrupt)
-    with every_instruction(striker):
-        try:
-            trio.run(main)
-        except KeyboardInterrupt:
-            pass
-        except BaseExceptionGroup as group:
-            if rest := group.split(KeyboardInterrupt)[1]:
-                raise AssertionError(f"struck in {striker.struck}") from rest
-    return striker.struck
+def kinds(chosen: Callable[[Kind], bool]) -> list[str]:
+    return [name for name in SWEPT if chosen(KIND_OF[name])]
 
 
 async def usable(kind: Kind, primitive: Any) -> None:
@@ -157,7 +82,10 @@ def sweep_program(kind: Kind, main: Callable[[Any], Awaitable[None]]) -> int:
     return sweep(program)
 
 
-def test_an_interrupt_at_any_instruction_of_a_free_take_loses_nothing(passing: Kind) -> None:
+@pytest.mark.parametrize("name", kinds(lambda kind: kind.passes))
+def test_an_interrupt_at_any_instruction_of_a_free_take_loses_nothing(name: str) -> None:
+    passing = KIND_OF[name]
+
     async def main(primitive: Any) -> None:
         passing.prepare(primitive)
         await passing.take(primitive)
@@ -169,7 +97,10 @@ def test_an_interrupt_at_any_instruction_of_a_free_take_loses_nothing(passing: K
     assert sweep_program(passing, main) > 50
 
 
-def test_an_interrupt_at_any_instruction_of_a_busy_take_loses_nothing(kind: Kind) -> None:
+@pytest.mark.parametrize("name", SWEPT)
+def test_an_interrupt_at_any_instruction_of_a_busy_take_loses_nothing(name: str) -> None:
+    kind = KIND_OF[name]
+
     async def occupant(primitive: Any, task_status: Any) -> None:
         kind.occupy(primitive)
         try:
@@ -199,9 +130,43 @@ async def takes_in_a_block(kind: Kind, primitive: Any) -> None:
         await trio.lowlevel.checkpoint()
 
 
-def test_an_interrupt_at_any_instruction_of_an_async_with_block_loses_nothing(
-    lending: Kind,
-) -> None:
-    if not hasattr(lending.cls, "__aenter__"):
-        pytest.skip("not a context manager itself")
-    assert sweep_program(lending, lambda primitive: takes_in_a_block(lending, primitive)) > 50
+@pytest.mark.parametrize("name", kinds(lambda kind: hasattr(kind.cls, "__aenter__")))
+def test_an_interrupt_at_any_instruction_of_an_async_with_block_loses_nothing(name: str) -> None:
+    kind = KIND_OF[name]
+    assert sweep_program(kind, lambda primitive: takes_in_a_block(kind, primitive)) > 50
+
+
+def test_an_interrupt_at_any_instruction_of_a_scope_leaves_nothing_half_owned() -> None:
+    def program(k: int) -> list[str]:
+        primitive, owned = Semaphore(1), []  # type: ignore[var-annotated]
+
+        async def main() -> None:
+            async with open_scope() as scope:
+                owned.append(scope.own(primitive))
+                await trio.lowlevel.checkpoint()
+
+        async def own_again() -> None:
+            async with open_scope() as scope:
+                scope.own(primitive)
+
+        struck = interrupted(main, k)
+        if owned:
+            assert "closed" in repr(primitive), struck
+        if "closed" not in repr(primitive):
+            trio.run(own_again)
+        return struck
+
+    assert sweep(program) > 50
+
+
+def test_an_interrupt_at_any_instruction_of_observe_leaves_no_observer_behind() -> None:
+    def program(k: int) -> list[str]:
+        async def main() -> None:
+            with observe(lambda event: None):
+                Semaphore(1).acquire_nowait()
+
+        struck = interrupted(main, k)
+        assert events.everywhere == [], struck
+        return struck
+
+    assert sweep(program) > 50

@@ -1,0 +1,102 @@
+"""Strikes at the k-th instruction inside structsync, for k = 1, 2, ... until a run is not struck.
+
+A strike may fall between any two instructions, where CPython looks for signals at some of them only,
+so a sweep is stricter than a keyboard.
+"""
+
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import trio
+
+import structsync
+
+PACKAGE = str(Path(structsync.__file__).parent)
+
+
+def interrupt() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+class Striker:
+    """Strikes at the k-th instruction that runs inside structsync, and notes where that was."""
+
+    def __init__(self, k: int, strike: Callable[[], object]) -> None:
+        self.left = k
+        self.strike = strike
+        self.struck: list[str] = []
+
+    def instruction(self, code: CodeType, offset: int) -> object:
+        if not code.co_filename.startswith(PACKAGE):
+            return DISABLE
+        self.left -= 1
+        if self.left == 0:
+            self.struck.append(f"{code.co_qualname}, instruction {offset}")
+            self.strike()
+        return None
+
+    def trace(self, frame: FrameType, event: str, arg: object) -> Any:
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            self.instruction(frame.f_code, frame.f_lasti)
+        return self.trace
+
+
+if sys.version_info >= (3, 12):
+    DISABLE = sys.monitoring.DISABLE
+    TOOL = 3  # one of the numbers that no tool of the standard library claims
+
+    @contextmanager
+    def every_instruction(striker: Striker) -> Iterator[None]:
+        """Show the striker each instruction. (sys.settrace misses some from Python 3.12 on.)"""
+        instruction = sys.monitoring.events.INSTRUCTION
+        sys.monitoring.use_tool_id(TOOL, "sweep")
+        sys.monitoring.register_callback(TOOL, instruction, striker.instruction)
+        sys.monitoring.set_events(TOOL, instruction)
+        try:
+            yield
+        finally:
+            sys.monitoring.set_events(TOOL, 0)
+            sys.monitoring.free_tool_id(TOOL)
+
+else:
+    DISABLE = None
+
+    @contextmanager
+    def every_instruction(striker: Striker) -> Iterator[None]:
+        """Show the striker each instruction."""
+        before = sys.gettrace()
+        sys.settrace(striker.trace)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+
+def sweep(program: Callable[[int], list[str]]) -> int:
+    """Run the program with k = 1, 2, ... until it was not struck; return how often it was."""
+    k = 1
+    while program(k):
+        k += 1
+    return k - 1
+
+
+def interrupted(main: Callable[[], Awaitable[None]], k: int) -> list[str]:
+    """Run main, with SIGINT at instruction k; the run ends well or with a KeyboardInterrupt."""
+    striker = Striker(k, interrupt)
+    with every_instruction(striker):
+        try:
+            trio.run(main)
+        except KeyboardInterrupt:
+            pass
+        except BaseExceptionGroup as group:
+            if rest := group.split(KeyboardInterrupt)[1]:
+                raise AssertionError(f"struck in {striker.struck}") from rest
+    return striker.struck
