@@ -52,6 +52,7 @@ def test_a_copy_takes_the_same_way_through_the_core(copies: ModuleType, make: st
 
 def test_loading_a_copy_leaves_the_package_as_it_was(copies: ModuleType) -> None:
     before = {name: module for name, module in sys.modules.items() if "structsync" in name}
+    assert before["structsync"] is structsync
     copy = copies.without_hooks()
     assert {name: module for name, module in sys.modules.items() if "structsync" in name} == before
     assert copy is not structsync
