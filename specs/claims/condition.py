@@ -11,7 +11,7 @@ from structsync._core.condition import ConditionCore
 from structsync._core.lock import LockCore
 from structsync._core.request import Request
 
-from ._line import BOUND, index_is_exact, waiters_of
+from ._line import BOUND, all_are, index_is_exact, waiters_of
 
 OWNER = "owner"
 
@@ -31,6 +31,26 @@ def indexes_are_exact(core: ConditionCore) -> bool:
     """Also: the lock knows of the condition exactly while somebody waits there."""
     known = core in core.lock.conditions
     return index_is_exact(core) and index_is_exact(core.lock) and known == bool(core.line)
+
+
+def only_the_owner_of_the_lock_may_wait_or_notify(owner: int, who: int) -> None:
+    assert owner >= 0  # any claimant
+    core = ConditionCore(LockCore())
+    core.lock.admit(owner)
+    try:
+        core.refuse_unless_owner(who, "notify")
+    except RuntimeError:
+        assert who != owner
+    else:
+        assert who == owner
+
+
+def without_a_notification_nobody_is_let_in(waiting: int) -> None:
+    assert 0 <= waiting <= BOUND
+    core, requests = condition(waiting)
+    assert not core.admissible(OWNER)
+    assert core.settle() == []
+    assert core.waiting() == requests
 
 
 def a_wait_gives_the_lock_up_in_the_same_step(others: int) -> None:
@@ -56,7 +76,7 @@ def a_notification_moves_the_oldest_to_the_end_of_the_locks_line(
     assert core.notify(count) == []
     assert core.lock.waiting()[ahead:] == requests[:count]
     assert core.waiting() == requests[count:]
-    assert all(request.status is Status.PENDING for request in requests)
+    assert all_are(Status.PENDING, requests)
     assert indexes_are_exact(core)
 
 
@@ -128,7 +148,8 @@ def breaking_the_lock_reaches_every_waiter(waiting: int, count: int) -> None:
     core, requests = condition(waiting)
     core.notify(count)
     assert core.lock.owner_exited(OWNER, "exited") == requests
-    assert all(request.status is Status.BROKEN for request in requests)
+    assert all_are(Status.BROKEN, requests)
+    assert all(request.cause == "exited" for request in requests)
     assert not core.line
     assert not core.lock.line
     assert not core.lock.conditions
@@ -140,10 +161,21 @@ def closing_a_condition_spares_those_already_notified(waiting: int, count: int) 
     core.notify(count)
     assert core.end("closed") == []
     assert core.lock.waiting()[:count] == requests[:count]
-    assert all(request.status is Status.PENDING for request in requests[:count])
-    assert all(request.status is Status.BROKEN for request in requests[count:])
+    assert all_are(Status.PENDING, requests[:count])
+    assert all_are(Status.BROKEN, requests[count:])
+    assert all(request.cause == core.cause == "closed" for request in requests[count:])
+    assert not core.line
     assert waiters_of(core.lock.waiting()) == list(range(waiting))
     assert indexes_are_exact(core)
+
+
+def a_condition_stays_closed_for_the_first_reason(waiting: int) -> None:
+    assert 0 <= waiting <= BOUND
+    core, _ = condition(waiting)
+    core.end("closed")
+    assert core.end("closed again") == []
+    assert core.cause == "closed"
+    assert waiters_of(core.lock.waiting()) == list(range(waiting))
 
 
 def a_lock_is_not_at_rest_while_somebody_waits_for_a_notification(waiting: int) -> None:

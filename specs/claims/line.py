@@ -106,8 +106,19 @@ def closing_breaks_everybody_in_line_and_takes_nothing(value: int, needs: list[i
     ended = core.end("closed")
     assert claims_of(ended) == needs
     assert all_are(Status.BROKEN, ended)
+    assert all(request.cause == core.cause == "closed" for request in ended)
     assert not core.line
     assert core.value == value
+
+
+def a_closed_line_stays_closed_for_the_first_reason(value: int, needs: list[int]) -> None:
+    assert len(needs) <= BOUND
+    assert all(need >= 1 for need in needs)
+    assert not needs or needs[0] > value
+    core = with_line(SemaphoreCore(value), needs)
+    core.end("closed")
+    assert core.end("closed again") == []
+    assert core.cause == "closed"
 
 
 def nothing_is_granted_after_closing(value: int, needs: list[int], n: int, more: int) -> None:

@@ -14,6 +14,21 @@ from structsync._core.request import Request
 from ._planting import Ended, fault
 
 
+@fault(
+    ConditionCore,
+    "refuse_unless_owner",
+    refuted_by="condition.only_the_owner_of_the_lock_may_wait_or_notify",
+)
+def any_owner_will_do(core: ConditionCore, claim: Hashable, verb: str) -> None:
+    if core.lock.owner is None:
+        raise RuntimeError
+
+
+@fault(ConditionCore, "admits", refuted_by="condition.without_a_notification_nobody_is_let_in")
+def a_waiter_wakes_by_itself(core: ConditionCore, claim: Hashable) -> bool:
+    return True
+
+
 @fault(ConditionCore, "wait", refuted_by="condition.a_wait_gives_the_lock_up_in_the_same_step")
 def a_wait_keeps_the_lock(
     core: ConditionCore, claim: Hashable, waiter: Any
@@ -91,6 +106,7 @@ def closing_breaks_the_notified_too(core: ConditionCore, cause: Hashable) -> End
     core.notify(None)
     for request in core.lock.waiting():
         request.status = Status.BROKEN
+        request.cause = cause
     return []
 
 
@@ -103,3 +119,10 @@ def the_lock_does_not_know_of_the_condition(
     core: ConditionCore, claim: Hashable, waiter: Any
 ) -> tuple[Request[Any], Ended]:
     return core.enqueue(claim, waiter=waiter), core.lock.release(claim)
+
+
+@fault(ConditionCore, "end", refuted_by="condition.a_condition_stays_closed_for_the_first_reason")
+def the_last_reason_counts(core: ConditionCore, cause: Hashable) -> Ended:
+    core.cause = cause
+    core.notify(None)
+    return []

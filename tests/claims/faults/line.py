@@ -71,6 +71,12 @@ def closing_reaches_the_head_alone(core: SemaphoreCore, cause: str) -> Ended:
     return ended
 
 
+@fault(SemaphoreCore, "end", refuted_by="line.a_closed_line_stays_closed_for_the_first_reason")
+def the_last_reason_counts(core: SemaphoreCore, cause: str) -> Ended:
+    core.cause = cause
+    return []
+
+
 @fault(SemaphoreCore, "admissible", refuted_by="line.nothing_is_granted_after_closing")
 def a_closed_semaphore_still_grants(core: SemaphoreCore, claim: int, priority: int = 0) -> bool:
     return not core.line and core.admits(claim)
