@@ -78,7 +78,8 @@ class Ran(SphinxDirective):
         if program != "structsync":
             raise self.error(f"this shows runs of structsync, not of {program!r}")
         ran = subprocess.run(
-            [sys.executable, "-m", "structsync.cli", *words],
+            # -P: the installed package, not the folder of that name in the repository
+            [sys.executable, "-P", "-m", "structsync.cli", *words],
             cwd=record.ROOT,
             capture_output=True,
             text=True,
