@@ -8,8 +8,15 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from .lock_shell import LockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
+from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
 
-MACHINES = [SemaphoreShellMachine, LockShellMachine]
+MACHINES = [
+    SemaphoreShellMachine,
+    LockShellMachine,
+    LimiterShellMachine,
+    WaitQueueShellMachine,
+    ParkerShellMachine,
+]
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)

@@ -24,6 +24,7 @@ from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, Wait
 from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
+from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -182,10 +183,15 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     ],
     (SemaphoreMachine, withdrawing_an_ended_request_gives_back),
     (LimiterMachine, a_resize_lets_nobody_in),
+    (LimiterShellMachine, a_resize_lets_nobody_in),
     (LimiterMachine, a_borrower_may_wait_twice),
+    (LimiterShellMachine, a_borrower_may_wait_twice),
     (WaitQueueMachine, a_wake_is_kept),
+    (WaitQueueShellMachine, a_wake_is_kept),
     (WaitQueueMachine, closing_forgets_the_waiters),
+    (WaitQueueShellMachine, closing_forgets_the_waiters),
     (ParkerMachine, an_unblock_that_comes_first_is_lost),
+    (ParkerShellMachine, an_unblock_that_comes_first_is_lost),
     *[
         (machine, plant)
         for machine in (LockMachine, LockShellMachine)

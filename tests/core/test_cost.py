@@ -1,0 +1,82 @@
+"""A transition costs the same however many wait: counted in operations, because time lies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from structsync._core.lock import LockCore
+from structsync._core.semaphore import SemaphoreCore
+
+
+def lines_run(action: Callable[[], object]) -> int:
+    """How many lines of Python the action executes, comprehensions and loops line by line."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def crowd(waiters: int, policy: str) -> SemaphoreCore:
+    core = SemaphoreCore(0, policy=policy)
+    for _ in range(waiters):
+        core.submit(2)
+    return core
+
+
+ACTIONS: dict[str, Callable[[SemaphoreCore], object]] = {
+    "submit": lambda core: core.submit(2),
+    "withdraw the head": lambda core: core.withdraw(next(iter(core.line.values()))),
+    "withdraw the last": lambda core: core.withdraw(next(reversed(core.line.values()))),
+    "withdraw one in the middle": lambda core: core.withdraw(core.line[len(core.line) // 2]),
+    "grant": lambda core: core.release(2),
+    "refuse to barge": lambda core: core.admissible(1),
+}
+
+
+@pytest.mark.parametrize("policy", ["fifo", "priority"])
+@pytest.mark.parametrize("action", ACTIONS)
+def test_a_transition_runs_as_many_lines_with_1000_waiters_as_with_10(
+    action: str, policy: str
+) -> None:
+    few, many = crowd(10, policy), crowd(1_000, policy)
+    assert lines_run(lambda: ACTIONS[action](few)) == lines_run(lambda: ACTIONS[action](many))
+
+
+def test_a_second_claim_for_a_lock_is_found_without_a_search() -> None:
+    def refused(waiters: int) -> int:
+        core = LockCore()
+        for number in range(waiters):
+            core.submit(number)
+
+        def attempt() -> None:
+            with pytest.raises(RuntimeError):
+                core.refuse_impossible(waiters - 1)
+
+        return lines_run(attempt)
+
+    assert refused(10) == refused(1_000)
+
+
+def test_a_search_through_the_line_is_found() -> None:
+    def search(core: SemaphoreCore) -> None:
+        for _ in core.line:
+            pass
+
+    assert lines_run(lambda: search(crowd(10, "fifo"))) < lines_run(
+        lambda: search(crowd(1_000, "fifo"))
+    )

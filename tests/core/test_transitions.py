@@ -1,0 +1,308 @@
+"""Transitions of the cores: what each does, and that a refused one raises and nothing happens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from structsync._core.arbiter import Arbiter
+from structsync._core.capacity_limiter import CapacityLimiterCore
+from structsync._core.lock import LockCore
+from structsync._core.parker import Busy, ParkerCore
+from structsync._core.request import Request
+from structsync._core.semaphore import SemaphoreCore
+from structsync._core.wait_queue import WaitQueueCore
+
+
+def semaphore(value: int, max_value: int | None = None, *claims: int) -> SemaphoreCore:
+    core = SemaphoreCore(value, max_value=max_value)
+    for place, claim in enumerate(claims):
+        core.submit(claim, waiter="abcdef"[place])
+    return core
+
+
+def held_lock(*waiting: str) -> LockCore:
+    core = LockCore()
+    for who in ("owner", *waiting):
+        core.submit(who, waiter=who)
+    return core
+
+
+def lent_limiter(total: float, *borrowers: str) -> CapacityLimiterCore:
+    core = CapacityLimiterCore(total)
+    for who in borrowers:
+        core.submit(who, waiter=who)
+    return core
+
+
+def blocked_parker() -> ParkerCore:
+    core = ParkerCore()
+    core.submit(None)
+    return core
+
+
+def waiters(requests: list[Request[Any]] | None) -> list[str]:
+    assert requests is not None
+    return [request.waiter for request in requests]
+
+
+# ==== refused transitions raise, and nothing happens ====
+
+REFUSED: dict[str, tuple[Callable[[], Arbiter[Any]], Callable[[Any], object], type[Exception]]] = {
+    "more permits than there ever were": (
+        lambda: semaphore(0, 2, 1),
+        lambda core: core.submit(3),
+        ValueError,
+    ),
+    "a release too many": (lambda: semaphore(1, 2), lambda core: core.release(2), ValueError),
+    "resizing what has no size": (lambda: semaphore(1), lambda core: core.resize(3), ValueError),
+    "acquiring one's own lock": (held_lock, lambda core: core.submit("owner"), RuntimeError),
+    "waiting twice for a lock": (
+        lambda: held_lock("a"),
+        lambda core: core.submit("a"),
+        RuntimeError,
+    ),
+    "releasing somebody else's lock": (
+        lambda: held_lock("a"),
+        lambda core: core.release("a"),
+        RuntimeError,
+    ),
+    "borrowing twice": (lambda: lent_limiter(2, "a"), lambda core: core.submit("a"), RuntimeError),
+    "waiting twice for a token": (
+        lambda: lent_limiter(1, "a", "b"),
+        lambda core: core.submit("b"),
+        RuntimeError,
+    ),
+    "giving back what one has not": (
+        lambda: lent_limiter(1, "a", "b"),
+        lambda core: core.release("b"),
+        RuntimeError,
+    ),
+    "a second block": (blocked_parker, lambda core: core.submit(None), Busy),
+    "giving back a wait": (WaitQueueCore, lambda core: core.release(None), NotImplementedError),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_transition_raises_and_nothing_happens(case: str) -> None:
+    make, attempt, error = REFUSED[case]
+    core = make()
+    before, ticket = core.snapshot(), core.next_ticket
+    with pytest.raises(error):
+        attempt(core)
+    assert (core.snapshot(), core.next_ticket) == (before, ticket)
+
+
+# ==== the arbiter ====
+
+
+def test_what_fits_is_granted_at_once() -> None:
+    assert semaphore(1).submit(1).status == "granted"
+
+
+def test_withdrawing_the_head_lets_in_those_behind_it() -> None:
+    core = semaphore(1, None, 2, 1)
+    assert waiters(core.withdraw(core.waiting()[0])) == ["b"]
+
+
+@pytest.mark.parametrize("ending", ["granted", "withdrawn", "broken"])
+def test_withdrawing_an_ended_request_returns_none_and_changes_nothing(ending: str) -> None:
+    core = semaphore(0)
+    request = core.submit(1)
+    if ending == "granted":
+        core.release(1)
+    elif ending == "withdrawn":
+        core.withdraw(request)
+    else:
+        core.end("closed")
+    before = core.snapshot()
+    assert core.withdraw(request) is None
+    assert (core.snapshot(), request.status) == (before, ending)
+
+
+def test_ending_breaks_everybody_in_line_with_the_cause() -> None:
+    core = semaphore(0, None, 1, 1)
+    ended = core.end("why")
+    assert [(one.status, one.cause) for one in ended] == [("broken", "why")] * 2
+    assert not core.line
+
+
+def test_the_first_cause_stays() -> None:
+    core = semaphore(0)
+    core.end("first")
+    assert core.end("second") == []
+    assert core.cause == "first"
+
+
+def test_nothing_is_admissible_after_the_end() -> None:
+    core = semaphore(1)
+    core.end("closed")
+    assert not core.admissible(1)
+
+
+def test_giving_back_works_after_the_end() -> None:
+    core = semaphore(0, 1)
+    core.end("closed")
+    core.release(1)
+    assert core.value == 1
+
+
+class Guarded(Arbiter[str]):
+    """Grants what is not feared; raises for what is."""
+
+    calm: bool = False
+
+    def admits(self, claim: str) -> bool:
+        if claim == "feared" and self.calm:
+            raise LookupError(claim)
+        return self.calm
+
+    def admit(self, claim: str) -> None:
+        pass
+
+    def give_back(self, claim: str) -> None:
+        self.calm = True
+
+
+@pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
+def test_the_error_of_a_guard_ends_its_own_request_only(policy: str) -> None:
+    core = Guarded(policy=policy)
+    requests = [core.submit(claim) for claim in ("a", "feared", "b")]
+    assert core.release("") == requests
+    assert [one.status for one in requests] == ["granted", "broken", "granted"]
+    assert isinstance(requests[1].cause, LookupError)
+
+
+def test_the_base_leaves_the_three_functions_to_the_primitive() -> None:
+    base: Arbiter[str] = Arbiter()  # type: ignore[abstract]  # on purpose
+    for function in (base.admits, base.admit, base.give_back):
+        with pytest.raises(NotImplementedError):
+            function("a")
+
+
+def test_a_request_shows_how_it_stands() -> None:
+    assert repr(semaphore(1).submit(1)) == "<granted request 0 for 1>"
+
+
+# ==== semaphore ====
+
+
+def test_a_claim_is_all_or_nothing() -> None:
+    core = semaphore(0, None, 2)
+    assert core.release(1) == []
+    assert core.value == 1
+    assert waiters(core.release(1)) == ["a"]
+
+
+def test_a_queued_claim_survives_a_shrink_and_waits_for_growth() -> None:
+    core = semaphore(0, 3, 3)
+    core.resize(1)
+    assert core.value == -2
+    core.release(2)
+    assert core.value == 0
+    assert core.resize(3) == []
+    assert waiters(core.release(1)) == ["a"]
+
+
+def test_a_claim_that_once_was_possible_is_not_refused() -> None:
+    core = semaphore(1, 3)
+    core.resize(1)
+    assert core.submit(3).status == "pending"
+
+
+# ==== lock ====
+
+
+def test_releasing_hands_the_lock_to_the_next_in_line() -> None:
+    core = held_lock("a", "b")
+    assert waiters(core.release("owner")) == ["a"]
+    assert core.owner == "a"
+
+
+def test_an_owner_that_exits_breaks_the_lock() -> None:
+    core = held_lock("a")
+    assert [one.status for one in core.owner_exited("owner", "exited")] == ["broken"]
+    assert core.cause == "exited"
+
+
+def test_the_request_of_a_task_that_exits_is_withdrawn() -> None:
+    core = held_lock("a", "b")
+    request = core.waiting()[0]
+    assert core.owner_exited("a", "exited") == []
+    assert request.status == "withdrawn"
+    assert core.cause is None
+
+
+def test_the_exit_of_a_bystander_changes_nothing() -> None:
+    core = held_lock("a")
+    before = core.snapshot()
+    assert core.owner_exited("b", "exited") == []
+    assert core.snapshot() == before
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_lock_is_at_rest_when_nobody_owns_it_or_waits(held: bool) -> None:
+    core = held_lock() if held else LockCore()
+    assert core.at_rest is not held
+
+
+# ==== capacity limiter ====
+
+
+def test_nought_tokens_pause() -> None:
+    core = lent_limiter(0, "a")
+    assert waiters(core.waiting()) == ["a"]
+
+
+def test_infinitely_many_tokens_let_everybody_in() -> None:
+    assert set(lent_limiter(math.inf, "a", "b").borrowers) == {"a", "b"}
+
+
+def test_after_a_decrease_nobody_is_let_in_until_there_is_room() -> None:
+    core = lent_limiter(2, "a", "b", "c")
+    core.resize(1)
+    assert core.release("a") == []
+    assert waiters(core.release("b")) == ["c"]
+
+
+def test_an_increase_lets_in_as_many_as_there_is_room_for() -> None:
+    core = lent_limiter(1, "a", "b", "c", "d")
+    assert waiters(core.resize(3)) == ["b", "c"]
+
+
+def test_a_borrower_that_withdrew_may_ask_again() -> None:
+    core = lent_limiter(1, "a", "b")
+    core.withdraw(core.waiting()[0])
+    assert core.submit("b").status == "pending"
+
+
+# ==== wait queue and parker ====
+
+
+def test_a_wake_grants_the_oldest() -> None:
+    core = WaitQueueCore()
+    for who in "abc":
+        core.submit(None, waiter=who)
+    assert waiters(core.wake(2)) == ["a", "b"]
+
+
+def test_a_wake_that_finds_nobody_is_not_kept() -> None:
+    core = WaitQueueCore()
+    core.wake(3)
+    assert core.submit(None).status == "pending"
+
+
+def test_an_unblock_that_comes_first_is_kept() -> None:
+    core = ParkerCore()
+    core.release(None)
+    assert core.submit(None).status == "granted"
+
+
+def test_each_block_uses_one_unblock() -> None:
+    core = ParkerCore()
+    core.release(None)
+    core.submit(None)
+    assert core.submit(None).status == "pending"
