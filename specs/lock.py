@@ -65,8 +65,7 @@ class LockSpec(FifoSpec):
 
     @action(who=waiting)
     def waiter_disappears(self, who: str) -> None:
-        request = self.request_of(who)
-        self.note([request, *self.core.owner_exited(who, "broken")])
+        self.note(self.core.owner_exited(who, "broken"))
 
     @action(when=lambda spec: spec.core.cause is None)
     def close(self) -> None:

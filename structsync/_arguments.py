@@ -42,7 +42,9 @@ def check_sync(function: Callable[..., object], what: str) -> None:
     """Raise TypeError unless ``function`` is a callable that is not ``async def``."""
     if not callable(function):
         raise TypeError(f"{what} must be callable, not {function!r}")
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - an object whose call is async
+    ):
         raise TypeError(
             f"{what} must be a sync function, because it runs inside one step: {function!r}"
         )

@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import cast
 
 import trio
-
-
-@runtime_checkable
-class Cause(Protocol):
-    """Makes the error that waiters and later callers get."""
-
-    def error(self) -> Exception: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,5 +32,5 @@ class OwnerExited:
 
 
 def error_of(cause: object) -> BaseException:
-    """Return a fresh error for one waiter; a guard's own error is its own cause."""
-    return cause if isinstance(cause, BaseException) else cause.error()  # type: ignore[attr-defined]
+    """Return the error for one waiter: a fresh one, or the guard's own."""
+    return cause.error() if isinstance(cause, Closed | OwnerExited) else cast(BaseException, cause)

@@ -32,10 +32,11 @@ from trio.lowlevel import (
 
 from . import _holdings
 from ._causes import error_of
+from ._core.arbiter import OutOfService
 from ._core.gate import is_shut, refuse_user_code, threads
 from ._core.request import BROKEN, GRANTED, PENDING, Request
 from ._errors import RequestWithdrawn
-from ._service import check_in_service, check_run, running_task
+from ._service import check_run, out_of_service, running_task
 from .events import emit, emit_ended
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from .primitive import OwnedPrimitive, Primitive
 
     RaiseCancel = Callable[[], Any]
+    # What an abort does to the core: the requests that it lets in, or None if it comes too late.
+    Stop = Callable[[Request[Any]], list[Request[Any]] | None]
 
 
 @enable_ki_protection
@@ -71,7 +74,7 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
     request = enqueue(primitive, claim, priority)
     primitive._skips_left = primitive._skips
     request.parked = True
-    await wait_task_rescheduled(partial(_abort, primitive, request))
+    await wait_task_rescheduled(partial(_abort, primitive, request, core.withdraw))
     if primitive._owned:
         _holdings.hold(claim, primitive)  # type: ignore[arg-type]
 
@@ -83,8 +86,8 @@ def acquire_nowait(primitive: Primitive[Any], claim: Any) -> None:
         refuse_user_code()
     core = primitive._core
     if not core.admissible(claim):
-        check_in_service(primitive)
-        core.refuse_impossible(claim)
+        with out_of_service():
+            core.refuse(claim)
         check_run(primitive)
         raise trio.WouldBlock
     if primitive._thread != get_ident():
@@ -107,10 +110,11 @@ def give_back(primitive: Primitive[Any], claim: Any) -> None:
     if core.line and primitive._thread != get_ident():
         check_run(primitive)
     ended = core.release(claim)
+    if ended:
+        resume(ended)
     if primitive._observers:
         emit("released", primitive, claim, running_task())
-    if ended:
-        wake(primitive, ended)
+        emit_ended(primitive, ended)
 
 
 def submit(primitive: Primitive[Any], claim: Any, priority: int) -> Request[Any]:
@@ -118,29 +122,29 @@ def submit(primitive: Primitive[Any], claim: Any, priority: int) -> Request[Any]
     if threads:
         refuse_user_code()
     core, task = primitive._core, current_task()
-    if core.admissible(claim, priority):
-        if primitive._thread != get_ident():
-            check_run(primitive)
+    if primitive._thread != get_ident():
+        check_run(primitive)
+    with out_of_service():
         request = core.submit(claim, priority, task)
-        if primitive._observers:
-            emit("requested", primitive, claim, task)
-            emit("granted", primitive, claim, task)
-    else:
-        request = enqueue(primitive, claim, priority)
+    if request.status is PENDING:
         primitive._thread, primitive._root = 0, current_root_task()
     if primitive._owned:
         _holdings.hold(task, cast("OwnedPrimitive[Any]", primitive))
+    if primitive._observers:
+        emit("requested", primitive, claim, task)
+        if request.status is GRANTED:
+            emit("granted", primitive, claim, task)
     return request
 
 
 def enqueue(primitive: Primitive[Any], claim: Any, priority: int = 0) -> Request[Any]:
     """Put the current task into the line."""
-    core = primitive._core
-    if core.cause is not None:
-        check_in_service(primitive)
     if primitive._thread != get_ident():
         check_run(primitive)
-    request = core.enqueue(claim, priority, current_task())
+    try:
+        request = primitive._core.enqueue(claim, priority, current_task())
+    except OutOfService as ended:
+        raise error_of(ended.cause) from None
     if primitive._observers:
         emit("requested", primitive, claim, current_task())
     return request
@@ -174,17 +178,23 @@ async def wait_for(primitive: Primitive[Any], request: Request[Any]) -> None:
         await cancel_shielded_checkpoint()
         return
     check_run(primitive)
-
-    def abort(raise_cancel: RaiseCancel) -> Abort:
-        request.parked = False
-        return Abort.SUCCEEDED
-
     request.waiter = current_task()
     request.parked = True
-    await wait_task_rescheduled(abort)
+    await wait_task_rescheduled(partial(_abort, primitive, request, _keep_place))
+
+
+def _keep_place(request: Request[Any]) -> list[Request[Any]] | None:
+    return [] if request.status is PENDING else None
 
 
 def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
+    """Make the tasks of ended requests runnable, and tell the observers."""
+    resume(ended)
+    if primitive._observers:
+        emit_ended(primitive, ended)
+
+
+def resume(ended: list[Request[Any]]) -> None:
     """Make the tasks of ended requests runnable."""
     for request in ended:
         if request.parked:
@@ -193,87 +203,96 @@ def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
                 reschedule(request.waiter)
             else:
                 reschedule(request.waiter, outcome.Error(error_of_ended(request)))
-    if primitive._observers:
-        emit_ended(primitive, ended)
 
 
-def _abort(primitive: Primitive[Any], request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
-    """Withdraw the request of a task that trio wants to cancel, unless it is granted by then."""
+def _abort(
+    primitive: Primitive[Any], request: Request[Any], stop: Stop, raise_cancel: RaiseCancel
+) -> Abort:
+    """Stop the wait of a task that trio wants to cancel, unless it has ended by then."""
     if threads and is_shut():
         # A guard or an observer cancelled a scope while the core is in the middle of a step. The
         # cancellation is carried out right after it; until then a grant may still win.
-        trio.lowlevel.current_trio_token().run_sync_soon(
-            _abort_late, primitive, request, raise_cancel
-        )
+        _soon(_abort_late, primitive, request, stop, raise_cancel)
         return Abort.FAILED
-    ended = primitive._core.withdraw(request)
+    ended = stop(request)
     if ended is None:
         return Abort.FAILED
     request.parked = False
-    if primitive._observers:
-        emit_ended(primitive, [request])
-    wake(primitive, ended)
+    wake(primitive, ended if request.status is PENDING else [request, *ended])
     return Abort.SUCCEEDED
 
 
 def _abort_late(
-    primitive: Primitive[Any], request: Request[Any], raise_cancel: RaiseCancel
+    primitive: Primitive[Any], request: Request[Any], stop: Stop, raise_cancel: RaiseCancel
 ) -> None:
-    if request.parked and _abort(primitive, request, raise_cancel) is Abort.SUCCEEDED:
+    if request.parked and _abort(primitive, request, stop, raise_cancel) is Abort.SUCCEEDED:
         reschedule(request.waiter, outcome.capture(raise_cancel))
+
+
+def _soon(function: Callable[..., object], *args: object) -> None:
+    trio.lowlevel.current_trio_token().run_sync_soon(function, *args)
 
 
 async def wait_notified(condition: Condition, lock: Lock, task: Task) -> None:
     """Give the lock up, sleep until notified, and own the lock again, whatever happens."""
     if threads:
         refuse_user_code()
-    check_in_service(condition)
-    request, ended = condition._core.wait(task, task)
+    with out_of_service():
+        request, ended = condition._core.wait(task, task)
     condition._thread = get_ident()
     _holdings.drop(task, lock)
+    resume(ended)
     if condition._observers:
         emit("requested", condition, task, task)
+    if lock._observers:
         emit("released", lock, task, task)
-    wake(lock, ended)
-    cancelled: RaiseCancel | None = None
-
-    def abort(raise_cancel: RaiseCancel) -> Abort:
-        nonlocal cancelled
-        if threads and is_shut():
-            trio.lowlevel.current_trio_token().run_sync_soon(abort_late, raise_cancel)
-        elif (granted := condition._core.cancel(request)) is not None:
-            cancelled = raise_cancel
-            if condition._observers:
-                emit_ended(condition, [request])
-            wake(lock, granted)
-        # Never SUCCEEDED: the task sleeps on until it owns the lock, and raises then.
-        return Abort.FAILED
-
-    def abort_late(raise_cancel: RaiseCancel) -> None:
-        if request.parked:
-            abort(raise_cancel)
-
+        emit_ended(lock, ended)
+    cancelled: list[RaiseCancel] = []
     request.parked = True
-    await wait_task_rescheduled(abort)
-    _holdings.hold(task, lock)
-    if cancelled is not None:
-        cancelled()
-    if request.status is BROKEN:
-        raise error_of(request.cause)
+    try:
+        await wait_task_rescheduled(partial(_abort_wait, condition, lock, request, cancelled))
+        _holdings.hold(task, lock)
+        if cancelled:
+            cancelled.pop()()
+        if request.status is BROKEN:
+            raise error_of(request.cause)
+    finally:
+        if condition._observers:
+            emit_ended(condition, [request])
 
 
-def change(primitive: Primitive[Any], transition: Callable[[], list[Request[Any]]]) -> None:
-    """Carry out a transition of the core and wake those whom it lets in."""
+def _abort_wait(
+    condition: Condition,
+    lock: Lock,
+    request: Request[Any],
+    cancelled: list[RaiseCancel],
+    raise_cancel: RaiseCancel,
+) -> Abort:
+    """Let the waiter join the lock's line; it raises when it owns the lock."""
+    if threads and is_shut():
+        _soon(_abort_wait, condition, lock, request, cancelled, raise_cancel)
+    elif (granted := condition._core.cancel(request)) is not None:
+        cancelled.append(raise_cancel)
+        wake(lock, granted)
+    # Never SUCCEEDED: the task sleeps on until it owns the lock.
+    return Abort.FAILED
+
+
+def change(
+    primitive: Primitive[Any],
+    transition: Callable[[], list[Request[Any]]],
+    *,
+    wakes: Primitive[Any] | None = None,
+) -> None:
+    """Carry out a transition of the core and wake those whom it lets in.
+
+    Those are waiters of the primitive itself, or of ``wakes``.
+    """
     if threads:
         refuse_user_code()
     if not primitive._core.at_rest and primitive._thread != get_ident():
         check_run(primitive)
-    wake(primitive, transition())
-
-
-def end(primitive: Primitive[Any], cause: Hashable) -> None:
-    """Take the primitive out of service and wake everybody with the cause."""
-    change(primitive, lambda: primitive._core.end(cause))
+    wake(wakes or primitive, transition())
 
 
 def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from trio.lowlevel import Task, current_root_task, current_task
 
 from ._causes import error_of
+from ._core.arbiter import OutOfService
 
 if TYPE_CHECKING:
     from .primitive import Primitive
 
 
-def check_in_service(primitive: Primitive[Any]) -> None:
-    """Raise the error of a primitive that is closed or broken."""
-    if primitive._core.cause is not None:
-        raise error_of(primitive._core.cause)
+@contextmanager
+def out_of_service() -> Iterator[None]:
+    """Raise the error of a primitive that is closed or broken where its core refuses for that."""
+    try:
+        yield
+    except OutOfService as ended:
+        raise error_of(ended.cause) from None
 
 
 def check_run(primitive: Primitive[Any], *, disturbs_sleepers_only: bool = False) -> None:

@@ -66,6 +66,7 @@ class CapacityLimiter(Primitive[object]):
         return self._core.total_tokens
 
     @total_tokens.setter
+    @enable_ki_protection
     def total_tokens(self, total_tokens: float) -> None:
         _check_total(total_tokens)
         _park.change(self, lambda: self._core.resize(total_tokens))

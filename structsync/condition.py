@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import inspect
+from collections.abc import Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar, final
 
@@ -18,7 +19,7 @@ from . import _park
 from ._arguments import check_count, check_sync
 from ._core.condition import ConditionCore
 from ._core.gate import user_code
-from ._service import check_in_service
+from .events import everywhere
 from .lock import Lock, LockStatistics
 from .primitive import Primitive, PrimitiveStatistics
 
@@ -114,8 +115,6 @@ class Condition(Primitive[Task]):
         task = current_task()
         self._core.refuse_unless_owner(task, "wait")
         await checkpoint_if_cancelled()
-        # Nobody can own a closed lock again, so nobody could notify, and the wait would not end.
-        check_in_service(self._lock)
         await _park.wait_notified(self, self._lock, task)
 
     @enable_ki_protection
@@ -175,10 +174,21 @@ class Condition(Primitive[Task]):
     def _describe(self) -> str:
         return f"on {self._lock!r}"
 
+    def _end(self, cause: Hashable) -> None:
+        # Its waiters go on to the lock's line, and it is the lock that may let one in.
+        _park.change(self, lambda: self._core.end(cause), wakes=self._lock)
+
     def _balance(self) -> int:
-        return self._lock._balance()
+        # Where a scope owns the lock too, the lock answers for itself.
+        return self._lock._balance() if self._lock._observers is everywhere else 0
 
 
 def _evaluate(predicate: Callable[[], T]) -> T:
     with user_code():
-        return predicate()
+        value = predicate()
+    if inspect.iscoroutine(value):
+        value.close()
+        raise TypeError(
+            f"predicate must be a sync function, but it returned a coroutine: {value!r}"
+        )
+    return value

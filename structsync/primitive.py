@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeAlias, cast
 
@@ -125,9 +125,12 @@ class Primitive(Generic[ClaimT]):
           RuntimeError: if another trio run uses it now.
         """
         in_service = self._core.cause is None
-        _park.end(self, Closed(type(self).__name__))
+        self._end(Closed(type(self).__name__))
         if self._observers and in_service:
             emit("closed", self, None, running_task())
+
+    def _end(self, cause: Hashable) -> None:
+        _park.change(self, lambda: self._core.end(cause))
 
     def statistics(self) -> PrimitiveStatistics:
         """Return the state of this primitive, for debugging."""
@@ -136,7 +139,7 @@ class Primitive(Generic[ClaimT]):
     def _describe(self) -> str:
         """Return the state as it stands in ``repr``; by default the fields of the core."""
         core = self._core
-        return ", ".join(f"{name}={getattr(core, name)!r}" for name in core.state_fields)
+        return ", ".join(f"{name}={getattr(core, name, 'unset')!r}" for name in core.state_fields)
 
     def __repr__(self) -> str:
         core = self._core
@@ -153,6 +156,10 @@ class Primitive(Generic[ClaimT]):
             f"a {type(self).__name__} cannot be copied or pickled: tasks wait in this one; "
             "share the object itself"
         )
+
+    def _units(self, claim: ClaimT) -> int:
+        """Return for how many units of :meth:`_balance` a claim stands."""
+        return 1
 
     def _balance(self) -> int | None:
         """Return a number that falls by one for each unit lent out.

@@ -11,10 +11,10 @@ from typing import Any, NoReturn, TypeVar, TypeVarTuple, final
 import trio
 from trio.lowlevel import enable_ki_protection
 
+from ._causes import error_of
 from ._core.claimants import ClaimantArbiter
 from ._core.ledger import Ledger
 from ._errors import PermitLeakError
-from ._service import check_in_service
 from .events import Event, everywhere
 from .primitive import Primitive
 
@@ -72,7 +72,8 @@ class Scope:
             raise RuntimeError("this scope has ended; own primitives inside its block")
         if primitive._observers is not everywhere:
             raise ValueError(f"{primitive!r} is owned by a scope already; own it once")
-        check_in_service(primitive)
+        if primitive._core.cause is not None:
+            raise error_of(primitive._core.cause)
         self._owned[primitive] = _Account(primitive)
         return primitive
 
@@ -93,7 +94,11 @@ class Scope:
 
     def _end(self) -> PermitLeakError | None:
         accounts, self._owned = self._owned or {}, None
+        for account in accounts.values():
+            account.close()
         leaks = [leak for account in accounts.values() if (leak := account.settle())]
+        for primitive in accounts:
+            primitive._observers = everywhere
         return PermitLeakError("; ".join(leaks)) if leaks else None
 
     def __init_subclass__(cls) -> NoReturn:
@@ -114,33 +119,32 @@ class _Account:
 
     def note(self, event: Event) -> None:
         if event.kind in ("granted", "released"):
-            units = event.claim if isinstance(event.claim, int) else 1
+            units = self.primitive._units(event.claim)
             # A lock and a limiter are claimed by name: who gives back may be another task.
             named = isinstance(self.primitive._core, ClaimantArbiter)
             who = event.claim if named else event.task
             self.ledger.note(who, units if event.kind == "granted" else -units)
 
+    def close(self) -> None:
+        """Close the primitive, if it can be closed from here."""
+        # In use by another run it cannot, and an error about that would hide what ended the scope.
+        with contextlib.suppress(RuntimeError):
+            self.primitive.close()
+
     def settle(self) -> str | None:
-        """Close the primitive; return what is missing, in words."""
-        primitive = self.primitive
-        closing = primitive._balance()
+        """Return what is missing, in words."""
+        closing = self.primitive._balance()
         missing = (
             self.ledger.total()
             if self.opening is None or closing is None
             else self.opening - closing
         )
-        described = repr(primitive)
-        primitive._observers = everywhere
-        # In use by another run: it cannot be closed from here, and an error about that would hide
-        # what ended this scope.
-        with contextlib.suppress(RuntimeError):
-            primitive.close()
         if missing <= 0:
             return None
         debtors = ", ".join(
             f"{who!r} took {units} too many" for who, units in self.ledger.debtors()
         )
-        return f"{missing} not given back to {described}: {debtors or 'by nobody known'}"
+        return f"{missing} not given back to {self.primitive!r}: {debtors or 'by nobody known'}"
 
 
 class _ScopeManager:

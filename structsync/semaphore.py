@@ -182,5 +182,8 @@ class Semaphore(Primitive[int]):
         bound = "" if self.max_value is None else f"/{self.max_value}"
         return f"value {self.value}{bound}"
 
+    def _units(self, claim: int) -> int:
+        return claim
+
     def _balance(self) -> int:
         return self.value - (self.max_value or 0)

@@ -26,6 +26,14 @@ from .policy import make_policy
 from .request import BROKEN, GRANTED, WITHDRAWN, ClaimT, Request
 
 
+class OutOfService(Exception):
+    """The primitive is closed or broken; ``cause`` says why."""
+
+    def __init__(self, cause: Hashable) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
 class Arbiter(Generic[ClaimT]):
     """The public base of a pure core: a line of requests and the policy that grants them.
 
@@ -45,7 +53,7 @@ class Arbiter(Generic[ClaimT]):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         own = inspect.get_annotations(cls).items()
-        names = (name for name, kind in own if not str(kind).startswith("ClassVar"))
+        names = (name for name, kind in own if "ClassVar[" not in str(kind))
         cls.state_fields = tuple(dict.fromkeys((*cls.state_fields, *names)))
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
@@ -76,6 +84,12 @@ class Arbiter(Generic[ClaimT]):
     def refuse_impossible(self, claim: ClaimT) -> None:
         """Raise if the claim can never be granted (I7): it must not block those behind it."""
 
+    def refuse(self, claim: ClaimT) -> None:
+        """Raise if the claim can no longer, or never, be granted."""
+        if self.cause is not None:
+            raise OutOfService(self.cause)
+        self.refuse_impossible(claim)
+
     @property
     def at_rest(self) -> bool:
         """Whether nobody waits and nobody owns it, so that it may move to another run."""
@@ -93,9 +107,10 @@ class Arbiter(Generic[ClaimT]):
         """Put a claim that is not admissible now into the line.
 
         Raises:
-          ValueError: if it can never be granted.
+          OutOfService: if the primitive is closed or broken.
+          Exception: what :meth:`refuse_impossible` raises, if it can never be granted.
         """
-        self.refuse_impossible(claim)
+        self.refuse(claim)
         request = Request(claim, self.next_ticket, waiter)
         self.join(request, priority)
         return request
@@ -142,7 +157,8 @@ class Arbiter(Generic[ClaimT]):
         if not self.leave(request):
             return None
         request.status = WITHDRAWN
-        return self.settle()
+        # Under "eligible" each that waits was looked at in this very state, and is not admitted.
+        return self.settle() if self.policy.head_blocks else []
 
     def settle(self) -> list[Request[ClaimT]]:
         """Grant whatever can be granted now, in grant order. Runs after every change."""

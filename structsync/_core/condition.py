@@ -20,6 +20,7 @@ from collections.abc import Hashable
 from itertools import islice
 from typing import Any
 
+from .arbiter import OutOfService
 from .claimants import ClaimantArbiter
 from .lock import LockCore
 from .request import BROKEN, WITHDRAWN, Request
@@ -50,7 +51,12 @@ class ConditionCore(ClaimantArbiter):
         """Queue the owner of the lock for a notification and release the lock, in one step.
 
         Returns the request, and the requests that the release ended.
+
+        Raises:
+          OutOfService: if the condition or the lock is: nobody could own the lock to notify.
         """
+        if self.lock.cause is not None:
+            raise OutOfService(self.lock.cause)
         request = self.enqueue(claim, waiter=waiter)
         self.lock.conditions[self] = None
         return request, self.lock.release(claim)
@@ -123,7 +129,7 @@ class ConditionCore(ClaimantArbiter):
 
     def _rejoin(self, request: Request[Any]) -> None:
         again: Request[Any] = Request(request.claim, -1, request.waiter)
-        again.parked = request.parked
+        again.parked, request.parked = request.parked, False
         self.lock.join(again)
 
     def _pop(self, request: Request[Any]) -> bool:

@@ -53,10 +53,13 @@ class LockCore(ClaimantArbiter):
         return ended
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> list[Request[Any]]:
-        """Break the lock if the claimant that exited owns it; else withdraw what it left in line."""
+        """Break the lock if the claimant that exited owns it; else withdraw what it left in line.
+
+        Returns all requests that this ended, the withdrawn one first: somebody may wait for it.
+        """
         if self.owner == claimant:
             return self.end(cause)
-        for request in self.waiting():
-            if request.claim == claimant:
-                return self.withdraw(request) or []
-        return []
+        if claimant not in self.pending:
+            return []
+        (request,) = (each for each in self.line.values() if each.claim == claimant)
+        return [request, *(self.withdraw(request) or [])]

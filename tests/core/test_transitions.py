@@ -231,7 +231,7 @@ def test_an_owner_that_exits_breaks_the_lock() -> None:
 def test_the_request_of_a_task_that_exits_is_withdrawn() -> None:
     core = held_lock("a", "b")
     request = core.waiting()[0]
-    assert core.owner_exited("a", "exited") == []
+    assert core.owner_exited("a", "exited") == [request]
     assert request.status == "withdrawn"
     assert core.cause is None
 
