@@ -204,6 +204,20 @@ async def test_an_acquire_whose_time_is_up_leaks_no_lock(
     assert not lock.locked()
 
 
+async def test_a_cancelled_wait_for_a_request_loses_neither_place_nor_grant(
+    start: Start, one_step: OneStep
+) -> None:
+    """P14, python/asyncio#343: wait_for(queue.get()) dropped the item. A request is apart from the
+    wait for it: whichever comes first, its permit is granted, and given back by its block."""
+    semaphore = taken(1)
+    with semaphore.request() as request:
+        waiter = await start(request.wait)
+        cancel_first = await one_step(waiter.cancel, semaphore.release)
+        assert waiter.ended == ("cancelled" if cancel_first else "done")
+        assert (request.status, semaphore.value) == ("granted", 0)
+    assert semaphore.value == 1
+
+
 async def test_a_claim_that_was_half_there_leaves_no_trace_at_close_and_cancellation(
     start: Start, one_step: OneStep
 ) -> None:

@@ -37,6 +37,15 @@ async def test_a_cancelled_block_leaves_the_stored_unblock(start: Start, one_ste
     assert parker.statistics().unblocks == (1 if cancel_first else 0)
 
 
+async def test_stored_unblocks_add_up(start: Start) -> None:
+    """N11, tokio#3652: three unblocks let three blocks pass, and no fourth."""
+    parker = Parker()
+    for _ in range(3):
+        parker.unblock()
+    blocks = [await start(parker.block) for _ in range(4)]
+    assert [block.ended for block in blocks] == ["done", "done", "done", "waiting"]
+
+
 async def test_a_wake_after_a_wake_of_all_reaches_who_was_not_woken(
     start: Start, one_step: OneStep
 ) -> None:
@@ -51,6 +60,15 @@ async def test_a_wake_after_a_wake_of_all_reaches_who_was_not_woken(
     assert (first.ended, second.ended) == (
         ("cancelled", "done") if cancel_first else ("done", "waiting")
     )
+
+
+async def test_wakes_beyond_those_who_wait_are_not_stored(start: Start) -> None:
+    """N11, tokio#3652: here nothing is stored that a later call could overwrite; a Parker stores."""
+    queue = WaitQueue()
+    first = await start(queue.wait)
+    queue.wake(5)
+    late = await start(queue.wait)
+    assert (first.ended, late.ended) == ("done", "waiting")
 
 
 @pytest.mark.parametrize("count", [1, 3, 40])
