@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import signal
 import weakref
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
@@ -251,6 +252,7 @@ async def test_an_object_whose_call_is_async_is_no_predicate() -> None:
 
     condition = structsync.Condition()
     async with condition:
-        for predicate in (AsyncCall(), lambda: answer()):
+        predicates: list[Callable[[], Any]] = [AsyncCall(), lambda: answer()]
+        for predicate in predicates:
             with pytest.raises(TypeError, match="sync function"):
                 await condition.wait_for(predicate)
