@@ -80,6 +80,7 @@ def a_newcomer_is_granted_only_if_nobody_waits(value: int, needs: list[int], n: 
     assert admissible == (newcomer.status is Status.GRANTED) == (not needs and n <= value)
     assert claims_of(core.waiting()) == (needs if admissible else [*needs, n])
     assert core.value == (value - n if admissible else value)
+    assert newcomer.ticket == core.next_ticket - 1 == len(needs)  # granted or not, it counts
     assert nothing_grantable_waits(core)
 
 

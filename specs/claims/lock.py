@@ -127,7 +127,9 @@ def another_that_exits_leaves_the_lock_in_service(owner: int, names: list[int], 
     assert distinct([owner, *names])
     assert who != owner
     core = owned_by(owner, names)
-    assert core.owner_exited(who, "exited") == []
+    ended = core.owner_exited(who, "exited")
+    assert claims_of(ended) == [name for name in names if name == who]
+    assert all_are(Status.WITHDRAWN, ended)
     assert core.owner == owner
     assert core.cause is None
     assert claims_of(core.waiting()) == [name for name in names if name != who]
