@@ -12,6 +12,7 @@ tells no two states apart.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import methodcaller
 from typing import Any
 
 from structsync import Arbiter, Status
@@ -86,11 +87,24 @@ class LineSpec(Spec):
         return invariants.nobody_waits_out_of_service(self.core)
 
     @invariant
+    def nobody_joins_out_of_service(self) -> bool:
+        """Closed or broken, it refuses whoever comes, and that leaves no trace (C8)."""
+        return self.core.cause is None or all(
+            invariants.refuses(self.core, methodcaller("enqueue", *claim))
+            for claim in self.newcomers
+        )
+
+    @invariant
     def nowait_agrees_with_the_line(self) -> bool:
         """A nowait succeeds exactly when a request made now would be granted (I2)."""
         return all(invariants.nowait_agrees(self.core, *claim) for claim in self.newcomers)
 
     # ==== Step properties ====
+
+    @step
+    def closed_stays_closed(self, before: Any) -> bool:
+        """Why it is out of service, it says from then on (C1)."""
+        return before.core.cause is None or bool(self.core.cause == before.core.cause)
 
     @step
     def ended_requests_stay_ended(self, before: Any) -> bool:

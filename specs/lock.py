@@ -19,8 +19,8 @@ from .common import FifoSpec
 
 # ==== Bounds ====
 
-# One owner and six in line: the head, the tail, and a middle in which neighbours can be exchanged.
-TASKS = ("a", "b", "c", "d", "e", "f", "g")
+# One owner and five in line: the head, the tail, and a middle in which neighbours can be exchanged.
+TASKS = ("a", "b", "c", "d", "e", "f")
 
 
 def idle(spec: LockSpec) -> list[str]:
@@ -38,6 +38,11 @@ class LockSpec(FifoSpec):
     newcomers = (("one more", 0),)
     core: LockCore = start(LockCore)
     owners: tuple[str, ...] = start(tuple)  # who was granted the lock and has not released it
+
+    gone: tuple[str, ...] = start(tuple)  # who disappeared in line just now; forgotten like `ended`
+
+    def canonical(self, snapshot: Any) -> Any:
+        return snapshot._replace(ended=(), gone=())
 
     # ==== Words that actions use ====
 
@@ -65,6 +70,7 @@ class LockSpec(FifoSpec):
 
     @action(who=waiting)
     def waiter_disappears(self, who: str) -> None:
+        self.gone = (who,)
         self.note(self.core.owner_exited(who, "broken"))
 
     @action(when=lambda spec: spec.core.cause is None)
@@ -100,6 +106,12 @@ class LockSpec(FifoSpec):
         )
 
     # ==== Step properties ====
+
+    @step
+    def whoever_disappears_leaves_the_line(self, before: Any) -> bool:
+        """A place in line is given up when the task that has it disappears, and the task is told."""
+        told = [one.waiter for one in self.ended]
+        return all(who in told and who not in self.in_line() for who in self.gone)
 
     @step
     def whoever_left_may_come_back(self, before: Any) -> bool:

@@ -75,7 +75,7 @@ class OwnerDisappearsUnnoticed(LockCore):
         return ended
 
 
-@fault(LockSpec, "core", refuted_by="ended_requests_stay_ended")
+@fault(LockSpec, "core", refuted_by="whoever_disappears_leaves_the_line")
 class WhoeverDisappearedStaysInLine(LockCore):
     """A task with a place in line is gone, and the lock will be handed to it (D4: tokio#6450)."""
 

@@ -64,7 +64,7 @@ class ParkerSpec(FifoSpec):
     def one_at_a_time(self) -> bool:
         """Whoever comes while another blocks is refused, and that leaves no trace."""
         refused = invariants.refuses(self.core, lambda core: core.enqueue(None))
-        return refused == bool(self.core.line)
+        return self.core.cause is not None or refused == bool(self.core.line)
 
     # ==== Step properties ====
 

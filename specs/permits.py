@@ -73,6 +73,10 @@ class PermitsSpec(LineSpec):
     def close(self) -> None:
         self.note(self.core.end("closed"))
 
+    @action(when=lambda spec: spec.core.cause is not None)
+    def close_again(self) -> None:
+        self.note(self.core.end("closed again"))
+
     # ==== Invariants ====
 
     @invariant

@@ -165,6 +165,32 @@ class CloseForgetsAllButTheHead(SemaphoreCore):
         return ended
 
 
+@fault(SemaphoreSpec, "core", refuted_by="closed_stays_closed")
+class ResizingOpensItAgain(SemaphoreCore):
+    """A closed semaphore is in service again after its size has changed (C1: tokio#8020)."""
+
+    def resize(self, max_value: int) -> Ended:
+        self.cause = None
+        return super().resize(max_value)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="closed_stays_closed")
+class TheLastToCloseIsBelieved(SemaphoreCore):
+    """Closing twice replaces the reason, and two callers are told different things."""
+
+    def end(self, cause: Any) -> Ended:
+        self.cause = None
+        return super().end(cause)
+
+
+@fault(SemaphoreSpec, "core", refuted_by="nobody_joins_out_of_service")
+class ClosedTakesMoreWaiters(SemaphoreCore):
+    """Whoever comes after the closing waits for what cannot come (P9: vs-threading#200)."""
+
+    def refuse(self, claim: int) -> None:
+        self.refuse_impossible(claim)
+
+
 @fault(SemaphoreSpec, "core", refuted_by="impossible_claims_are_refused")
 class ImpossibleClaimsAreQueued(SemaphoreCore):
     """A claim above the maximum waits for ever and blocks those behind it (D8: zio#11187)."""

@@ -15,8 +15,8 @@ from .common import FifoSpec
 
 # ==== Bounds ====
 
-# A wake of two among seven: some before them, some after, on each side neighbours to be exchanged.
-WAITERS = ("a", "b", "c", "d", "e", "f", "g")
+# A wake of two among six: some before them, some after, on each side neighbours to be exchanged.
+WAITERS = ("a", "b", "c", "d", "e", "f")
 
 
 def idle(spec: WaitQueueSpec) -> list[str]:

@@ -80,8 +80,9 @@ def places_are_kept(
 ) -> bool:
     """Who was in line stands there still, in the same order, or has ended; newcomers are behind."""
     stay = [waiter for waiter in before if waiter not in ended]
-    newcomers = after[len(stay) :]
-    return list(after[: len(stay)]) == stay and not any(one in before for one in newcomers)
+    if list(after[: len(stay)]) != stay:
+        return False
+    return len(after) == len(stay) or not any(one in before for one in after[len(stay) :])
 
 
 def served_in_line(
@@ -103,6 +104,7 @@ def twin_of(core: CoreT) -> CoreT:
     for name, value in vars(core).items():
         is_container = isinstance(value, list | dict | set)
         twin.__dict__[name] = value.copy() if is_container else value
-    twin.policy = copy.copy(core.policy)
+    if core.policy.ranked:  # the others keep nothing
+        twin.policy = copy.copy(core.policy)
     twin.restore(core.snapshot())
     return twin

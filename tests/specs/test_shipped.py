@@ -1,0 +1,126 @@
+"""The specifications that ship: complete, able to fail, and what the manifest says they are."""
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+
+import structsync
+from structsync import Primitive
+from structsync.checking import Fault, Spec, Verdict, check, check_fault
+from structsync.checking._language import declaration_of, declared_in
+from structsync.checking._load import Loaded, shipped_specs
+
+SHIPPED: Loaded = shipped_specs()
+MANIFEST = tomllib.loads((SHIPPED.folder / "manifest.toml").read_text(encoding="utf-8"))
+
+
+def primitives() -> list[str]:
+    """Return the modules of the public primitives, which give their specifications the name."""
+    found = [getattr(structsync, name) for name in structsync.__all__]
+    return [
+        re.sub(r"(?<=[a-z])(?=[A-Z])", "_", one.__name__).lower()
+        for one in found
+        if isinstance(one, type) and issubclass(one, Primitive) and one is not Primitive
+    ]
+
+
+def module_of(spec: type[Spec]) -> str:
+    return spec.__module__.rpartition(".")[2]
+
+
+def properties(spec: type[Spec]) -> dict[str, Any]:
+    return {
+        name: function
+        for name, function in declared_in(spec).items()
+        if (word := declaration_of(function)) is not None and word.kind != "action"
+    }
+
+
+# ==== What there is ====
+
+
+def test_there_are_primitives_to_specify() -> None:
+    assert {"semaphore", "capacity_limiter"} <= {*primitives()}
+
+
+@pytest.mark.parametrize("primitive", primitives())
+def test_every_primitive_is_specified(primitive: str) -> None:
+    assert primitive in {module_of(spec) for spec in SHIPPED.specs.values()}
+
+
+@pytest.mark.parametrize("primitive", primitives())
+def test_every_primitive_has_at_least_three_planted_faults(primitive: str) -> None:
+    planted = [one for one in SHIPPED.faults.values() if module_of(one.spec) == primitive]
+    assert len(planted) >= 3
+
+
+@pytest.mark.parametrize("name", SHIPPED.specs)
+def test_every_property_is_refuted_by_a_planted_fault(name: str) -> None:
+    """Of a property that several specs share, the fault may be planted in any of them."""
+    refuted = {
+        properties(one.spec)[one.refuted_by]
+        for one in SHIPPED.faults.values()
+        if one.refuted_by in properties(one.spec)
+    }
+    mine = properties(SHIPPED.specs[name])
+    assert [each for each, function in mine.items() if function not in refuted] == []
+
+
+@pytest.mark.parametrize("name", SHIPPED.specs)
+def test_every_property_says_what_it_promises(name: str) -> None:
+    mine = properties(SHIPPED.specs[name])
+    assert [each for each, function in mine.items() if not function.__doc__] == []
+
+
+@pytest.mark.parametrize("name", SHIPPED.faults)
+def test_every_planted_fault_says_what_the_bug_is(name: str) -> None:
+    assert re.match(r"\S.*\.$", SHIPPED.faults[name].description)
+
+
+def test_no_planted_fault_is_named_twice() -> None:
+    """A second fault on one class or function would replace the first without a word."""
+    planted = [one for one in SHIPPED.faults.values() if len(marks(one)) != 1]
+    assert planted == []
+
+
+def marks(fault: Fault) -> tuple[Fault, ...]:
+    return tuple(vars(fault.factory)["__structsync_faults__"])
+
+
+# ==== What the checker says ====
+
+
+def test_the_manifest_knows_each_spec_and_fault_and_no_others() -> None:
+    assert set(MANIFEST["spec"]) == set(SHIPPED.specs)
+    assert set(MANIFEST["fault"]) == set(SHIPPED.faults)
+
+
+def test_the_manifest_records_nothing_but_confirmed() -> None:
+    for name, recorded in MANIFEST["spec"].items():
+        assert set(recorded["properties"].values()) == {Verdict.CONFIRMED.value}, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED.specs)
+def test_verdicts_and_sizes_are_those_on_record(name: str) -> None:
+    found = check(SHIPPED.specs[name])
+    assert MANIFEST["spec"][name] == {
+        "states": found.states,
+        "transitions": found.transitions,
+        "depth": found.depth,
+        "properties": {one.name: one.verdict.value for one in found.properties},
+    }
+
+
+@pytest.mark.parametrize("name", SHIPPED.faults)
+def test_the_named_property_finds_the_planted_fault(name: str) -> None:
+    found = check_fault(SHIPPED.faults[name])
+    assert found.caught
+    recorded = MANIFEST["fault"][name]
+    assert (found.refuted_by, found.steps) == (recorded["refuted_by"], recorded["steps"])
+
+
+def test_the_longest_trace_of_a_planted_fault_has_at_most_ten_steps() -> None:
+    assert max(one["steps"] for one in MANIFEST["fault"].values()) <= 10
