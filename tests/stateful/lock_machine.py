@@ -142,6 +142,12 @@ class LockMachine(CoreMachine):
     def cancel_a_notified_waiter(self, who: str) -> None:
         self.cancel(who)
 
+    @precondition(lambda self: self.notified() and self.awake() and not self.model.closed)
+    @rule()
+    def line_up_behind_the_notified(self) -> None:
+        """So that it matters who takes over the place of a notified waiter."""
+        self.acquire(self.awake()[0], 0)
+
     def notified(self) -> list[str]:
         return [entry.who for entry in self.model.entries if entry.condition]
 

@@ -25,8 +25,8 @@ OWNERS_CHANGES = st.tuples(
 
 
 class LockShellMachine(ShellMachine):
-    """Five tasks, one lock, two conditions. Only grants are compared as events: a wait has two
-    primitives, and its events are told by both."""
+    """Five tasks, one lock, two conditions. Only the grants of the lock are compared as events: a wait
+    has two primitives, and each tells of it."""
 
     primitive: structsync.Lock
     model: LockModel
@@ -44,7 +44,7 @@ class LockShellMachine(ShellMachine):
             self.visitors[who] = Visitor(Actor(self.stepper, who))
 
     def note(self, event: structsync.Event) -> None:
-        if event.kind == "granted":
+        if event.kind == "granted" and event.primitive is self.primitive:
             super().note(event)
 
     def predict(self, kind: str, who: str) -> None:
@@ -171,6 +171,12 @@ class LockShellMachine(ShellMachine):
         if who in self.visitors:
             self.stepper.step(self.visitors[who].actor.scope.cancel)
             self.predict_cancel(who)
+
+    @precondition(lambda self: self.notified() and self.newly())
+    @rule()
+    def line_up_behind_the_notified(self) -> None:
+        """So that it matters who takes over the place of a notified waiter."""
+        self.acquire(self.newly()[0], 0, None)
 
     def notified(self) -> list[str]:
         return [entry.who for entry in self.model.entries if entry.condition]

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from trio.lowlevel import Abort, cancel_shielded_checkpoint
 
+from structsync import _park
 from structsync._core.arbiter import Arbiter
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.claimants import ClaimantArbiter
@@ -167,6 +169,23 @@ def a_broken_lock_forgets_its_conditions(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LockCore, "end", Arbiter.end)
 
 
+def those_let_in_are_not_woken(patch: pytest.MonkeyPatch) -> None:
+    """The core is right, and a task that was granted sleeps on."""
+    patch.setattr(_park, "reschedule", lambda *_: None)
+
+
+def a_cancelled_acquire_stays_in_line(patch: pytest.MonkeyPatch) -> None:
+    def abort(primitive: Any, request: Request[Any], *_: object) -> Abort:
+        request.parked = False
+        return Abort.SUCCEEDED
+
+    patch.setattr(_park, "_abort", abort)
+
+
+def an_acquire_that_need_not_wait_ignores_a_cancellation(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_park, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
+
+
 FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (machine, plant)
@@ -181,6 +200,12 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             closing_forgets_the_waiters,
         )
     ],
+    (SemaphoreShellMachine, those_let_in_are_not_woken),
+    (SemaphoreShellMachine, a_cancelled_acquire_stays_in_line),
+    (SemaphoreShellMachine, an_acquire_that_need_not_wait_ignores_a_cancellation),
+    (WaitQueueShellMachine, those_let_in_are_not_woken),
+    (LimiterShellMachine, a_cancelled_acquire_stays_in_line),
+    (ParkerShellMachine, those_let_in_are_not_woken),
     (SemaphoreMachine, withdrawing_an_ended_request_gives_back),
     (LimiterMachine, a_resize_lets_nobody_in),
     (LimiterShellMachine, a_resize_lets_nobody_in),
