@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,10 +72,20 @@ def load(path: Path) -> Loaded:
         files = [path] if path.is_file() else _modules(folder)
         modules = [_import(root, folder, file) for file in files]
     specs = {spec_name(one, root): one for module in modules for one in _specs_of(module)}
-    faults = {spec_name(one.factory, root): one for module in modules for one in faults_of(module)}
+    faults = _named([one for module in modules for one in faults_of(module)], root)
     if not specs and not faults:
         raise SpecError(f"{path} defines no subclass of Spec and no fault; nothing to check")
     return Loaded(folder, path.is_dir(), specs, faults)
+
+
+def _named(faults: list[Fault], root: str) -> dict[str, Fault]:
+    """Name the faults; one bug that several properties must find has the property in its name."""
+    planted = Counter(one.factory for one in faults)
+    return {
+        spec_name(one.factory, root)
+        + (f"[{one.refuted_by}]" if planted[one.factory] > 1 else ""): one
+        for one in faults
+    }
 
 
 def _specs_of(module: ModuleType) -> list[type[Spec]]:

@@ -8,7 +8,7 @@ import pytest
 
 import structsync
 from structsync import Primitive
-from structsync.checking import Fault, Spec, Verdict, check, check_fault
+from structsync.checking import Spec, Verdict, check, check_fault
 from structsync.checking._language import declaration_of, declared_in
 from structsync.checking._load import Loaded, shipped_specs
 
@@ -77,16 +77,6 @@ def test_every_property_says_what_it_promises(name: str) -> None:
 @pytest.mark.parametrize("name", SHIPPED.faults)
 def test_every_planted_fault_says_what_the_bug_is(name: str) -> None:
     assert re.match(r"\S.*\.$", SHIPPED.faults[name].description)
-
-
-def test_no_planted_fault_is_named_twice() -> None:
-    """A second fault on one class or function would replace the first without a word."""
-    planted = [one for one in SHIPPED.faults.values() if len(marks(one)) != 1]
-    assert planted == []
-
-
-def marks(fault: Fault) -> tuple[Fault, ...]:
-    return tuple(vars(fault.factory)["__structsync_faults__"])
 
 
 # ==== What the checker says ====
