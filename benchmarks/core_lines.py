@@ -2,12 +2,18 @@
 
 In one sample as many requests go through as the very long line has, so that work which a policy
 puts off (the heap of "priority" is rebuilt now and then) is paid for within it, on both sides.
+
+Withdrawals come in two orders. From anywhere, each one touches memory that no cache holds when the
+line is very long; a bare ordered dict pays for that in the same proportion, and is there to compare.
+The oldest first lie close together.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from functools import partial
+from itertools import compress
 from random import Random
 from time import thread_time
 
@@ -25,7 +31,7 @@ class Line:
     def __init__(self, policy: str, waiters: int) -> None:
         self.random = Random(waiters)  # the same choices in every run
         self.core = SemaphoreCore(0, policy=policy)
-        self.waiting: list[Request[int]] = []
+        self.waiting: list[Request[int]] = []  # oldest first
         self._fill(waiters)
 
     def submit(self) -> float:
@@ -35,9 +41,17 @@ class Line:
         self._fill(BATCH)
         return thread_time() - spent
 
-    def withdraw(self) -> float:
-        """Time withdrawals anywhere in the line; as many new requests join after."""
-        leaving = self._some()
+    def withdraw_anywhere(self) -> float:
+        """Time withdrawals from all over the line; as many new requests join after."""
+        return self._time_withdrawals(self._some())
+
+    def withdraw_oldest(self) -> float:
+        """Time withdrawals in the order of arrival; as many new requests join after."""
+        leaving = self.waiting[:BATCH]
+        del self.waiting[:BATCH]
+        return self._time_withdrawals(leaving)
+
+    def _time_withdrawals(self, leaving: list[Request[int]]) -> float:
         spent = thread_time()
         self._withdraw(leaving)
         spent = thread_time() - spent
@@ -72,14 +86,13 @@ class Line:
         return [place % 10 for place in range(count)]
 
     def _some(self) -> list[Request[int]]:
-        waiting, random = self.waiting, self.random
-        for place in range(BATCH):  # to the end, from where they can be cut off
-            other = random.randrange(len(waiting) - place)
-            last = -1 - place
-            waiting[other], waiting[last] = waiting[last], waiting[other]
-        leaving = waiting[-BATCH:]
-        del waiting[-BATCH:]
-        return leaving
+        waiting = self.waiting
+        chosen = self.random.sample(range(len(waiting)), BATCH)
+        staying = bytearray(b"\1") * len(waiting)
+        for place in chosen:
+            staying[place] = 0
+        self.waiting = list(compress(waiting, staying))
+        return [waiting[place] for place in chosen]
 
     def _withdraw(self, leaving: list[Request[int]]) -> None:
         withdraw = self.core.withdraw
@@ -87,12 +100,36 @@ class Line:
             withdraw(request)
 
 
+class BareLine(Line):
+    """The ordered dict alone, with the same requests in it and nobody who decides."""
+
+    def __init__(self, waiters: int) -> None:
+        self.bare: OrderedDict[int, Request[int]] = OrderedDict()
+        self.next = 0
+        super().__init__("fifo", waiters)
+
+    def _fill(self, count: int) -> None:
+        for ticket in range(self.next, self.next + count):
+            request = self.bare[ticket] = Request(1, ticket)
+            self.waiting.append(request)
+        self.next += count
+
+    def _withdraw(self, leaving: list[Request[int]]) -> None:
+        bare = self.bare
+        for request in leaving:
+            if bare.get(request.ticket) is request:
+                del bare[request.ticket]
+
+
 def cases(effort: Effort) -> Iterator[Case]:
     sizes = (effort.of(100_000, 2_000), 1_000)
     pairs = sizes[0] // BATCH
+    steps = (Line.submit, Line.withdraw_oldest, Line.withdraw_anywhere, Line.grant)
     for policy in ("fifo", "priority"):
         long, short = (Line(policy, waiters) for waiters in sizes)
-        for step in (Line.submit, Line.withdraw, Line.grant):
-            subject, reference = partial(step, long), partial(step, short)
-            sample = partial(ratio, subject, reference, pairs=pairs)
-            yield Case(f"{policy}: {step.__name__}", sample)
+        for step in steps:
+            sample = partial(ratio, partial(step, long), partial(step, short), pairs=pairs)
+            yield Case(f"{policy}: {step.__name__}".replace("_", " "), sample)
+    bare, few = (BareLine(waiters).withdraw_anywhere for waiters in sizes)
+    sample = partial(ratio, bare, few, pairs=pairs)
+    yield Case("ordered dict: withdraw anywhere", sample, compared=False)
