@@ -5,12 +5,17 @@ Tickets count from the oldest in line, whose ticket is 0, so ``later`` is how ma
 
 from __future__ import annotations
 
-from structsync._core.policy import make_policy
+from itertools import pairwise
+
+from structsync._core.policy import Priority, make_policy
 from structsync._core.request import Request
 from structsync._core.semaphore import SemaphoreCore
 from structsync.checking.invariants import nothing_grantable_waits
 
 from ._line import BOUND, claims_of, waiters_of, with_line
+
+# More than the heap of ranks keeps of those who withdrew: the next one that joins sweeps it.
+MANY = 32
 
 
 def overtakes(ageing: int | None, old: int, later: int, new: int) -> bool:
@@ -66,6 +71,28 @@ def a_withdrawn_rank_does_not_block_the_others(levels: list[int], who: int) -> N
     assert who not in served
 
 
+def a_withdrawn_rank_does_not_hold_up_a_newcomer(first: int, second: int, new: int) -> None:
+    assert first != second
+    core = with_line(SemaphoreCore(0, policy="priority", ageing=None), [1], [first])
+    core.withdraw(core.line[0])
+    core.enqueue(1, second)
+    core.value = 1
+    assert core.admissible(1, new) == (new < second)
+
+
+def dropping_many_withdrawn_ranks_forgets_nobody_in_line(levels: list[int]) -> None:
+    assert len(levels) == BOUND
+    assert all(level >= 0 for level in levels)
+    core = with_line(SemaphoreCore(0, policy="priority", ageing=None), [1, 1], levels[:2])
+    assert isinstance(core.policy, Priority)
+    core.policy._ranks[:0] = [(-1, ticket) for ticket in range(-MANY, 0)]
+    core.enqueue(1, levels[2], waiter=2)
+    assert len(core.policy._ranks) == len(levels)
+    served = [(levels[who], who) for who in waiters_of(core.release(len(levels)))]
+    assert len(served) == len(levels)
+    assert all(one < other for one, other in pairwise(served))
+
+
 def a_head_of_better_rank_blocks_those_that_would_fit(value: int, needs: list[int]) -> None:
     assert len(needs) == 2
     assert value >= 0
@@ -76,6 +103,13 @@ def a_head_of_better_rank_blocks_those_that_would_fit(value: int, needs: list[in
     granted = claims_of(core.settle())
     assert [*granted, *claims_of(core.waiting())] == [needs[1], needs[0]]
     assert nothing_grantable_waits(core)
+
+
+def eligible_lets_a_newcomer_pass_exactly_if_it_fits(value: int, need: int, n: int) -> None:
+    assert n >= 1
+    assert need > value
+    core = with_line(SemaphoreCore(value, policy="eligible"), [need])
+    assert core.admissible(n) == (n <= value)
 
 
 def fifo_lets_nobody_pass(ticket: int, priority: int) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import heappush
 from typing import Any
 
-from structsync._core.policy import Fifo, Line, Priority
+from structsync._core.policy import Eligible, Fifo, Line, Priority
 from structsync._core.request import Request
 
 from ._planting import fault
@@ -35,6 +36,29 @@ def the_heap_is_a_mere_list(policy: Priority, line: Line, ticket: int, priority:
 def a_stale_rank_hides_the_others(policy: Priority, line: Line) -> Iterable[Request[Any]]:
     ticket = policy._ranks[0][1]
     return (line[ticket],) if ticket in line else ()
+
+
+@fault(Priority, "may_pass", refuted_by="policy.a_withdrawn_rank_does_not_hold_up_a_newcomer")
+def a_stale_rank_is_asked(policy: Priority, line: Line, ticket: int, priority: int) -> bool:
+    return (policy._rank(ticket, priority), ticket) < policy._ranks[0]
+
+
+@fault(
+    Priority,
+    "joined",
+    refuted_by="policy.dropping_many_withdrawn_ranks_forgets_nobody_in_line",
+)
+def the_sweep_takes_the_newcomer_along(
+    policy: Priority, line: Line, ticket: int, priority: int
+) -> None:
+    """It is not in line yet while it joins: ours had this bug."""
+    heappush(policy._ranks, (policy._rank(ticket, priority), ticket))
+    policy._ranks = [entry for entry in policy._ranks if entry[1] in line]
+
+
+@fault(Eligible, "may_pass", refuted_by="policy.eligible_lets_a_newcomer_pass_exactly_if_it_fits")
+def an_eligible_newcomer_queues(policy: Eligible, line: Line, ticket: int, priority: int) -> bool:
+    return False
 
 
 @fault(
