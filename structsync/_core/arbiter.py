@@ -215,15 +215,16 @@ class Arbiter(Generic[ClaimT]):
         Equal situations are equal values: places in line are counted, not numbered. The waiters in
         it are those that were given at submit.
         """
+        own, policy = self.__dict__, self.policy
+        state = tuple([own[name] for name in self.state_fields])
         line = tuple([(request.claim, request.waiter) for request in self.line.values()])
-        state = tuple([getattr(self, name) for name in self.state_fields])
-        return (state, self.cause, line, self.policy.snapshot(self.line, self.next_ticket))
+        ranks = policy.snapshot(self.line, self.next_ticket) if policy.ranked else ()
+        return (state, self.cause, line, ranks)
 
     def restore(self, snapshot: Any) -> None:
         """Return to a situation that :meth:`snapshot` described; its requests are made anew."""
         state, self.cause, line, ranks = snapshot
-        for name, value in zip(self.state_fields, state, strict=True):
-            setattr(self, name, value)
+        self.__dict__.update(zip(self.state_fields, state, strict=True))
         self.next_ticket = 0
         self.line.clear()
         tickets = self.policy.restore(ranks, len(line))

@@ -50,13 +50,17 @@ def nowait_agrees(core: Arbiter[Any], claim: Any, priority: int = 0) -> bool:
 
 
 def refuses(core: CoreT, attempt: Callable[[CoreT], object]) -> bool:
-    """The attempt raises and changes nothing (I7); tried on a copy."""
-    twin = twin_of(core)
-    before = twin.snapshot()
+    """The attempt raises and changes nothing (I7).
+
+    Tried on the live core; should that change anything, it is undone.
+    """
+    before = core.snapshot()
     try:
-        attempt(twin)
+        attempt(core)
     except Exception:  # noqa: BLE001 - whatever error the core has for it
-        return twin.snapshot() == before
+        if core.snapshot() == before:
+            return True
+    core.restore(before)
     return False
 
 
