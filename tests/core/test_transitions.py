@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from structsync._core.arbiter import Arbiter
+from structsync._core.arbiter import Arbiter, OutOfService
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.lock import LockCore
 from structsync._core.parker import Busy, ParkerCore
@@ -41,6 +41,12 @@ def lent_limiter(total: float, *borrowers: str) -> CapacityLimiterCore:
 def blocked_parker() -> ParkerCore:
     core = ParkerCore()
     core.submit(None)
+    return core
+
+
+def ended() -> SemaphoreCore:
+    core = SemaphoreCore(1)
+    core.end("closed")
     return core
 
 
@@ -81,6 +87,7 @@ REFUSED: dict[str, tuple[Callable[[], Arbiter[Any]], Callable[[Any], object], ty
         lambda core: core.release("b"),
         RuntimeError,
     ),
+    "joining what has ended": (ended, lambda core: core.submit(1), OutOfService),
     "a second block": (blocked_parker, lambda core: core.submit(None), Busy),
     "giving back a wait": (WaitQueueCore, lambda core: core.release(None), NotImplementedError),
 }

@@ -14,7 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from structsync._core.arbiter import Arbiter
+from structsync._core.arbiter import Arbiter, OutOfService
 from structsync._core.request import PENDING, Request
 from structsync.checking import invariants
 
@@ -62,7 +62,7 @@ class CoreMachine(RuleBasedStateMachine):
         except Refused:
             try:
                 real()
-            except refusal:
+            except (refusal, OutOfService):
                 # A transition that refuses leaves the state as it was.
                 assert self.situation() == before
                 return
@@ -126,7 +126,7 @@ class CoreMachine(RuleBasedStateMachine):
     def withdrawable(self) -> list[str]:
         return list(self.requests)
 
-    @precondition(lambda self: len(self.requests) > 8)  # later, or most runs end at once
+    @precondition(lambda self: self.model.arrivals > 20)  # later, or most runs end at once
     @rule()
     def close(self) -> None:
         self.agree(lambda: self.core.end("closed"), self.model.close)

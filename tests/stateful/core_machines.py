@@ -16,10 +16,6 @@ from .core_machine import AGEINGS, POLICIES, PRIORITIES, CoreMachine, one_of
 from .models import LimiterModel, ParkerModel, SemaphoreModel, WaitQueueModel
 
 
-def in_service(machine: CoreMachine) -> bool:
-    return not machine.model.closed
-
-
 class SemaphoreMachine(CoreMachine):
     core: SemaphoreCore
     model: SemaphoreModel
@@ -42,13 +38,11 @@ class SemaphoreMachine(CoreMachine):
         max_value, policy, ageing = self.options
         return SemaphoreCore(0, max_value=max_value, policy=policy, ageing=ageing)
 
-    @precondition(in_service)
     @rule(permits=st.integers(1, 4), priority=PRIORITIES)
     def request(self, permits: int, priority: int) -> None:
         if who := self.submit(permits, priority):
             self.claims[who] = permits
 
-    @precondition(in_service)
     @precondition(lambda self: self.model.value > 0)
     @rule(priority=PRIORITIES)
     def request_one_too_many(self, priority: int) -> None:
@@ -92,12 +86,10 @@ class LimiterMachine(CoreMachine):
     def another_core(self) -> CapacityLimiterCore:
         return CapacityLimiterCore(0)
 
-    @precondition(in_service)
     @rule()
     def borrow(self) -> None:
         self.ask(self.newcomer())
 
-    @precondition(in_service)
     @precondition(lambda self: self.requests)
     @rule(borrower=one_of(lambda self: list(self.requests)))
     def borrow_again(self, borrower: str) -> None:
@@ -138,7 +130,6 @@ class WaitQueueMachine(CoreMachine):
     def another_core(self) -> WaitQueueCore:
         return WaitQueueCore()
 
-    @precondition(in_service)
     @rule()
     def wait(self) -> None:
         self.submit(None)
@@ -163,7 +154,6 @@ class ParkerMachine(CoreMachine):
     def another_core(self) -> ParkerCore:
         return ParkerCore()
 
-    @precondition(in_service)
     @rule()
     def block(self) -> None:
         self.submit(None, refusal=Busy)

@@ -49,7 +49,7 @@ class LockMachine(CoreMachine):
 
     # ==== the lock ====
 
-    @precondition(lambda self: self.awake() and not self.model.closed)
+    @precondition(lambda self: self.awake())
     @rule(who=one_of(lambda self: self.awake()), priority=PRIORITIES)
     def acquire(self, who: str, priority: int) -> None:
         self.submit(who, priority, who=who, refusal=RuntimeError)
@@ -64,17 +64,21 @@ class LockMachine(CoreMachine):
     def release(self) -> None:
         self.release_what_may_not_be_owned(str(self.model.owner))
 
-    @precondition(lambda self: self.late() and self.awake())
-    @rule(who=one_of(lambda self: self.awake()))
+    @precondition(lambda self: self.leavers())
+    @rule(who=one_of(lambda self: self.leavers()))
     def exit(self, who: str) -> None:
-        broken = sorted(self.model.exits(who))
+        waits = self.statuses.get(who) == "pending" and who in self.requests
+        predicted = [(who, "withdrawn")] if waits and who != self.model.owner else []
+        predicted += self.model.exits(who)
         ended = self.core.owner_exited(who, "exited")
         if self.model.closed:
-            self.check_broken(broken, ended)
+            self.check_broken(sorted(predicted), ended)
         else:
-            if self.statuses.get(who) == "pending":
-                self.end(who, "withdrawn")
-            self.note(ended, broken)
+            self.note(ended, predicted)
+
+    def leavers(self) -> list[str]:
+        """Those who may exit; an owner, which breaks the lock, only late."""
+        return [who for who in self.awake() if who != self.model.owner or self.late()]
 
     def late(self) -> bool:
         """Whether it is time for what ends most of the fun."""
