@@ -163,7 +163,7 @@ class CapacityLimiter(Primitive[object]):
         return -self.borrowed_tokens
 
 
-def _check_total(total_tokens: object) -> None:
+def _check_total(total_tokens: float) -> None:
     if isinstance(total_tokens, bool) or (
         not isinstance(total_tokens, int) and total_tokens != math.inf
     ):

@@ -44,8 +44,8 @@ class Lock(OwnedPrimitive[Task]):
 
     Args:
       policy: ``"fifo"`` or ``"priority"`` (``"eligible"`` is the same as ``"fifo"`` here).
-      ageing: with ``"priority"``, how many later arrivals per level may overtake; None for strict
-          levels.
+      ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
+          that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
       checkpoint: ``"always"`` or ``"budget"``, see :class:`Primitive`.
 
     Raises:

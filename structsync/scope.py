@@ -94,11 +94,11 @@ class Scope:
 
     def _end(self) -> PermitLeakError | None:
         accounts, self._owned = self._owned or {}, None
-        for account in accounts.values():
-            account.close()
-        leaks = [leak for account in accounts.values() if (leak := account.settle())]
-        for primitive in accounts:
-            primitive._observers = everywhere
+        try:
+            leaks = [leak for account in accounts.values() if (leak := account.settle())]
+        finally:  # whatever a primitive of the user's does, the others close
+            for account in accounts.values():
+                account.close()
         return PermitLeakError("; ".join(leaks)) if leaks else None
 
     def __init_subclass__(cls) -> NoReturn:
@@ -130,6 +130,7 @@ class _Account:
         # In use by another run it cannot, and an error about that would hide what ended the scope.
         with contextlib.suppress(RuntimeError):
             self.primitive.close()
+        self.primitive._observers = everywhere
 
     def settle(self) -> str | None:
         """Return what is missing, in words."""

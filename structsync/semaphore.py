@@ -51,8 +51,8 @@ class Semaphore(Primitive[int]):
       max_value: the permits that exist, an int >= ``initial_value``; a release above it is refused.
           None: unbounded, for signalling.
       policy: ``"fifo"``, ``"priority"`` or ``"eligible"``.
-      ageing: with ``"priority"``, how many later arrivals per level may overtake; None for strict
-          levels.
+      ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
+          that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
       checkpoint: ``"always"`` or ``"budget"``, see :class:`Primitive`.
 
     Raises:

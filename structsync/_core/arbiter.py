@@ -44,8 +44,8 @@ class Arbiter(Generic[ClaimT]):
     Args:
       policy: ``"fifo"`` (the head blocks those behind it), ``"eligible"`` (the oldest that fits) or
           ``"priority"`` (smaller number first).
-      ageing: with ``"priority"``, how many later arrivals per level may overtake; None for strict
-          levels.
+      ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
+          that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
     """
 
     state_fields: ClassVar[tuple[str, ...]] = ()  # the annotated attributes of the subclasses

@@ -66,8 +66,9 @@ class Eligible(Fifo):
 class Priority(Fifo):
     """Smaller number first, FIFO among equals; the head blocks those behind it.
 
-    The rank is fixed when a request joins: ``ticket + ageing * priority``, so that ``ageing`` later
-    arrivals per level may overtake and no more (no starvation). ``ageing=None`` means strict levels.
+    The rank is fixed when a request joins: ``ticket + ageing * priority``, so that fewer than
+    ``ageing`` later arrivals per level may overtake (no starvation; of equal ranks the older goes
+    first). ``ageing=None`` means strict levels.
     """
 
     __slots__ = ("_ranks", "ageing")

@@ -104,7 +104,7 @@ class Spec(metaclass=_SpecMeta):
 
     def __init__(self) -> None:
         for name, one in fields_of(type(self)).items():
-            self.__dict__[name] = one.make()
+            vars(self)[name] = one.make()
 
     def __repr__(self) -> str:
         state = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
@@ -257,7 +257,8 @@ def _declare(word: Declaration, declare: F | None) -> F | Callable[[F], F]:
 
 def _declared(word: Declaration, function: F, names: tuple[str, ...]) -> F:
     what = f"@{word.kind} {getattr(function, '__qualname__', repr(function))}"
-    if not inspect.isfunction(function):
+    decorated: object = function  # pyright would take the type of the result from the next line
+    if not inspect.isfunction(decorated):
         raise SpecError(f"{what} decorates a plain method; put it directly above a def")
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         raise SpecError(f"{what} is async, and a step is one synchronous call; write def")

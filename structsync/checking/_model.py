@@ -177,7 +177,7 @@ def _check_class(spec: type[Spec]) -> None:
 def _start(spec: type[Spec], replacing: Mapping[str, Callable[..., Any]]) -> Spec:
     live = spec.__new__(spec)
     for name, one in fields_of(spec).items():
-        value = live.__dict__[name] = one.make(replacing.get(name))
+        value = vars(live)[name] = one.make(replacing.get(name))
         part = value.snapshot() if _is_core(value) else value
         check_value(part, f"field {name!r} of {spec.__name__}")
     return live
