@@ -157,32 +157,6 @@ def test_giving_back_works_after_the_end() -> None:
     assert core.value == 1
 
 
-class Guarded(Arbiter[str]):
-    """Grants what is not feared; raises for what is."""
-
-    calm: bool = False
-
-    def admits(self, claim: str) -> bool:
-        if claim == "feared" and self.calm:
-            raise LookupError(claim)
-        return self.calm
-
-    def admit(self, claim: str) -> None:
-        pass
-
-    def give_back(self, claim: str) -> None:
-        self.calm = True
-
-
-@pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
-def test_the_error_of_a_guard_ends_its_own_request_only(policy: str) -> None:
-    core = Guarded(policy=policy)
-    requests = [core.submit(claim) for claim in ("a", "feared", "b")]
-    assert core.release("") == requests
-    assert [one.status for one in requests] == ["granted", "broken", "granted"]
-    assert isinstance(requests[1].cause, LookupError)
-
-
 def test_the_base_leaves_the_three_functions_to_the_primitive() -> None:
     base: Arbiter[str] = Arbiter()  # type: ignore[abstract]  # on purpose
     for function in (base.admits, base.admit, base.give_back):

@@ -113,13 +113,14 @@ class LockMachine(CoreMachine):
     @rule(condition=st.sampled_from(CONDITIONS), count=st.integers(2, 4))
     def several_wait(self, condition: str, count: int) -> None:
         """What takes many steps by chance: several tasks wait for the same."""
-        for who in self.awake()[:count]:
+        if condition in self.model.closed_conditions:
+            return
+        for who in self.idle()[:count]:
             self.acquire(who, 0)
-            if self.model.owner == who:
-                self.wait(condition)
+            self.wait(condition)
 
     @precondition(lambda self: self.model.owner)
-    @rule(condition=st.sampled_from(CONDITIONS), count=st.none() | st.integers(0, 3))
+    @rule(condition=st.sampled_from(CONDITIONS), count=st.just(1) | st.none() | st.integers(0, 3))
     def notify(self, condition: str, count: int | None) -> None:
         self.conditions[condition].refuse_unless_owner(self.model.owner, "notify")
         predicted = self.model.notify(str(self.model.owner), condition, count)
@@ -146,11 +147,16 @@ class LockMachine(CoreMachine):
     def cancel_a_notified_waiter(self, who: str) -> None:
         self.cancel(who)
 
-    @precondition(lambda self: self.notified() and self.awake() and not self.model.closed)
+    @precondition(lambda self: self.notified() and self.idle() and not self.model.closed)
     @rule()
     def line_up_behind_the_notified(self) -> None:
         """So that it matters who takes over the place of a notified waiter."""
-        self.acquire(self.awake()[0], 0)
+        self.acquire(self.idle()[0], 0)
+
+    def idle(self) -> list[str]:
+        """Those who neither sleep, nor own the lock, nor stand in line for it."""
+        busy = [self.model.owner, *(entry.who for entry in self.model.entries)]
+        return [who for who in self.awake() if who not in busy]
 
     def notified(self) -> list[str]:
         return [entry.who for entry in self.model.entries if entry.condition]
