@@ -22,7 +22,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any, ClassVar, Generic
 
-from .policy import make_policy
+from .policy import Policy, make_policy
 from .request import BROKEN, GRANTED, WITHDRAWN, ClaimT, Request
 
 
@@ -57,10 +57,10 @@ class Arbiter(Generic[ClaimT]):
         cls.state_fields = tuple(dict.fromkeys((*cls.state_fields, *names)))
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
-        self.policy = make_policy(policy, ageing)
+        self.policy: Policy = make_policy(policy, ageing)
         # Pending requests by ticket, oldest first.
         self.line: OrderedDict[int, Request[ClaimT]] = OrderedDict()
-        self.next_ticket = 0
+        self.next_ticket: int = 0
         # Why the primitive is closed or broken; None while it is in service.
         self.cause: Hashable = None
 

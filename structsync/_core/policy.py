@@ -76,7 +76,7 @@ class Priority(Fifo):
     ranked: ClassVar[bool] = True
 
     def __init__(self, ageing: int | None) -> None:
-        self.ageing = ageing
+        self.ageing: int | None = ageing
         self._ranks: list[tuple[int, int]] = []  # a heap of (rank, ticket)
 
     def may_pass(self, line: Line, ticket: int, priority: int) -> bool:

@@ -126,12 +126,14 @@ def _modules(folder: Path) -> list[Path]:
 @contextmanager
 def _importing_from(folder: Path) -> Iterator[None]:
     """Let spec modules import what lies in the working directory or beside them."""
-    before = sys.path[:]
+    before, writes_bytecode = sys.path[:], sys.dont_write_bytecode
     sys.path[:0] = [str(Path.cwd()), str(folder)]
+    # A cached spec would answer for one that was edited within the same second and kept its size.
+    sys.dont_write_bytecode = True
     try:
         yield
     finally:
-        sys.path[:] = before
+        sys.path[:], sys.dont_write_bytecode = before, writes_bytecode
 
 
 def _package(folder: Path) -> str:
