@@ -22,9 +22,11 @@ TASKLESS = [pytest.param(k, id=k.name.replace(" ", "-")) for k in KINDS if k.tas
 def in_thread(fn: Callable[[], object]) -> outcome.Outcome[object]:
     """Run ``fn`` in a thread that trio knows nothing of, and tell how it ended."""
     ended: list[outcome.Outcome[object]] = []
-    thread = threading.Thread(target=lambda: ended.append(outcome.capture(fn)))
+    # a daemon that is not waited for without a limit: it never ends where no refusal comes
+    thread = threading.Thread(target=lambda: ended.append(outcome.capture(fn)), daemon=True)
     thread.start()
-    thread.join()
+    thread.join(20)
+    assert ended, "not refused: the thread waits"
     return ended[0]
 
 
