@@ -17,7 +17,7 @@ only home of who waits.
 from __future__ import annotations
 
 import inspect
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any, ClassVar, Generic
@@ -34,7 +34,7 @@ class OutOfService(Exception):
         self.cause = cause
 
 
-class Arbiter(Generic[ClaimT]):
+class Arbiter(ABC, Generic[ClaimT]):
     """The public base of a pure core: a line of requests and the policy that grants them.
 
     Subclass it, declare the state as annotated attributes of the class (hashable values), and write
@@ -69,17 +69,14 @@ class Arbiter(Generic[ClaimT]):
     @abstractmethod
     def admits(self, claim: ClaimT) -> bool:
         """Return whether the state has room for the claim now. Pure."""
-        raise NotImplementedError
 
     @abstractmethod
     def admit(self, claim: ClaimT) -> None:
         """Take the claim. Called only when :meth:`admits` holds; must not raise."""
-        raise NotImplementedError
 
     @abstractmethod
     def give_back(self, claim: ClaimT) -> None:
         """Undo :meth:`admit`. May raise if nothing was taken, and then changes nothing."""
-        raise NotImplementedError
 
     def refuse_impossible(self, claim: ClaimT) -> None:
         """Raise if the claim can never be granted (I7): it must not block those behind it."""

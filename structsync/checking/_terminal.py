@@ -39,11 +39,13 @@ class ProgressLine:
         self._task = self._progress.add_task("", total=None, figures=None)
 
     def __enter__(self) -> ProgressLine:
-        self._progress.start()
+        if not self._progress.disable:  # rich 13 prints an empty line for one that is disabled
+            self._progress.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._progress.stop()
+        if not self._progress.disable:
+            self._progress.stop()
 
     def start(self, name: str) -> None:
         """Begin the line of another spec or fault."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -17,18 +18,49 @@ def lines_run(action: Callable[[], object]) -> int:
     """How many lines of Python the action executes, comprehensions and loops line by line."""
     count = 0
 
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+    def one_more(*_: object) -> None:
         nonlocal count
-        count += event == "line"
-        return trace
+        count += 1
 
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
+    with each_line(one_more):
         action()
-    finally:
-        sys.settrace(before)
     return count
+
+
+if sys.version_info >= (3, 12):
+    TOOL = 3  # one of the numbers that no tool of the standard library claims
+
+    @contextmanager
+    def each_line(seen: Callable[..., object]) -> Iterator[None]:
+        """Call ``seen`` for each line that runs. (sys.settrace misses some from Python 3.12 on.)"""
+        line = sys.monitoring.events.LINE
+        sys.monitoring.use_tool_id(TOOL, "lines")
+        sys.monitoring.register_callback(TOOL, line, seen)
+        sys.monitoring.set_events(TOOL, line)
+        try:
+            yield
+        finally:
+            sys.monitoring.set_events(TOOL, 0)
+            sys.monitoring.register_callback(TOOL, line, None)
+            sys.monitoring.free_tool_id(TOOL)
+
+else:
+
+    @contextmanager
+    def each_line(seen: Callable[..., object]) -> Iterator[None]:
+        """Call ``seen`` for each line that runs."""
+
+        def trace(frame: FrameType, event: str, argument: Any) -> Any:
+            if event == "line":
+                seen()
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
 
 
 def crowd(waiters: int, policy: str) -> SemaphoreCore:

@@ -157,11 +157,13 @@ def test_giving_back_works_after_the_end() -> None:
     assert core.value == 1
 
 
-def test_the_base_leaves_the_three_functions_to_the_primitive() -> None:
-    base: Arbiter[str] = Arbiter()  # type: ignore[abstract]  # on purpose
-    for function in (base.admits, base.admit, base.give_back):
-        with pytest.raises(NotImplementedError):
-            function("a")
+def test_a_core_without_its_three_functions_is_refused_when_it_is_made() -> None:
+    class Half(Arbiter[str]):
+        def admits(self, claim: str) -> bool:
+            return True
+
+    with pytest.raises(TypeError, match="abstract .*admit.*give_back"):
+        Half()  # type: ignore[abstract]  # on purpose
 
 
 def test_a_request_shows_how_it_stands() -> None:

@@ -22,8 +22,9 @@ from structsync._core.policy import Fifo
 
 VISITORS = st.lists(st.integers(1, 3), min_size=2, max_size=5)
 # without shrinking, which would end at the same smallest example whatever the seed
+# and by the seed alone, also where the surroundings ask for fixed examples, as CI does
 reproducibly = settings(
-    deadline=None, database=None, max_examples=60, phases=[Phase.generate]
+    deadline=None, database=None, max_examples=60, phases=[Phase.generate], derandomize=False
 )
 
 
