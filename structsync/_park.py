@@ -156,11 +156,8 @@ def withdraw(primitive: Primitive[Any], request: Request[Any]) -> bool:
         refuse_user_code()
     if request.status is not PENDING:
         return False
-    if primitive._thread != get_ident():
-        check_run(primitive, disturbs_sleepers_only=True)
-    ended = primitive._core.withdraw(request)
-    if ended is None:
-        return False
+    check_run(primitive, disturbs_sleepers_only=True)
+    ended = primitive._core.withdraw(request) or []
     if primitive._owned:
         _holdings.drop(request.claim, cast("OwnedPrimitive[Any]", primitive))
     wake(primitive, [request, *ended])

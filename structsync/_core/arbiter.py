@@ -212,11 +212,10 @@ class Arbiter(ABC, Generic[ClaimT]):
         Equal situations are equal values: places in line are counted, not numbered. The waiters in
         it are those that were given at submit.
         """
-        own, policy = self.__dict__, self.policy
+        own = self.__dict__
         state = tuple([own[name] for name in self.state_fields])
         line = tuple([(request.claim, request.waiter) for request in self.line.values()])
-        ranks = policy.snapshot(self.line, self.next_ticket) if policy.ranked else ()
-        return (state, self.cause, line, ranks)
+        return (state, self.cause, line, self.policy.snapshot(self.line, self.next_ticket))
 
     def restore(self, snapshot: Any) -> None:
         """Return to a situation that :meth:`snapshot` described; its requests are made anew."""

@@ -164,3 +164,10 @@ def test_restoring_an_empty_condition_tells_its_lock_that_nobody_waits() -> None
     room = Room("a")
     room.condition.restore(ConditionCore(LockCore()).snapshot())
     assert room.lock.at_rest
+
+
+def test_a_condition_itself_grants_and_holds_nothing() -> None:
+    condition = ConditionCore(LockCore())
+    for function in (condition.admit, condition.give_back):
+        with pytest.raises(NotImplementedError, match="its lock does"):
+            function("a")

@@ -183,3 +183,20 @@ async def test_wait_for_without_the_lock_is_refused_before_the_predicate_runs() 
     with pytest.raises(RuntimeError, match="must hold the lock to wait"):
         await Condition().wait_for(lambda: ran.append(True))
     assert ran == []
+
+
+async def test_a_predicate_that_drives_a_wait_by_hand_is_refused() -> None:
+    condition = Condition()
+
+    def drive() -> bool:
+        coroutine = condition.wait()
+        try:
+            coroutine.send(None)
+        finally:
+            coroutine.close()
+        return True
+
+    async with condition:
+        with pytest.raises(RuntimeError, match="must not change"):
+            await condition.wait_for(drive)
+        assert condition.locked()

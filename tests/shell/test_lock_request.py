@@ -110,3 +110,17 @@ async def test_a_lock_used_by_requests_is_not_kept_alive_by_the_task() -> None:
     reference = weakref.ref(lock)
     del lock, request
     assert reference() is None
+
+
+async def test_leaving_a_granted_request_whose_owner_is_gone_adds_no_error() -> None:
+    lock, made = Lock(), []
+
+    async def ask() -> None:
+        made.append(lock.request())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ask)
+    with made[0] as request:
+        assert request.status == "granted"
+    with pytest.raises(trio.BrokenResourceError):
+        lock.acquire_nowait()

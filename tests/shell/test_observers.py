@@ -288,3 +288,35 @@ async def hold_a_moment(lock: Lock) -> None:
 async def wait_once(condition: Condition) -> None:
     async with condition:
         await condition.wait()
+
+
+async def test_an_observer_that_drives_a_coroutine_by_hand_is_refused() -> None:
+    semaphore, refused = Semaphore(2), []
+
+    def drive(event: Event) -> None:
+        coroutine = semaphore.acquire()
+        try:
+            coroutine.send(None)
+        except RuntimeError as error:
+            refused.append(str(error))
+        finally:
+            coroutine.close()
+
+    with observe(drive):
+        semaphore.acquire_nowait()
+    assert len(refused) == 2
+    assert "must not change" in refused[0]
+    assert semaphore.value == 1
+
+
+async def test_an_observer_that_left_and_then_fails_is_not_removed_twice() -> None:
+    semaphore = Semaphore(1)
+
+    def leave_and_fail(event: Event) -> None:
+        observing.__exit__(None, None, None)
+        raise KeyError
+
+    observing = observe(leave_and_fail)
+    observing.__enter__()
+    semaphore.acquire_nowait()
+    assert semaphore.value == 0
