@@ -168,6 +168,7 @@ def test_restoring_an_empty_condition_tells_its_lock_that_nobody_waits() -> None
 
 def test_a_condition_itself_grants_and_holds_nothing() -> None:
     condition = ConditionCore(LockCore())
+    assert not condition.admissible("a")
     for function in (condition.admit, condition.give_back):
         with pytest.raises(NotImplementedError, match="its lock does"):
             function("a")
