@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from structsync.checking._budget import INTERRUPTED, Progress
 from structsync.checking._check import check, check_fault
 from structsync.checking._errors import SpecError
-from structsync.checking._faults import Fault
-from structsync.checking._language import Spec
 from structsync.checking._load import Loaded
 from structsync.checking._verdict import FaultResult, Result, Verdict
+
+SearchResultT = TypeVar("SearchResultT", Result, FaultResult)
 
 #: Everything holds, and every planted fault was found.
 EXIT_CONFIRMED = 0
@@ -78,10 +79,10 @@ class Suite:
         results, faults = [], []
         for name, spec in loaded.specs.items():
             if self._starts(name, skipped):
-                results.append(self._check(name, spec))
+                results.append(self._search(check, spec, name))
         for name, fault in loaded.faults.items() if self.options.faults else ():
             if self._starts(name, skipped):
-                faults.append(self._check_fault(name, fault))
+                faults.append(self._search(check_fault, fault, name))
         return Run(loaded, tuple(results), tuple(faults), tuple(skipped))
 
     def _starts(self, name: str, skipped: list[str]) -> bool:
@@ -98,24 +99,12 @@ class Suite:
             return None
         return max(0.0, self.options.seconds - (time.perf_counter() - self._began))
 
-    def _check(self, name: str, spec: type[Spec]) -> Result:
+    def _search(
+        self, search: Callable[..., SearchResultT], what: object, name: str
+    ) -> SearchResultT:
         try:
-            result = check(
-                spec,
-                max_states=self.options.max_states,
-                seconds=self._seconds_left(),
-                name=name,
-                on_progress=self._on_progress,
-            )
-        except SpecError as error:
-            raise SpecError(f"{name}: {error}") from error
-        self._interrupted |= result.stopped_by == INTERRUPTED
-        return result
-
-    def _check_fault(self, name: str, fault: Fault) -> FaultResult:
-        try:
-            result = check_fault(
-                fault,
+            result = search(
+                what,
                 max_states=self.options.max_states,
                 seconds=self._seconds_left(),
                 name=name,
