@@ -212,7 +212,7 @@ class Arbiter(ABC, Generic[ClaimT]):
         Equal situations are equal values: places in line are counted, not numbered. The waiters in
         it are those that were given at submit.
         """
-        own = self.__dict__
+        own = vars(self)
         state = tuple([own[name] for name in self.state_fields])
         line = tuple([(request.claim, request.waiter) for request in self.line.values()])
         return (state, self.cause, line, self.policy.snapshot(self.line, self.next_ticket))
@@ -220,7 +220,7 @@ class Arbiter(ABC, Generic[ClaimT]):
     def restore(self, snapshot: Any) -> None:
         """Return to a situation that :meth:`snapshot` described; its requests are made anew."""
         state, self.cause, line, ranks = snapshot
-        self.__dict__.update(zip(self.state_fields, state, strict=True))
+        vars(self).update(zip(self.state_fields, state, strict=True))
         self.next_ticket = 0
         self.line.clear()
         tickets = self.policy.restore(ranks, len(line))

@@ -107,7 +107,7 @@ def twin_of(core: CoreT) -> CoreT:
     twin = object.__new__(type(core))
     for name, value in vars(core).items():
         is_container = isinstance(value, list | dict | set)
-        twin.__dict__[name] = value.copy() if is_container else value
+        vars(twin)[name] = value.copy() if is_container else value
     if core.policy.ranked:  # the others keep nothing
         twin.policy = copy.copy(core.policy)
     twin.restore(core.snapshot())

@@ -59,6 +59,15 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["check", *map(str, arguments)])
 
 
+def run_process(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "structsync.cli", "check", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 def write(folder: Path, text: str, name: str = "wheel.py") -> Path:
     file = folder / name
     file.write_text(dedent(text), encoding="utf-8")
@@ -134,10 +143,10 @@ def test_a_fault_that_cannot_be_run_is_named(tmp_path: Path) -> None:
 
 def test_json_is_all_that_is_printed(tmp_path: Path) -> None:
     file = write(tmp_path, "print('loading')\n" + dedent(WRONG + FAULTY))
-    result = run(file, "--json")
+    result = run_process(file, "--json")
     document = json.loads(result.stdout)
     assert "loading" in result.stderr
-    assert document["exit_code"] == result.exit_code == 1
+    assert document["exit_code"] == result.returncode == 1
     by_name = {one["spec"]: one for one in document["specs"]}
     found = {one["name"]: one for one in by_name["wheel.Wrong"]["properties"]}
     assert found["is_not_three"]["verdict"] == "refuted"
@@ -321,12 +330,7 @@ def test_progress_is_shown_on_a_terminal() -> None:
 
 
 def test_the_command_runs_as_a_process(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "structsync.cli", "check", write(tmp_path, WRONG), "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_process(write(tmp_path, WRONG), "--json")
     assert (done.returncode, done.stderr) == (1, "")
     assert json.loads(done.stdout)["exit_code"] == 1
 
