@@ -106,6 +106,8 @@ def twin_of(core: CoreT) -> CoreT:
     """Return a copy that can be driven on its own: same state and line, requests of its own."""
     twin = object.__new__(type(core))
     for name, value in vars(core).items():
+        if name == "admits":  # of a live core: guarded, and bound to that one
+            continue
         is_container = isinstance(value, list | dict | set)
         vars(twin)[name] = value.copy() if is_container else value
     if core.policy.ranked:  # the others keep nothing

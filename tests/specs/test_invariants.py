@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from structsync import Status
+from structsync import Primitive, Status
 from structsync._core.lock import LockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync.checking import invariants
@@ -165,3 +165,18 @@ def test_a_copy_can_be_driven_without_a_trace_on_the_original() -> None:
     assert list(core.line.values()) == requests
     assert all(one.status is Status.PENDING for one in requests)
     assert core.pending == {"b"}
+
+
+def test_the_copy_of_a_live_core_asks_its_own_state() -> None:
+    class Seats(SemaphoreCore):
+        """A user's core; its primitive puts a guard on it."""
+
+    class Bench(Primitive[int]):
+        pass
+
+    core = Seats(1)
+    Bench(core)
+    twin = invariants.twin_of(core)
+    core.admit(1)
+    assert twin.admits(1)
+    assert not core.admits(1)
