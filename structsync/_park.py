@@ -64,7 +64,7 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
             emit("requested", primitive, claim, current_task())
             emit("granted", primitive, claim, current_task())
         if primitive._owned:
-            _holdings.hold(claim, primitive)  # type: ignore[arg-type]
+            _holdings.hold(claim, primitive)  # type: ignore[arg-type]  # it is owned
         if primitive._skips_left:
             primitive._skips_left -= 1
             return
@@ -76,7 +76,7 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
     request.parked = True
     await wait_task_rescheduled(partial(_abort, primitive, request, core.withdraw))
     if primitive._owned:
-        _holdings.hold(claim, primitive)  # type: ignore[arg-type]
+        _holdings.hold(claim, primitive)  # type: ignore[arg-type]  # it is owned
 
 
 @enable_ki_protection
@@ -94,7 +94,7 @@ def acquire_nowait(primitive: Primitive[Any], claim: Any) -> None:
         check_run(primitive)
     core.take(claim)
     if primitive._owned:
-        _holdings.hold(claim, primitive)  # type: ignore[arg-type]
+        _holdings.hold(claim, primitive)  # type: ignore[arg-type]  # it is owned
     if primitive._observers:
         task = running_task()
         emit("requested", primitive, claim, task)
@@ -141,7 +141,7 @@ def enqueue(primitive: Primitive[Any], claim: Any, priority: int = 0) -> Request
     """Put the current task into the line."""
     if primitive._thread != get_ident():
         check_run(primitive)
-    try:
+    try:  # as out_of_service() does, without what a context manager costs each time somebody waits
         request = primitive._core.enqueue(claim, priority, current_task())
     except OutOfService as ended:
         raise error_of(ended.cause) from None

@@ -158,7 +158,10 @@ class Arbiter(ABC, Generic[ClaimT]):
         return self.settle() if self.policy.head_blocks else []
 
     def settle(self) -> list[Request[ClaimT]]:
-        """Grant whatever can be granted now, in grant order. Runs after every change."""
+        """Grant whatever can be granted now, in grant order.
+
+        Runs after every change that may make somebody grantable.
+        """
         ended: list[Request[ClaimT]] = []
         line, policy = self.line, self.policy
         while line:
