@@ -1,7 +1,7 @@
-"""The command `structsync`; each subcommand is a function here and does its work elsewhere.
+"""The command `structsync`; what a subcommand does is done elsewhere.
 
-Exit codes of `check`: 0 all confirmed; 1 something is refuted, cannot fail or differs from the
-manifest; 2 something is not finished and nothing refuted; 64 the command or a spec is wrong.
+Exit codes: 0 all confirmed; 1 something is refuted, cannot fail or differs from the manifest;
+2 something is not finished and nothing refuted; 64 the command, a spec or a test is wrong.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from structsync.checking._suite import (
     exit_code,
 )
 from structsync.checking._terminal import ProgressLine, counterexamples, print_runs
+from structsync.testing._command import explore
 
 #: More states than this take gigabytes; a spec without bounds should end by itself before that.
 DEFAULT_MAX_STATES = 5_000_000
@@ -167,6 +168,9 @@ def _on_record(runs: Sequence[Run], given: Path | None, update: bool) -> list[st
         elif given or file.exists():
             found += _manifest.differences(run, _manifest.read(file), complete)
     return found
+
+
+main.add_command(explore)
 
 
 if __name__ == "__main__":

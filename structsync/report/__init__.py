@@ -11,6 +11,7 @@ from structsync.report._json import dumps as dumps
 from structsync.report._json import from_json as from_json
 from structsync.report._json import to_json as to_json
 from structsync.report._json import to_trace_events as to_trace_events
+from structsync.report._model import Blocked as Blocked
 from structsync.report._model import Counterexample as Counterexample
 from structsync.report._model import Step as Step
 from structsync.report._text import to_text as to_text

@@ -22,22 +22,54 @@ class Step:
     """Who took the step, for a picture with one column each; empty if nobody in particular."""
     note: str = ""
     """What to notice here, in words."""
+    deviation: bool = False
+    """In a schedule, whether first in, first out would have gone on otherwise."""
+    parked: str = ""
+    """In a schedule, where the task parked, ``wait_for:41  await queue.get()``, or ``exits``."""
+    woke: tuple[str, ...] = ()
+    """In a schedule, the tasks that this step made runnable."""
+    injected: bool = False
+    """In a schedule, whether it is a cancellation or an early deadline, not a task that ran."""
 
     @property
     def call(self) -> str:
-        """The step as a call: `request(a)`."""
+        """The step as a call, such as `request(a)`."""
         return f"{self.action}({', '.join(value for _, value in self.arguments)})"
+
+    @property
+    def turn(self) -> str:
+        """In a schedule, the task that ran, or `CANCEL worker#1`, `CANCEL scope main~0`."""
+        if not self.injected:
+            return self.actor
+        words = [word for pair in self.arguments for word in pair] or [self.actor]
+        return " ".join([self.action.upper(), *filter(None, words)])
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A task that never runs again."""
+
+    task: str
+    where: tuple[str, ...] = ()
+    """Its frames, the innermost first, such as ``wait:61``, ``acquire:127``, ``worker:189``."""
+    why: str = ""
+    """What it waits for, and who has that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """A behaviour that refutes a property, from the first state on."""
+    """A behaviour that refutes a property, from the first state on.
+
+    Either the behaviour of a spec, or the schedule of a program that was explored: then `spec` is
+    the test, `refuted` and `kind` say how it failed (`deadlock`), `detail` is the message, and the
+    state is that of the watched primitives.
+    """
 
     spec: str
     refuted: str
     """The name of the property."""
     kind: str
-    """The kind of property: invariant, step, leads_to, built-in."""
+    """The kind of property, such as invariant, step, leads_to, built-in."""
     start: Mapping[str, str]
     steps: tuple[Step, ...]
     claim: str = ""
@@ -47,11 +79,54 @@ class Counterexample:
     start_note: str = ""
     cycle_start: int | None = None
     """The number of steps before the part that repeats for ever; None if the trace is finite."""
+    blocked: tuple[Blocked, ...] = ()
+    """Who waits for ever after the last step."""
+    token: str = ""
+    """What replays a schedule; empty for the behaviour of a spec."""
+    replay: str = ""
+    """The whole command that replays it, as one line for a shell."""
+    summary: str = ""
+    """How far a schedule is from first in, first out, and how it was found."""
+    covered: str = ""
+    """What the search saw before it found this."""
+    actors: tuple[str, ...] = ()
+    """The order of the columns of a picture; whoever is not named comes after them."""
+
+    @property
+    def is_schedule(self) -> bool:
+        """True for the schedule of a program, false for the behaviour of a spec."""
+        return bool(self.token)
 
     @property
     def stutters(self) -> bool:
         """True if nothing happens any more after the last step, and that is the failure."""
         return self.cycle_start == len(self.steps)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parts of the state, those too that come into being on the way."""
+        states = (self.start, *(step.state for step in self.steps))
+        return tuple(dict.fromkeys(name for state in states for name in state))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The actors in the order of their columns.
+
+        Tasks stand in the order in which they first ran, the actors of a spec are equals. What is
+        injected opens no column: its target may be a scope, or nothing in particular.
+        """
+        ran = [step.actor for step in self.steps if not step.injected]
+        woken = (name for step in self.steps for name in step.woke)
+        blocked = (one.task for one in self.blocked)
+        first = ran if self.is_schedule else sorted(ran)
+        return tuple(dict.fromkeys((*self.actors, *first, *woken, *blocked)))
+
+    def next_turn(self, task: str, after: int) -> int | None:
+        """Return the index of the step in which a task runs next; None if it never does."""
+        for index, step in enumerate(self.steps[after + 1 :], after + 1):
+            if step.actor == task and not step.injected:
+                return index
+        return None
 
     def changes(self, index: int) -> dict[str, str]:
         """Return the parts of the state that the step with this index changed, as they became."""

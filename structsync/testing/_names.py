@@ -1,0 +1,92 @@
+"""Names of tasks and scopes that mean the same in every execution of a test."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import trio
+from trio.lowlevel import Task
+
+MAIN = "main"
+
+
+class Names:
+    """Names the tasks of one execution by who spawned them: ``worker#1``, ``worker#1/child#0``.
+
+    The number counts what one parent spawned under one name, so it does not depend on what other
+    tasks did in the meantime.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[Task, str] = {}
+        self.tasks: dict[str, Task] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, task: Task) -> str:
+        """Name a task that was just spawned."""
+        nursery = task.parent_nursery
+        parent = "system" if nursery is None else self.of.get(nursery.parent_task, "system")
+        base = MAIN if not self.of else _base(task.name)
+        if not self.of:
+            name = MAIN
+        else:
+            number = self._counts[parent, base]
+            self._counts[parent, base] += 1
+            name = f"{base}#{number}" if parent == MAIN else f"{parent}/{base}#{number}"
+        self.of[task] = name
+        self.tasks[name] = task
+        return name
+
+
+def _base(name: str) -> str:
+    """Return the last part of a task's name, with nothing in it that a token could not hold."""
+    name = re.sub(r" at 0x[0-9a-fA-F]+", "", name)  # an object that is called: its repr()
+    last = name.rpartition(".")[2] or name
+    return re.sub(r"[^\w-]", "_", last).strip("_") or "task"
+
+
+@dataclass(slots=True)
+class _Open:
+    name: str
+    scope: trio.CancelScope
+    task: Task
+    of_nursery: bool = False
+
+
+class Scopes:
+    """The cancel scopes that the program itself opened and has not left yet, in that order.
+
+    ``main~0`` is the first one that the test function opened.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._counts: Counter[str] = Counter()
+        self._open: dict[int, _Open] = {}
+
+    def entered(self, scope: trio.CancelScope, task: Task) -> None:
+        """Note that a task opened a scope, if it is a task of the program."""
+        owner = self._names.of.get(task)
+        if owner is not None:
+            self._open[id(scope)] = _Open(f"{owner}~{self._counts[owner]}", scope, task)
+            self._counts[owner] += 1
+
+    def left(self, scope: trio.CancelScope) -> None:
+        """Note that the block of a scope ended."""
+        self._open.pop(id(scope), None)
+
+    def cancellable(self) -> dict[str, trio.CancelScope]:
+        """Return the open scopes by name, without those that are cancelled already."""
+        found = {}
+        for key, one in list(self._open.items()):
+            # A nursery leaves its scope by a way that nobody can watch, so ask its task.
+            is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
+            if one.of_nursery and not is_nurserys:
+                del self._open[key]
+                continue
+            one.of_nursery = is_nurserys
+            if not one.scope.cancel_called:
+                found[one.name] = one.scope
+        return found

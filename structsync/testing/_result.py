@@ -1,0 +1,109 @@
+"""What an exploration has found: a verdict, what it covers, and the failure if there is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from structsync.checking import Verdict
+from structsync.report import Counterexample
+from structsync.testing._settings import Settings
+
+FailureKind: TypeAlias = Literal["deadlock", "error", "violation", "leak", "starvation", "endless"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The schedule that broke the test.
+
+    Attributes:
+      kind: ``deadlock`` (everybody waits for ever), ``error`` (an exception left the test),
+          ``violation`` (a check of the handle or an invariant of a primitive), ``leak`` (something
+          was not given back), ``starvation`` (a fair behaviour in which a task never gets on) or
+          ``endless`` (one execution took more than ``max_steps`` steps).
+      message: what is wrong, in a sentence or two.
+      error: the exception, if one left the test.
+      deviations: in how many steps the schedule differs from first in, first out.
+      execution: the number of the execution that failed first.
+      token: replays the schedule, on the command line or with ``replay=``.
+      replayed: what the same schedule did inside the real ``trio.run``: ``"same"`` or a difference.
+      counterexample: the schedule, step by step, for :mod:`structsync.report`.
+    """
+
+    kind: FailureKind
+    message: str
+    error: BaseException | None
+    deviations: int
+    execution: int
+    token: str
+    replayed: str
+    counterexample: Counterexample
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """The result of ``explore`` or ``sweep``.
+
+    Attributes:
+      test: the name of what was explored.
+      settings: what was asked for.
+      executions: how often the test ran.
+      states: how many different states it was seen in; 0 where states are not told apart.
+      steps: how many steps all executions took together.
+      seconds: how long that took.
+      memory: bytes taken by what is remembered of the states.
+      unfinished: why not everything was seen, in words; None if everything was.
+      failure: the schedule that broke the test, or None.
+      interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
+          has found; whoever runs several tests is to end as well.
+    """
+
+    test: str
+    settings: Settings
+    executions: int
+    states: int
+    steps: int
+    seconds: float
+    memory: int
+    unfinished: str | None
+    failure: Failure | None
+    interrupted: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """Confirmed, refuted, or not finished; only the first is green."""
+        if self.failure is not None:
+            return Verdict.REFUTED
+        return Verdict.CONFIRMED if self.unfinished is None else Verdict.UNFINISHED
+
+    @property
+    def covered(self) -> str:
+        """What was covered, in one line."""
+        settings = self.settings
+        size = f"{self.executions:,} executions"
+        if self.states:
+            size = f"{self.states:,} states, {size}"
+        bounds = [size, f"order={settings.order}", f"cancels<={settings.cancels}"]
+        if settings.cancels:
+            bounds[-1] += f" ({settings.cancel})"
+        if settings.clock != "autojump":
+            bounds.append(f"clock={settings.clock}")
+        if settings.liveness:
+            bounds.append("liveness")
+        whole = "swept one schedule" if settings.search == "sweep" else "exhaustive"
+        said = whole if self.unfinished is None else f"not {whole}: {self.unfinished}"
+        return f"{said}: {', '.join(bounds)}"
+
+    def check(self) -> None:
+        """Raise if the test was broken, or was to be explored exhaustively and was not.
+
+        Raises:
+          ExplorationFailed: with the counterexample as its text; its cause is the test's own error.
+          NotExhaustive: the search ended early, and ``exhaustive=True`` was asked for.
+        """
+        from structsync.testing._errors import ExplorationFailed, NotExhaustive
+
+        if self.failure is not None:
+            raise ExplorationFailed(self) from self.failure.error
+        if self.unfinished is not None and self.settings.exhaustive:
+            raise NotExhaustive(f"{self.test}: {self.covered}")

@@ -1,0 +1,110 @@
+"""What is explored, how, and how far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal, TypeAlias, TypedDict, get_args
+
+Cancel: TypeAlias = Literal["scopes", "tasks"]
+Order: TypeAlias = Literal["any", "trio"]
+ClockMode: TypeAlias = Literal["autojump", "explore"]
+Search: TypeAlias = Literal["states", "deviations", "random", "plain", "sweep"]
+Hashing: TypeAlias = Literal["128", "exact"]
+
+
+class Options(TypedDict, total=False):
+    """The fields of :class:`Settings` as keyword arguments, for type checkers."""
+
+    cancels: int
+    cancel: Cancel
+    order: Order
+    clock: ClockMode
+    liveness: bool
+    search: Search
+    symmetry: bool
+    hashing: Hashing
+    executions: int | None
+    states: int | None
+    seconds: float | None
+    max_steps: int
+    seed: int
+    exhaustive: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What is explored, how, and how far; the keyword arguments of ``explore``.
+
+    Attributes:
+      cancels: how many cancellations are injected at most in one execution.
+      cancel: what is cancelled: ``"scopes"``: any cancel scope or nursery that the program itself
+          opened; ``"tasks"``: any single task that runs in a nursery (the test function itself is
+          none of them).
+      order: ``"any"``: each runnable task may go next; ``"trio"``: as trio's scheduler does today,
+          all tasks that are runnable run once, in any order, before anything newly runnable.
+      clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline
+          may also fire early, at any point.
+      liveness: also look for starvation, on the graph of all states.
+      search: ``"states"``: depth first, each state once; ``"deviations"``: fewest deviations from
+          the first-in-first-out schedule first; ``"random"``: samples; ``"plain"``: every schedule;
+          ``"sweep"``: the first-in-first-out schedule alone, with one cancellation at each of its
+          steps in turn.
+      symmetry: treat states that differ only in which of several like tasks is which as one.
+      hashing: ``"128"``: keep 128 bits of each state; ``"exact"``: keep all of it.
+      executions: end, not finished, after this many executions; None is no bound.
+      states: the same for states.
+      seconds: the same for seconds.
+      max_steps: an execution longer than this is not followed further.
+      seed: for ``search="random"``.
+      exhaustive: fail if the search ends before everything was seen.
+    """
+
+    cancels: int = 1
+    cancel: Cancel = "scopes"
+    order: Order = "any"
+    clock: ClockMode = "autojump"
+    liveness: bool = False
+    search: Search = "states"
+    symmetry: bool = True
+    hashing: Hashing = "128"
+    executions: int | None = 20_000
+    states: int | None = None
+    seconds: float | None = None
+    max_steps: int = 10_000
+    seed: int = 0
+    exhaustive: bool = False
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                words = ", ".join(map(repr, allowed))
+                raise ValueError(f"{name} must be one of {words}, not {getattr(self, name)!r}")
+        for name, least in (("cancels", 0), ("max_steps", 1), ("executions", 1), ("states", 1)):
+            value = getattr(self, name)
+            if value is None and name in ("executions", "states"):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} must be an int >= {least}, not {value!r}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"seconds must be > 0 or None for no bound, not {self.seconds!r}")
+        if self.search == "sweep" and self.cancels != 1:
+            raise ValueError(
+                f"a sweep makes one cancellation at a time, not cancels={self.cancels}"
+            )
+        if self.search == "random" and self.executions is None and self.seconds is None:
+            raise ValueError(
+                "a random search never ends by itself; give it executions= or seconds="
+            )
+        if self.liveness and self.search != "states":
+            raise ValueError(f"liveness needs search='states', not {self.search!r}")
+
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "cancel": get_args(Cancel),
+    "order": get_args(Order),
+    "clock": get_args(ClockMode),
+    "search": get_args(Search),
+    "hashing": get_args(Hashing),
+}
+
+NAMES = frozenset(one.name for one in fields(Settings))
