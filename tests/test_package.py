@@ -235,7 +235,7 @@ def test_the_first_program_of_the_readme_runs() -> None:
     if not structsync.__all__:
         pytest.skip("nothing is exported yet")
     readme = (ROOT / "README.md").read_text()
-    (program,) = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    program, *_ = re.findall(r"^```python\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], check=True, capture_output=True, text=True
     )

@@ -21,6 +21,7 @@ ROWS = [
     "memory",
     "observers",
     "checker",
+    "explorer",
 ]
 
 
@@ -47,7 +48,7 @@ def rows_in_the_source() -> list[str]:
 
 
 def test_every_row_is_tested_here() -> None:
-    assert rows_in_the_source() == ROWS
+    assert list(dict.fromkeys(rows_in_the_source())) == ROWS  # a name may stand for several rows
 
 
 @pytest.mark.parametrize("row", ROWS)

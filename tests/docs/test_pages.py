@@ -29,7 +29,8 @@ def missing_files(text: str, folder: Path) -> list[str]:
     """Return the files that a page names and the repository lacks."""
     included = re.findall(r"^ *\.\. (?:literal)?include:: (\S+)", text, re.MULTILINE)
     named = re.findall(r"``((?:examples|specs|docs|tests|structsync)/[\w/]+\.\w+)``", text)
-    commands = re.findall(r"^ *\.\. ran:: structsync check (\S+)", text, re.MULTILINE)
+    commands = re.findall(r"^ *\.\. (?:ran|picture-of):: (.*)", text, re.MULTILINE)
+    commands = [word for one in commands for word in one.split() if word.startswith("examples/")]
     here = [DOCS / name[1:] if name.startswith("/") else folder / name for name in included]
     wanted = [*here, *(ROOT / name for name in [*named, *commands])]
     return [str(path) for path in wanted if not path.exists()]
@@ -69,6 +70,8 @@ def test_every_file_that_a_page_names_exists(page: Path) -> None:
         ".. literalinclude:: /../examples/gone.py\n",
         "see ``examples/gone.py``",
         ".. ran:: structsync check examples/gone.py\n",
+        ".. ran:: pytest -q examples/gone\n",
+        ".. picture-of:: examples/gone.py\n",
     ],
 )
 def test_a_named_file_that_does_not_exist_is_found(text: str) -> None:

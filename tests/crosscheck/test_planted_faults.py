@@ -1,0 +1,49 @@
+"""A fingerprint that is blind to one thing is noticed by the cross-check."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from .check import Mismatch, Tally, compare
+from .faults import FAULTS, Planted
+from .generate import Case, draw_case
+
+#: So many programs that are about the thing must be enough.
+PROGRAMS = 120
+LIMIT, MOST = 300, 600
+MOST_ALONE = 20_000  # a program written for a fault is not skipped
+
+
+def first_mismatch(planted: Planted) -> Mismatch | None:
+    """What the cross-check says first of a fingerprint with this fault."""
+    if isinstance(planted.about, Case):
+        cases, most = [planted.about], MOST_ALONE
+    else:
+        draws = (random.Random(f"fault:{number}") for number in range(PROGRAMS))
+        cases, most = [draw_case(rng, LIMIT, planted.about) for rng in draws], MOST
+    for case in cases:
+        with planted.plant():
+            found = compare(case, (planted.way,), most, Tally())
+        if found is not None:
+            assert compare(case, (planted.way,), most, Tally()) is None, "it is not the fault"
+            return found
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fingerprint_that_is_blind_to_one_thing_is_noticed(fault: str) -> None:
+    found = first_mismatch(FAULTS[fault])
+    assert found is not None, f"{PROGRAMS} programs do not show it"
+    assert found.missing, f"the fault breaks the search instead of hiding states:\n{found}"
+    assert not found.surplus
+    assert found.tokens(), found
+
+
+def test_a_mismatch_is_told_with_the_program_and_a_token_that_replays() -> None:
+    found = first_mismatch(FAULTS["which of the tasks"])
+    assert found is not None
+    assert "async def test(x):" in str(found)
+    assert "x1a:" in str(found)

@@ -1,0 +1,176 @@
+"""The example projects work where a user copies them: in a folder of their own, with their pytest.
+
+Each test copies one, and may spoil the copy to see that its tests are able to fail.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import structsync
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PLUGIN = "structsync.testing._plugin"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of one project."""
+
+    folder: Path
+
+    def pytest(self, *arguments: str) -> tuple[int, str]:
+        """Run its tests; return the exit code and what was printed."""
+        ours = {
+            "COLUMNS": "120",
+            "PYTHONPATH": str(Path(structsync.__file__).parents[1]),
+            "PYTEST_ADDOPTS": "",
+            "PYTEST_PLUGINS": "" if entry_points(group="pytest11", name="structsync") else PLUGIN,
+        }
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+            cwd=self.folder,
+            env={name: value for name, value in {**os.environ, **ours}.items() if value},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return ran.returncode, ran.stdout + ran.stderr
+
+    def replace(self, file: str, old: str, new: str) -> None:
+        """Change one place in a file."""
+        path = self.folder / file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file}"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Callable[[str], Project]:
+    def copied(name: str) -> Project:
+        ignored = shutil.ignore_patterns("__pycache__", ".*")
+        return Project(shutil.copytree(EXAMPLES / name, tmp_path / name, ignore=ignored))
+
+    return copied
+
+
+def verdicts(printed: str) -> list[tuple[str, str]]:
+    """Return the explored tests with their verdicts, as the summary tells them."""
+    return re.findall(r"^(confirmed|refuted|not finished) +\S+::(\w+)  ", printed, re.MULTILINE)
+
+
+def failed(printed: str) -> list[str]:
+    return re.findall(r"^FAILED \S+::(\w+)", printed, re.MULTILINE)
+
+
+# ==== the courier ====
+
+
+def test_the_tests_of_the_courier_pass_and_its_searches_see_everything(
+    copy: Callable[[str], Project],
+) -> None:
+    code, printed = copy("courier").pytest()
+    assert code == 0, printed
+    found = verdicts(printed)
+    assert len(found) >= 4
+    assert {verdict for verdict, _ in found} == {"confirmed"}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "name"),
+    [
+        (
+            "courier/delivery.py",
+            "            except BaseException:\n                self.outbox.give_back(letter)\n",
+            "            except BaseException:\n                self.outbox.done()\n",
+            "test_every_letter_ends_up_in_one_place",
+        ),
+        (
+            "courier/delivery.py",
+            "                self.delivered.append(letter)\n",
+            "                await trio.lowlevel.checkpoint()\n"
+            "                self.delivered.append(letter)\n",
+            "test_every_letter_ends_up_in_one_place",
+        ),
+        (
+            "courier/outbox.py",
+            "        self._closed = True\n        self._arrived.wake_all()\n",
+            "        self._closed = True\n        self._arrived.wake()\n",
+            "test_who_waits_for_letters_learns_that_none_will_come",
+        ),
+        (
+            "courier/delivery.py",
+            "                except OSError:\n                    continue\n",
+            "                except OSError:\n                    return\n",
+            "test_a_letter_whose_first_attempt_fails_is_not_lost",
+        ),
+        (
+            "tests/first_version.py",
+            "                self.outbox.done()\n                await self.outbox.put(letter)",
+            "                self.outbox.give_back(letter)",
+            "test_the_first_version_lost_a_letter",
+        ),
+    ],
+    ids=[
+        "letter not given back",
+        "arrived, but not counted",
+        "one of two woken",
+        "not tried again",
+        "no bug",
+    ],
+)
+def test_a_spoiled_courier_fails(
+    copy: Callable[[str], Project], file: str, old: str, new: str, name: str
+) -> None:
+    project = copy("courier")
+    project.replace(file, old, new)
+    code, printed = project.pytest("tests/test_delivery.py", "-k", name)
+    assert code == 1, printed
+    assert failed(printed) == [name]
+
+
+# ==== the queue of the tutorial ====
+
+
+def test_ordinary_tests_do_not_show_the_lost_wakeup(copy: Callable[[str], Project]) -> None:
+    code, printed = copy("bounded_queue").pytest("test_ordinary.py")
+    assert code == 0, printed
+
+
+def test_exploring_shows_the_lost_wakeup_and_the_token_shows_it_again(
+    copy: Callable[[str], Project],
+) -> None:
+    project = copy("bounded_queue")
+    code, printed = project.pytest("test_explored.py")
+    assert code == 1
+    assert "DEADLOCK" in printed
+    (token,) = re.findall(r"--explore-replay '?(\S+?)'?$", printed, re.MULTILINE)
+    code, again = project.pytest("test_explored.py", "--explore-replay", token)
+    assert code == 1
+    assert "DEADLOCK" in again
+
+
+def test_the_cured_queue_is_confirmed(copy: Callable[[str], Project]) -> None:
+    code, printed = copy("bounded_queue").pytest("test_cured.py")
+    assert code == 0, printed
+    assert verdicts(printed) == [("confirmed", "test_everybody_is_served")]
+
+
+def test_the_cure_is_one_line() -> None:
+    folder = EXAMPLES / "bounded_queue"
+    lossy = (folder / "bounded_queue.py").read_text(encoding="utf-8").splitlines()
+    cured = (folder / "cured_queue.py").read_text(encoding="utf-8").splitlines()
+    different = [pair for pair in zip(lossy, cured, strict=True) if pair[0] != pair[1]]
+    assert different == [
+        ("from trio import Condition, Lock", "from structsync import Condition, Lock")
+    ]

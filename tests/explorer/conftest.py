@@ -1,0 +1,208 @@
+"""What the tests of the explorer's own parts share: small programs, and single executions.
+
+``run_once`` runs a program under a schedule that the test gives, on either engine, with everything
+round it that a search has, and hands back the engine, which remembers what happened.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, Literal, TypeAlias
+
+import pytest
+import trio
+
+import structsync
+from structsync.testing import Failure, Settings, explore
+from structsync.testing._choices import Choice
+from structsync.testing._choosers import Following, Noting
+from structsync.testing._engine import Engine
+from structsync.testing._execution import Chooser
+from structsync.testing._explore import with_handle
+from structsync.testing._fingerprint import Fingerprinter
+from structsync.testing._gates import GateEngine
+from structsync.testing._runs import Runs
+from structsync.testing._scheduler import LoopEngine
+from structsync.testing._search import Outcomes, explore_outcomes
+
+Program: TypeAlias = Callable[..., Awaitable[object]]
+
+ENGINES: tuple[type[Engine], ...] = (LoopEngine, GateEngine)
+
+
+@pytest.fixture(params=ENGINES, ids=["loop", "gates"])
+def kind(request: pytest.FixtureRequest) -> type[Engine]:
+    """Each of the two engines."""
+    found: type[Engine] = request.param
+    return found
+
+
+def run_once(
+    program: Program,
+    chooser: Chooser | None = None,
+    *,
+    kind: type[Engine] = LoopEngine,
+    **settings: Any,
+) -> Engine:
+    """Run a program once, first in, first out unless somebody else chooses."""
+    runs = Runs(with_handle(program), Settings(**settings), engine=kind)
+    with runs.open():
+        return runs.execute(chooser or Following((), go_on=True))
+
+
+def texts(choices: Sequence[Choice]) -> list[str]:
+    """Choices as they stand in messages."""
+    return [str(one) for one in choices]
+
+
+def workers(count: int) -> Program:
+    """The program of the design's tables: so many workers take one permit, each once."""
+
+    async def program() -> None:
+        semaphore = trio.Semaphore(1)
+
+        async def worker() -> None:
+            async with semaphore:
+                await trio.lowlevel.checkpoint()
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(count):
+                nursery.start_soon(worker)
+
+    return program
+
+
+async def abba() -> None:
+    """The smallest deadlock: two locks, taken in either order."""
+    left, right = trio.Lock(), trio.Lock()
+
+    async def worker(first: trio.Lock, second: trio.Lock) -> None:
+        async with first, second:
+            pass
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(worker, left, right)
+        nursery.start_soon(worker, right, left)
+
+
+async def two_checkpoints() -> None:
+    """Two tasks that have nothing to do with each other: something to choose, nothing wrong."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.lowlevel.checkpoint)
+        nursery.start_soon(trio.lowlevel.checkpoint)
+
+
+def python(program: str, *flags: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a program in an interpreter of its own that imports structsync from where we did."""
+    ours = {"PYTHONPATH": str(Path(structsync.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, *flags, "-c", dedent(program)],
+        env={**os.environ, **ours},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class Looking(Noting):
+    """Takes the fingerprint of each state on the way."""
+
+    def __init__(self, symmetry: bool) -> None:
+        super().__init__()
+        self._look = Fingerprinter(symmetry=symmetry, exact=True)
+        self.seen: list[bytes] = []
+
+    def choose(self, engine: Engine, options: Any) -> Any:
+        self.seen.append(self._look(engine))
+        return super().choose(engine, options)
+
+
+def states(program: Program, *, symmetry: bool = True, **settings: Any) -> list[bytes]:
+    """The fingerprints of all states of the first-in-first-out execution."""
+    looking = Looking(symmetry)
+    engine = run_once(program, looking, **settings)
+    assert engine.ending is not None
+    assert engine.ending.kind == "passed", engine.ending
+    return looking.seen
+
+
+def failure_of(program: Program, **settings: Any) -> Failure:
+    """How a program fails, without cancellations unless the test wants some."""
+    failure = explore(program, **{"cancels": 0, **settings}).failure
+    assert failure is not None
+    return failure
+
+
+# ==== two engines ====
+
+
+def outcomes(program: Program, engine: Literal["loop", "public"], **settings: Any) -> Outcomes:
+    """All traces of a program, each with how it ended."""
+    asked = Settings(search="plain", executions=None, **settings)
+    return explore_outcomes(with_handle(program), asked, engine)
+
+
+def label(value: object) -> str | None:
+    """Name a case of a table by its program and its settings."""
+    if isinstance(value, dict):
+        return ",".join(f"{name}={one}" for name, one in value.items()) or "plain"
+    return getattr(value, "__name__", None)
+
+
+def check_the_engines_agree(program: Program, settings: dict[str, Any]) -> None:
+    asked = {"cancels": 0, **settings}
+    loop, public = outcomes(program, "loop", **asked), outcomes(program, "public", **asked)
+    assert loop.complete
+    assert public.complete
+    assert loop.executions == public.executions
+    assert loop.traces == public.traces
+
+
+# ==== differences between two states ====
+
+Side: TypeAlias = Callable[[], Awaitable[object]]
+
+#: Taken for a tool, so that nothing in it belongs to the state: it says which side to take.
+HIDDEN = logging.getLogger("tests.explorer.hidden")
+
+
+def other() -> bool:
+    """Which of the two sides of a difference to take."""
+    return HIDDEN.disabled
+
+
+class Differences:
+    """Collects the differences of one file; a decorator."""
+
+    def __init__(self) -> None:
+        self.sides: list[Side] = []
+
+    def __call__(self, side: Side) -> Side:
+        self.sides.append(side)
+        return side
+
+    def __explore_state__(self) -> object:
+        return "which differences there are is no part of any of them"
+
+
+def _states_of(side: Side, which: bool, symmetry: bool) -> list[bytes]:
+    HIDDEN.disabled = which
+    states(side, symmetry=symmetry)  # global variables are as the execution before has left them
+    return states(side, symmetry=symmetry)
+
+
+def check_it_differs(side: Side, symmetry: bool) -> None:
+    one, two = _states_of(side, False, symmetry), _states_of(side, True, symmetry)
+    assert len(one) == len(two), "the two sides are to stand at the same place"
+    assert one != two, f"{side.__name__} makes no difference"
+
+
+def check_it_repeats(side: Side, which: bool) -> None:
+    assert _states_of(side, which, symmetry=True) == states(side)

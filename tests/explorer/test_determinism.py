@@ -1,0 +1,265 @@
+"""What decides besides the schedule is refused, and named with the place where it is used."""
+
+from __future__ import annotations
+
+import _thread
+import asyncio
+import logging
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from time import monotonic
+
+import pytest
+import trio
+from trio.lowlevel import checkpoint
+
+from structsync.testing import NondeterminismError, Verdict, _control, explore
+
+from .conftest import Program
+
+
+def in_a_task(call: Callable[[], object]) -> Program:
+    """A program of two tasks, one of which calls something."""
+
+    async def calls() -> None:
+        await checkpoint()
+        call()
+
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(calls)
+            nursery.start_soon(checkpoint)
+
+    return program
+
+
+async def works_in_a_thread() -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.to_thread.run_sync, len, "a")
+        nursery.start_soon(checkpoint)
+
+
+async def waits_for_a_socket() -> None:
+    left, right = OPEN
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.lowlevel.wait_readable, left)
+        nursery.start_soon(checkpoint)
+    del right
+
+
+OPEN: list[socket.socket] = []
+
+
+def _roll() -> int:
+    return random.randint(1, 6)
+
+
+FORBIDDEN: tuple[tuple[Callable[[], object], str], ...] = (
+    (lambda: time.time(), r"time\.time\(\) at .*use trio\.current_time\(\)"),
+    (lambda: time.monotonic_ns(), r"time\.monotonic_ns\(\) at "),
+    (lambda: time.perf_counter(), r"time\.perf_counter\(\) at "),
+    (lambda: monotonic(), r"time\.monotonic\(\) at "),  # as it was imported, by its own name
+    (_roll, r"random\.randint\(\) at .*make a random\.Random\(seed\) in the test"),
+    (lambda: random.shuffle([1]), r"random\.shuffle\(\) at "),
+    (lambda: random.random(), r"random\.random\(\) at "),
+    (lambda: os.urandom(1), r"(os|posix)\.urandom\(\) at "),
+    (lambda: uuid.uuid4(), r"uuid\.uuid4\(\) at "),
+    (lambda: threading.Thread(target=len).start(), "the test starts a thread"),
+    (lambda: socket.socket(), r"the test reaches outside \(socket\.__new__\)"),
+    (
+        lambda: subprocess.run([sys.executable, "-c", ""], check=True),
+        r"the test reaches outside \(subprocess\.Popen\)",
+    ),
+)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no audit hook is told of it")
+def test_a_thread_is_refused_below_the_module_threading_too() -> None:
+    with pytest.raises(NondeterminismError, match="the test starts a thread"):
+        explore(in_a_task(lambda: _thread.start_new_thread(len, ("a",))))
+
+
+@pytest.mark.parametrize(("call", "text"), FORBIDDEN, ids=[text for _, text in FORBIDDEN])
+def test_what_no_schedule_decides_is_refused(call: Callable[[], object], text: str) -> None:
+    with pytest.raises(NondeterminismError, match=text):
+        explore(in_a_task(call))
+
+
+def test_the_place_where_the_time_is_read_is_named() -> None:
+    line = _roll.__code__.co_firstlineno + 1
+    with pytest.raises(NondeterminismError, match=rf"{re.escape(__file__)}:{line}: "):
+        explore(in_a_task(_roll))
+
+
+def test_a_thread_of_trio_is_refused() -> None:
+    with pytest.raises(NondeterminismError, match="the test starts a thread"):
+        explore(works_in_a_thread)
+
+
+def test_waiting_for_a_socket_is_refused() -> None:
+    OPEN[:] = socket.socketpair()
+    try:
+        with pytest.raises(NondeterminismError, match=r"waits for input or output \(wait_read"):
+            explore(waits_for_a_socket)
+    finally:
+        for one in OPEN:
+            one.close()
+        OPEN.clear()
+
+
+def test_a_refusal_that_the_test_swallows_is_no_freedom() -> None:
+    """Who catches it still has no time: nothing was returned that differs."""
+
+    def swallows() -> None:
+        try:
+            time.time()
+        except NondeterminismError:
+            return
+        raise AssertionError("it was answered")
+
+    assert explore(in_a_task(swallows)).verdict is Verdict.CONFIRMED
+
+
+ALLOWED: dict[str, Callable[[], object]] = {
+    "a seeded generator": lambda: random.Random(3).random(),
+    "the time of the schedule": lambda: trio.current_time(),
+    "logging": lambda: logging.getLogger("explored").warning("a record bears the real time"),
+    "a name's uuid": lambda: uuid.uuid5(uuid.NAMESPACE_DNS, "a"),
+    "a thread's lock": lambda: threading.Lock().acquire(),
+    "a sorted set": lambda: sorted({"b", "a"}),
+}
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_what_is_the_same_each_time_is_allowed(name: str) -> None:
+    assert explore(in_a_task(ALLOWED[name])).failure is None
+
+
+def test_after_a_search_everything_is_as_it_was() -> None:
+    before = (
+        time.time,
+        random.random,
+        trio.to_thread.run_sync,
+        trio.CancelScope.__enter__,
+        monotonic,
+    )
+    explore(in_a_task(lambda: None))
+    after = time.time, random.random, trio.to_thread.run_sync, trio.CancelScope.__enter__, monotonic
+    assert before == after
+    assert time.time() > 0
+    assert random.random() < 1
+    with socket.socket():
+        pass
+    assert trio.run(trio.to_thread.run_sync, len, "abc") == 3
+
+
+def test_other_threads_may_do_what_they_want_meanwhile() -> None:
+    found = list[float]()
+
+    def asks() -> None:
+        thread_may_go.wait()
+        found.append(time.time())
+        with socket.socket():
+            pass
+        thread_is_done.set()
+
+    thread_may_go, thread_is_done = threading.Event(), threading.Event()
+    thread = threading.Thread(target=asks)
+    thread.start()
+
+    def lets_it_go() -> None:
+        thread_may_go.set()
+        thread_is_done.wait()
+
+    try:
+        explore(in_a_task(lets_it_go))
+    finally:
+        thread_may_go.set()
+        thread.join()
+    assert len(found) == 1
+
+
+def test_between_executions_the_searching_thread_may_do_what_it_wants() -> None:
+    with _control.controlled():
+        assert time.time() > 0
+        assert trio.run(trio.to_thread.run_sync, len, "abc") == 3
+        with socket.socket():
+            pass
+
+
+# ==== what nobody refuses shows when a schedule is repeated ====
+
+
+def test_a_global_that_outlives_an_execution_is_noticed_at_once() -> None:
+    calls = list[int]()
+
+    async def program() -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise ValueError("only the second time")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+
+    with pytest.raises(
+        NondeterminismError,
+        match="ended differently the second time: passed , then error ValueError: only the second "
+        "time; something outlives an execution",
+    ):
+        explore(program)
+
+
+def test_other_steps_in_a_later_execution_are_noticed() -> None:
+    calls = list[int]()
+
+    async def program() -> None:
+        calls.append(1)
+        async with trio.open_nursery() as nursery:
+            for _ in range(2 if len(calls) < 5 else 3):
+                nursery.start_soon(checkpoint)
+
+    with pytest.raises(NondeterminismError, match=r"at step \d+ the test does not do what it did"):
+        explore(program, cancels=0, search="plain")
+
+
+def test_a_failure_that_does_not_come_again_is_noticed() -> None:
+    calls = list[int]()
+
+    async def program() -> None:
+        calls.append(1)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        assert len(calls) != 5
+
+    with pytest.raises(NondeterminismError, match=r"ended as .* once and as .* when repeated"):
+        explore(program, cancels=0, search="plain")
+
+
+def test_the_order_of_a_set_of_strings_is_the_same_within_a_process() -> None:
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            for name in {"a", "b", "c"}:
+                nursery.start_soon(checkpoint, name=name)
+
+    assert explore(program, cancels=0).verdict is Verdict.CONFIRMED
+
+
+def test_another_library_is_not_explored() -> None:
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(asyncio.sleep, 0)
+            nursery.start_soon(checkpoint)
+
+    failure = explore(program, cancels=0).failure
+    assert failure is not None
+    assert failure.kind == "error"
+    assert "TypeError" in failure.message

@@ -1,0 +1,160 @@
+"""What trio keeps for a task is state: locks, lines, scopes, deadlines, context variables.
+
+Each side of a difference stands at the same place of the same code; what differs is what a task
+could still look at, and so must the fingerprints. How the two sides are told apart is no part of
+the state: see ``other`` in conftest.py.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+import outcome
+import pytest
+import trio
+import trio.testing
+from trio.lowlevel import checkpoint
+
+import structsync
+
+from .conftest import Differences, Side, check_it_differs, check_it_repeats, other
+
+difference = Differences()
+
+
+VARIABLE: ContextVar[int] = ContextVar("VARIABLE")
+
+
+@difference
+async def a_context_variable() -> None:
+    VARIABLE.set(1 if other() else 2)
+    await checkpoint()
+
+
+@difference
+async def an_exception_that_is_held() -> None:
+    error: Exception = ValueError(1 if other() else 2)
+    await checkpoint()
+    del error
+
+
+@difference
+async def the_cause_of_an_exception() -> None:
+    error = ValueError()
+    error.__cause__ = KeyError(1 if other() else 2)
+    await checkpoint()
+    del error
+
+
+@difference
+async def a_lock_of_trio() -> None:
+    lock = trio.Lock()
+    if other():
+        lock.acquire_nowait()
+    await checkpoint()
+    if other():
+        lock.release()
+
+
+@difference
+async def a_lock_of_structsync() -> None:
+    lock = structsync.Lock()
+    if other():
+        lock.acquire_nowait()
+    await checkpoint()
+    if other():
+        lock.release()
+
+
+@difference
+async def the_value_of_a_semaphore() -> None:
+    semaphore = structsync.Semaphore(3)
+    semaphore.acquire_nowait(1 if other() else 2)
+    await checkpoint()
+
+
+@difference
+async def an_event() -> None:
+    event = trio.Event()
+    if other():
+        event.set()
+    await checkpoint()
+
+
+@difference
+async def what_a_channel_holds() -> None:
+    send, receive = trio.open_memory_channel[int](2)
+    send.send_nowait(1 if other() else 2)
+    await checkpoint()
+    receive.close()
+    send.close()
+
+
+@difference
+async def the_order_of_a_line() -> None:
+    semaphore = structsync.Semaphore(0)
+
+    async def takes(count: int) -> None:
+        await semaphore.acquire(count)
+
+    async with trio.open_nursery() as nursery:
+        for count in (1, 2) if other() else (2, 1):
+            nursery.start_soon(takes, count)
+        del count
+        await trio.testing.wait_all_tasks_blocked()
+        await checkpoint()
+        semaphore.release(3)
+
+
+@difference
+async def a_scope_that_is_cancelled() -> None:
+    with trio.CancelScope() as scope, trio.CancelScope(shield=True):
+        if other():
+            scope.cancel()
+        await checkpoint()
+
+
+@difference
+async def a_deadline() -> None:
+    with trio.CancelScope(deadline=5 if other() else 6):
+        await checkpoint()
+
+
+@difference
+async def a_shield() -> None:
+    with trio.CancelScope(shield=other()):
+        await checkpoint()
+
+
+@difference
+async def the_time() -> None:
+    await trio.sleep(1 if other() else 2)
+    await checkpoint()
+
+
+@difference
+async def what_a_task_is_woken_with() -> None:
+    parked = list[trio.lowlevel.Task]()
+
+    async def waits() -> None:
+        parked.append(trio.lowlevel.current_task())
+        await trio.lowlevel.wait_task_rescheduled(lambda _: trio.lowlevel.Abort.FAILED)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waits)
+        await trio.testing.wait_all_tasks_blocked()
+        task = parked.pop()
+        trio.lowlevel.reschedule(task, outcome.Value(1 if other() else 2))
+        await checkpoint()
+
+
+@pytest.mark.parametrize("side", difference.sides)
+@pytest.mark.parametrize("symmetry", [True, False], ids=["symmetry", "names"])
+def test_a_difference_makes_a_difference(side: Side, symmetry: bool) -> None:
+    check_it_differs(side, symmetry)
+
+
+@pytest.mark.parametrize("side", difference.sides)
+@pytest.mark.parametrize("which", [False, True])
+def test_each_execution_has_the_same_states(side: Side, which: bool) -> None:
+    check_it_repeats(side, which)

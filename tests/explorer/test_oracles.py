@@ -1,0 +1,293 @@
+"""What must hold of every primitive, without a word of the test about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from trio.lowlevel import checkpoint
+
+import structsync
+from structsync._core.arbiter import Arbiter
+from structsync._core.policy import Fifo
+from structsync.testing import ExploredRun, explore
+
+from .conftest import failure_of, two_checkpoints
+
+THEIRS_AND_OURS = ["trio's", "ours"]
+
+# ==== what is not given back ====
+
+
+def keeps(make: Callable[[], Any], take: Callable[[Any], object]) -> Callable[[], Any]:
+    async def program() -> None:
+        primitive = make()
+
+        async def worker() -> None:
+            await checkpoint()
+
+        take(primitive)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(worker)
+
+    return program
+
+
+LEAKS: dict[str, tuple[Callable[[], Any], Callable[[Any], object], str]] = {
+    "trio.Lock": (
+        trio.Lock,
+        lambda one: one.acquire_nowait(),
+        "Lock is still locked at the end, by main",
+    ),
+    "trio.StrictFIFOLock": (
+        trio.StrictFIFOLock,
+        lambda one: one.acquire_nowait(),
+        "StrictFIFOLock is still locked at the end, by main",
+    ),
+    "structsync.Lock": (
+        structsync.Lock,
+        lambda one: one.acquire_nowait(),
+        "Lock is still locked at the end, by main",
+    ),
+    "trio.Semaphore": (
+        lambda: trio.Semaphore(3, max_value=3),
+        lambda one: one.acquire_nowait(),
+        "Semaphore has the value 2 at the end, not 3",
+    ),
+    "structsync.Semaphore": (
+        lambda: structsync.Semaphore(3, max_value=3),
+        lambda one: one.acquire_nowait(2),
+        "Semaphore has the value 1 at the end, not 3",
+    ),
+    "trio.CapacityLimiter": (
+        lambda: trio.CapacityLimiter(2),
+        lambda one: one.acquire_on_behalf_of_nowait("a borrower"),
+        "CapacityLimiter has 1 tokens still lent at the end, to a borrower",
+    ),
+    "structsync.CapacityLimiter": (
+        lambda: structsync.CapacityLimiter(2),
+        lambda one: one.acquire_on_behalf_of_nowait("a borrower"),
+        "CapacityLimiter has 1 tokens still lent at the end, to a borrower",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_what_is_still_out_at_the_end_is_a_leak(name: str) -> None:
+    make, take, text = LEAKS[name]
+    failure = failure_of(keeps(make, take))
+    assert (failure.kind, failure.message) == ("leak", text)
+    assert failure.replayed == "same"
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_what_was_never_taken_is_no_leak(name: str) -> None:
+    make, _, _ = LEAKS[name]
+    assert explore(keeps(make, lambda one: None), cancels=0).failure is None
+
+
+@pytest.mark.parametrize("kind", [trio.Semaphore, structsync.Semaphore], ids=THEIRS_AND_OURS)
+def test_a_semaphore_without_a_bound_may_end_as_it_likes(kind: type[trio.Semaphore]) -> None:
+    program = keeps(lambda: kind(1), lambda one: one.release())
+    assert explore(program, cancels=0).failure is None
+
+
+@pytest.mark.parametrize("kind", [trio.Semaphore, structsync.Semaphore], ids=THEIRS_AND_OURS)
+def test_a_watched_semaphore_must_return_to_its_value(kind: type[trio.Semaphore]) -> None:
+    async def program(x: ExploredRun) -> None:
+        semaphore = kind(2)
+        x.watch(slots=semaphore)
+        semaphore.acquire_nowait()
+        await two_checkpoints()
+
+    failure = failure_of(program)
+    assert (failure.kind, failure.message) == ("leak", "slots has the value 1 at the end, not 2")
+
+
+def test_the_owner_of_what_leaks_is_named_as_in_the_schedule() -> None:
+    async def program() -> None:
+        limiter = trio.CapacityLimiter(2)
+
+        async def borrows() -> None:
+            await limiter.acquire()
+            await parked.wait()
+
+        parked = trio.Event()
+        trio.lowlevel.spawn_system_task(borrows, name="borrows")
+        trio.lowlevel.spawn_system_task(borrows, name="borrows")
+        await trio.testing.wait_all_tasks_blocked()
+
+    failure = failure_of(program)
+    assert failure.kind == "leak"
+    assert "system/borrows#0" in failure.message
+    assert "system/borrows#1" in failure.message
+
+
+@pytest.mark.parametrize("kind", [structsync.Lock, structsync.Semaphore])
+def test_what_was_closed_need_not_be_possible_to_acquire(kind: Callable[..., Any]) -> None:
+    program = keeps(lambda: kind(*[1][: kind is structsync.Semaphore]), lambda one: one.close())
+    assert explore(program, cancels=0).failure is None
+
+
+# ==== what is free and cannot be had ====
+
+
+@pytest.mark.parametrize(
+    ("make", "owner"),
+    [
+        (structsync.Lock, structsync.Lock),
+        (lambda: structsync.Semaphore(2), structsync.Semaphore),
+        (trio.Lock, trio.Lock),
+        (lambda: trio.Semaphore(1), trio.Semaphore),
+    ],
+    ids=["our lock", "our semaphore", "trio's lock", "trio's semaphore"],
+)
+def test_what_is_free_but_refuses_everybody_is_a_leak(
+    make: Callable[[], Any], owner: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(self: object, *args: object) -> None:
+        raise trio.WouldBlock
+
+    monkeypatch.setattr(owner, "acquire_nowait", refuses)
+    failure = failure_of(keeps(make, lambda one: None))
+    assert failure.kind == "leak"
+    assert failure.message.endswith("is free at the end but cannot be acquired again")
+
+
+@pytest.mark.parametrize(
+    "kind", [trio.CapacityLimiter, structsync.CapacityLimiter], ids=THEIRS_AND_OURS
+)
+def test_a_limiter_that_refuses_everybody_is_a_leak(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(self: object, borrower: object) -> None:
+        raise trio.WouldBlock
+
+    monkeypatch.setattr(kind, "acquire_on_behalf_of_nowait", refuses)
+    failure = failure_of(keeps(lambda: kind(1), lambda one: None))
+    assert failure.message == "CapacityLimiter is free at the end but cannot be acquired again"
+
+
+# ==== planted faults in our own primitives ====
+
+
+async def three_and_one_permit() -> None:
+    semaphore = structsync.Semaphore(1, max_value=1)
+
+    async def worker() -> None:
+        async with semaphore:
+            await checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(worker)
+
+
+def test_our_own_primitives_have_no_fault() -> None:
+    assert explore(three_and_one_permit, cancels=1, cancel="tasks").failure is None
+
+
+def test_a_lost_wakeup_is_seen_in_the_step_that_loses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault: what was given back is handed to nobody in line."""
+    monkeypatch.setattr(Arbiter, "settle", lambda self: [])
+    failure = failure_of(three_and_one_permit)
+    assert failure.kind == "violation"
+    assert failure.message == ("Semaphore: somebody waits for what could be granted (lost wakeup)")
+
+
+OVERTAKEN = "Semaphore: a grant has passed somebody who stood in line before"
+
+
+def test_overtaking_in_the_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault: who came last is served first."""
+    backwards = staticmethod(lambda line: reversed(line.values()))
+    monkeypatch.setattr(Fifo, "candidates", backwards)
+    failure = failure_of(three_and_one_permit)
+    assert (failure.kind, failure.message) == ("violation", OVERTAKEN)
+    assert failure.replayed == "same"
+
+
+async def one_large_and_one_small() -> None:
+    semaphore = structsync.Semaphore(2, max_value=2)
+
+    async def worker(count: int) -> None:
+        await semaphore.acquire(count)
+        await checkpoint()
+        semaphore.release(count)
+
+    async with trio.open_nursery() as nursery:
+        for count in (1, 2, 1):
+            nursery.start_soon(worker, count)
+
+
+def test_barging_past_the_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault: a newcomer takes what is left, although somebody waits for more."""
+    assert explore(one_large_and_one_small, cancels=0).failure is None
+    monkeypatch.setattr(Fifo, "may_pass", lambda self, line, ticket, priority: True)
+    failure = failure_of(one_large_and_one_small)
+    assert (failure.kind, failure.message) == ("violation", OVERTAKEN)
+
+
+def test_who_does_not_promise_an_order_may_be_overtaken() -> None:
+    async def program() -> None:
+        semaphore = structsync.Semaphore(2, max_value=2, policy="eligible")
+
+        async def worker(count: int) -> None:
+            await semaphore.acquire(count)
+            await checkpoint()
+            semaphore.release(count)
+
+        async with trio.open_nursery() as nursery:
+            for count in (1, 2, 1):
+                nursery.start_soon(worker, count)
+
+    assert explore(program, cancels=0).failure is None
+
+
+def test_a_notified_waiter_of_a_condition_is_not_overtaken() -> None:
+    """It leaves the line of the condition when it is notified, and gets the lock later."""
+
+    async def program() -> None:
+        condition = structsync.Condition()
+        waiting = 0
+
+        async def waits() -> None:
+            nonlocal waiting
+            async with condition:
+                waiting += 1
+                await condition.wait()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(waits)
+            nursery.start_soon(waits)
+            for _ in range(2):
+                while not waiting:
+                    await checkpoint()
+                async with condition:
+                    condition.notify()
+                    waiting -= 1
+
+    assert explore(program, cancels=0).failure is None
+
+
+def test_a_primitive_that_comes_and_goes_is_forgotten() -> None:
+    """A loop that makes an event in each round comes back to its state."""
+
+    async def program() -> None:
+        async def rounds() -> None:
+            for _ in range(3):
+                event = trio.Event()
+                event.set()
+                await event.wait()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(rounds)
+            nursery.start_soon(rounds)
+
+    found = explore(program, cancels=0)
+    assert found.failure is None
+    assert found.states < 40

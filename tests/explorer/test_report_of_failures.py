@@ -1,0 +1,265 @@
+"""A failing schedule told for people: who ran, where it parked, whom it woke, who waits for what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from trio.lowlevel import checkpoint
+
+from structsync.report import Step
+from structsync.testing import ExplorationFailed, ExploredRun, explore
+from structsync.testing._engine import Engine
+from structsync.testing._gates import GateEngine
+from structsync.testing._scheduler import LoopEngine
+
+from .conftest import Program, abba, failure_of
+
+
+def text_of(program: Program, **settings: Any) -> str:
+    with pytest.raises(ExplorationFailed) as caught:
+        explore(program, **{"cancels": 0, **settings}).check()
+    return str(caught.value)
+
+
+async def forgets_to_release_when_cancelled() -> None:
+    semaphore = trio.Semaphore(1)
+
+    async def worker() -> None:
+        await semaphore.acquire()
+        await checkpoint()
+        semaphore.release()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(worker)
+        nursery.start_soon(worker)
+
+
+def test_the_text_tells_the_whole_story() -> None:
+    text = text_of(forgets_to_release_when_cancelled, cancels=1, cancel="tasks")
+    lines = [line.rstrip() for line in text.splitlines()]
+    assert lines[0] == "DEADLOCK  forgets_to_release_when_cancelled"
+    assert "1 deviation from first in, first out in" in text
+    assert "replayed in trio.run: same" in text
+    assert "  main and worker#1 wait for ever" in lines
+    [star] = [line for line in lines if line.startswith(" *")]
+    assert "CANCEL worker#0" in star
+    assert any(line.split()[2:3] == ["exits"] for line in lines)
+    blocked = lines[lines.index("blocked for ever") + 1 :]
+    assert blocked[0] == "  main      waits for the tasks of its nursery"
+    assert blocked[2] == "  worker#1  waits for semaphore: 0 free, 1 waiting"
+    assert "< worker:" in blocked[3]
+    assert lines[-1].startswith("explore(..., replay='x1a:")
+
+
+def test_the_token_in_the_text_is_that_of_the_failure() -> None:
+    found = explore(abba)
+    assert found.failure is not None
+    with pytest.raises(ExplorationFailed) as caught:
+        found.check()
+    assert found.failure.token in str(caught.value)
+    assert caught.value.exploration is found
+    assert explore(abba, replay=found.failure.token).failure is not None
+
+
+def test_the_error_of_the_test_is_the_cause_of_the_failure() -> None:
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        raise KeyError("mine")
+
+    with pytest.raises(ExplorationFailed) as caught:
+        explore(program).check()
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def steps_of(program: Program, **settings: Any) -> tuple[Step, ...]:
+    return failure_of(program, **settings).counterexample.steps
+
+
+def test_a_step_says_where_it_parked_and_whom_it_woke() -> None:
+    async def program() -> None:
+        event = trio.Event()
+
+        async def waits() -> None:
+            await event.wait()
+            await trio.sleep_forever()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(waits)
+            await trio.testing.wait_all_tasks_blocked()
+            event.set()
+
+    steps = steps_of(program)
+    assert steps[0].woke == ("waits#0",)
+    assert steps[1].parked.endswith("await event.wait()")
+    assert steps[1].parked.startswith("waits:")
+    assert steps[1].state == {"event": "not set, 1 waiting"}
+    woke = [(step.actor, step.woke) for step in steps if step.woke]
+    assert woke[-1] == ("main", ("waits#0",))
+
+
+def test_a_cancellation_says_what_it_met() -> None:
+    async def program(x: ExploredRun) -> None:
+        parked = trio.Event()
+
+        async def waits() -> None:
+            try:
+                await parked.wait()
+            except trio.Cancelled:
+                x.fail("it was cancelled")
+                with trio.CancelScope(shield=True):
+                    await checkpoint()
+                raise
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(waits)
+            await trio.testing.wait_all_tasks_blocked()
+            parked.set()
+
+    steps = steps_of(program, cancels=1, cancel="tasks")
+    [met] = [step for step in steps if step.injected]
+    assert met.action == "cancel"
+    assert met.deviation
+    assert met.note.startswith("parked at waits:")
+
+
+def test_a_cancellation_of_somebody_who_can_run_says_so() -> None:
+    notes = [step.note for step in steps_of(forgets_to_release_when_cancelled, **TASKS)]
+    assert "runnable: it gets Cancelled at its next checkpoint" in notes
+
+
+TASKS = {"cancels": 1, "cancel": "tasks"}
+
+
+def test_a_scope_and_the_clock_are_named_as_what_they_are() -> None:
+    async def program(x: ExploredRun) -> None:
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(trio.sleep, 1)
+                nursery.start_soon(trio.sleep, 2)
+        if scope.cancelled_caught and trio.current_time() == 1:
+            x.fail("between the two")
+        await checkpoint()
+
+    steps = steps_of(program, cancels=1)
+    injected = [(step.action, step.arguments) for step in steps if step.injected]
+    assert injected[0] == ("advance", (("clock", "to the next deadline"),))
+    assert injected[1][0] == "cancel"
+    assert injected[1][1][0][0] == "scope"
+    assert injected[1][1][0][1].startswith("main~")
+
+
+def test_an_error_that_is_raised_in_a_task_is_noted() -> None:
+    async def program() -> None:
+        async def waits() -> None:
+            with trio.move_on_after(1):
+                await trio.sleep_forever()
+            await trio.sleep_forever()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(waits)
+            nursery.start_soon(checkpoint)
+
+    assert "Cancelled is raised in it" in [step.note for step in steps_of(program)]
+
+
+# ==== the replay in trio ====
+
+
+def test_each_failure_is_replayed_in_the_real_trio() -> None:
+    replayed = list[Any]()
+    run = GateEngine.run
+
+    def noted(engine: GateEngine, test: Any) -> Any:
+        ending = run(engine, test)
+        replayed.append(ending.kind)
+        return ending
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(GateEngine, "run", noted)
+        assert failure_of(abba).replayed == "same"
+    assert replayed == ["deadlock"]
+
+
+def test_a_failure_that_trio_does_not_show_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault: the fast engine never fires a deadline."""
+
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep, 1)
+            nursery.start_soon(checkpoint)
+
+    explore(program, cancels=0)  # the engines are compared before the fault is planted
+    monkeypatch.setattr(LoopEngine, "_next_deadline", lambda engine: float("inf"))
+    failure = failure_of(program)
+    assert failure.kind == "deadlock"
+    assert failure.replayed.startswith("differs: ")
+    assert "replayed in trio.run: differs: " in failure.counterexample.summary
+
+
+def test_a_schedule_that_trio_does_not_offer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault: the reference calls its tasks by other names."""
+
+    def renamed(engine: GateEngine, task: Any) -> None:
+        Engine.task_spawned(engine, task)
+        name = engine.names.of.get(task)
+        if name == "worker#1":
+            engine._runs[task] = engine._runs[task]._replace(name="somebody")
+
+    monkeypatch.setattr(GateEngine, "task_spawned", renamed, raising=False)
+    failure = failure_of(abba)
+    assert failure.replayed.startswith("differs: at step ")
+    assert "the test does not do what it did before" in failure.replayed
+
+
+def test_whether_todays_trio_can_do_it_is_said() -> None:
+    async def needs_three_steps_in_a_row() -> None:
+        order = list[str]()
+
+        async def worker(name: str) -> None:
+            for _ in range(3):
+                order.append(name)
+                await checkpoint()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker, "a")
+            nursery.start_soon(worker, "b")
+        assert order[:3] != ["b", "b", "b"]
+
+    summary = failure_of(needs_three_steps_in_a_row).counterexample.summary
+    assert summary.endswith("possible in trio's own order: no")
+    assert failure_of(abba).counterexample.summary.endswith("possible in trio's own order: yes")
+    assert "trio's own order" not in failure_of(abba, order="trio").counterexample.summary
+
+
+# ==== errors ====
+
+
+def test_an_error_in_a_group_is_told_by_its_members() -> None:
+    async def program() -> None:
+        async def fails(text: str) -> None:
+            await checkpoint()
+            raise ValueError(text)
+
+        async with trio.open_nursery() as outer, trio.open_nursery() as nursery:
+            outer.start_soon(checkpoint)
+            nursery.start_soon(fails, "mine")
+
+    failure = failure_of(program)
+    assert failure.kind == "error"
+    assert failure.message == "ValueError: mine"
+    assert isinstance(failure.error, ExceptionGroup)
+
+
+def test_an_error_without_words_is_told_by_its_class() -> None:
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        raise KeyError
+
+    assert failure_of(program).message == "KeyError"

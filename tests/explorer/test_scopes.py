@@ -1,0 +1,302 @@
+"""What can be cancelled: the scopes that the program itself opened, while they are open.
+
+A cancellation that the program cannot receive would be a false alarm, so the scopes inside of
+trio's own functions are not offered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+import trio.testing
+
+import structsync
+from structsync.testing import explore
+from structsync.testing._choices import Choice
+from structsync.testing._choosers import Following, Noting
+from structsync.testing._engine import Engine
+
+from .conftest import Program, run_once
+
+
+def offered(program: Program, kind: type[Engine]) -> list[str]:
+    """The scopes that one undisturbed execution offers to cancel, in the order of their names."""
+    noting = Noting()
+    engine = run_once(program, noting, kind=kind)
+    assert engine.ending is not None
+    assert not engine.ending.failed, engine.ending
+    return sorted({one.name for step in noting.offered for one in step if one.kind == "scope"})
+
+
+async def a_scope() -> None:
+    with trio.CancelScope():
+        await trio.lowlevel.checkpoint()
+
+
+async def a_scope_made_before() -> None:
+    scope = trio.CancelScope()
+    await trio.lowlevel.checkpoint()
+    with scope:
+        await trio.lowlevel.checkpoint()
+
+
+async def a_deadline() -> None:
+    with trio.move_on_after(5):
+        await trio.lowlevel.checkpoint()
+
+
+async def a_point_in_time() -> None:
+    with trio.move_on_at(5):
+        await trio.lowlevel.checkpoint()
+
+
+async def a_deadline_that_raises() -> None:
+    with trio.fail_after(5):
+        await trio.lowlevel.checkpoint()
+
+
+async def a_point_in_time_that_raises() -> None:
+    with trio.fail_at(5):
+        await trio.lowlevel.checkpoint()
+
+
+async def a_nursery() -> None:
+    async with trio.open_nursery():
+        await trio.lowlevel.checkpoint()
+
+
+async def a_nursery_through_an_exit_stack() -> None:
+    async with contextlib.AsyncExitStack() as stack:
+        await stack.enter_async_context(trio.open_nursery())
+        await trio.lowlevel.checkpoint()
+
+
+async def a_scope_through_an_exit_stack() -> None:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(trio.CancelScope())
+        await trio.lowlevel.checkpoint()
+
+
+async def a_shielded_scope() -> None:
+    with trio.CancelScope(shield=True):
+        await trio.lowlevel.checkpoint()
+
+
+async def a_scope_of_structsync() -> None:
+    async with structsync.open_scope():
+        await trio.lowlevel.checkpoint()
+
+
+@contextlib.asynccontextmanager
+async def _service() -> AsyncIterator[trio.Nursery]:
+    async with trio.open_nursery() as nursery:
+        yield nursery
+
+
+async def a_nursery_of_a_context_manager() -> None:
+    async with _service():
+        await trio.lowlevel.checkpoint()
+
+
+ONE_SCOPE: tuple[Program, ...] = (
+    a_scope,
+    a_scope_made_before,
+    a_deadline,
+    a_point_in_time,
+    a_deadline_that_raises,
+    a_point_in_time_that_raises,
+    a_nursery,
+    a_nursery_through_an_exit_stack,
+    a_scope_through_an_exit_stack,
+    a_shielded_scope,
+    a_scope_of_structsync,
+    a_nursery_of_a_context_manager,
+)
+
+
+@pytest.mark.parametrize("program", ONE_SCOPE)
+def test_a_scope_of_the_program_can_be_cancelled(program: Program, kind: type[Engine]) -> None:
+    assert offered(program, kind) == ["main~0"]
+
+
+async def a_sleep() -> None:
+    await trio.sleep(1)
+
+
+async def a_sleep_until() -> None:
+    await trio.sleep_until(1)
+
+
+async def a_checkpoint() -> None:
+    await trio.lowlevel.checkpoint_if_cancelled()
+    await trio.lowlevel.cancel_shielded_checkpoint()
+
+
+async def two_ends_of_a_stream() -> None:
+    left, right = trio.testing.memory_stream_pair()
+    await left.send_all(b"x")
+    await right.receive_some()
+
+
+NO_SCOPE: tuple[Program, ...] = (a_sleep, a_sleep_until, a_checkpoint, two_ends_of_a_stream)
+
+
+@pytest.mark.parametrize("program", NO_SCOPE)
+def test_a_scope_inside_of_trio_is_not_offered(program: Program, kind: type[Engine]) -> None:
+    assert offered(program, kind) == []
+
+
+def test_the_scope_inside_of_nursery_start_is_not_offered(kind: type[Engine]) -> None:
+    async def service(task_status: trio.TaskStatus[None]) -> None:
+        await trio.lowlevel.checkpoint()
+        task_status.started()
+
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(service)
+
+    assert offered(program, kind) == ["main~0"]
+
+
+def test_nested_scopes_are_numbered_by_the_task_that_opened_them(kind: type[Engine]) -> None:
+    async def worker() -> None:
+        with trio.CancelScope():
+            await trio.lowlevel.checkpoint()
+
+    async def program() -> None:
+        with trio.move_on_after(9):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(worker)
+                nursery.start_soon(worker)
+
+    assert offered(program, kind) == ["main~0", "main~1", "worker#0~0", "worker#1~0"]
+
+
+def test_a_scope_that_was_left_is_not_offered(kind: type[Engine]) -> None:
+    async def program() -> None:
+        with trio.CancelScope():
+            await trio.lowlevel.checkpoint()
+        async with trio.open_nursery():
+            await trio.lowlevel.checkpoint()
+        await trio.lowlevel.checkpoint()
+        await trio.lowlevel.checkpoint()
+
+    noting = Noting()
+    run_once(program, noting, kind=kind)
+    scopes = [[one.name for one in step if one.kind == "scope"] for step in noting.offered]
+    assert ["main~0"] in scopes
+    assert ["main~1"] in scopes
+    assert all(len(one) < 2 for one in scopes)
+    assert scopes[-1] == []
+
+
+def test_a_scope_that_an_error_has_left_is_not_offered(kind: type[Engine]) -> None:
+    async def program() -> None:
+        with contextlib.suppress(KeyError), trio.CancelScope():  # noqa: ASYNC100 - left at once
+            raise KeyError
+        await trio.lowlevel.checkpoint()
+
+    assert offered(program, kind) == []
+
+
+def test_a_scope_that_the_program_has_cancelled_is_not_offered(kind: type[Engine]) -> None:
+    async def program() -> None:
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            with trio.CancelScope(shield=True):
+                await trio.lowlevel.checkpoint()
+
+    assert offered(program, kind) == ["main~1"]
+
+
+def test_a_scope_that_is_used_twice_is_refused_by_trio_as_ever(kind: type[Engine]) -> None:
+    async def program() -> None:
+        scope = trio.CancelScope()
+        with scope:
+            await trio.lowlevel.checkpoint()
+        with pytest.raises(RuntimeError, match="may only be used for a single"):
+            scope.__enter__()
+
+    assert offered(program, kind) == ["main~0"]
+
+
+@pytest.mark.parametrize("program", ONE_SCOPE)
+def test_a_cancellation_arrives_at_the_scope(program: Program, kind: type[Engine]) -> None:
+    noting = Noting()
+    run_once(program, noting, kind=kind)
+    target = Choice("scope", "main~0")
+    step = next(number for number, options in enumerate(noting.offered) if target in options)
+    before = [options[0] for options in noting.offered[:step]]
+    engine = run_once(program, Following([*before, target], go_on=True), kind=kind)
+    assert engine.ending is not None
+    assert engine.cancels_left == 0
+    # fail_after() does not ask who cancelled its scope; the others end as if nothing had been.
+    raises = program in (a_deadline_that_raises, a_point_in_time_that_raises)
+    assert engine.ending.kind == ("error" if raises else "passed")
+
+
+def test_no_more_is_injected_than_was_asked_for(kind: type[Engine]) -> None:
+    async def program() -> None:
+        with trio.CancelScope():
+            with trio.CancelScope():
+                await trio.lowlevel.checkpoint()
+
+    for cancels in (0, 1, 2):
+        found = explore(program, cancels=cancels, search="plain") if cancels else None
+        noting = Noting()
+        run_once(program, noting, kind=kind, cancels=cancels)
+        kinds = {one.kind for step in noting.offered for one in step}
+        assert kinds == ({"run", "scope"} if cancels else {"run"})
+        assert found is None or found.failure is None
+
+
+def test_nobody_is_cancelled_who_has_no_scope_round_it() -> None:
+    """The promise of ``cancel="scopes"``: no false alarm about what cannot happen."""
+
+    async def program() -> None:
+        lock = trio.Lock()
+
+        async def worker() -> None:
+            await lock.acquire()
+            try:
+                await trio.lowlevel.checkpoint()
+            except trio.Cancelled:
+                raise AssertionError("this task cannot be cancelled alone") from None
+            lock.release()
+
+        # Not a nursery: that would be a scope of the program, in which all can be cancelled.
+        for _ in range(2):
+            trio.lowlevel.spawn_system_task(worker)
+        await trio.testing.wait_all_tasks_blocked()
+
+    async def in_a_nursery() -> None:
+        async def worker() -> None:
+            try:
+                await trio.lowlevel.checkpoint()
+            except trio.Cancelled:
+                raise AssertionError("this task can") from None
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(worker)
+
+    assert explore(program, cancels=1, cancel="scopes").failure is None
+    assert explore(program, cancels=1, cancel="tasks").failure is None
+    assert explore(in_a_nursery, cancels=1, cancel="tasks").failure is not None
+
+
+def test_a_scope_that_a_call_from_outside_opens_is_not_offered(kind: type[Engine]) -> None:
+    async def program() -> None:
+        event = trio.Event()
+
+        def call() -> None:
+            with trio.CancelScope():  # noqa: ASYNC100 - no task can wait in it
+                event.set()
+
+        trio.lowlevel.current_trio_token().run_sync_soon(call)
+        await event.wait()
+
+    assert offered(program, kind) == []

@@ -1,0 +1,187 @@
+"""A schedule on the terminal: what it tells, and that no width breaks the line that replays it."""
+
+import fcntl
+import io
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from rich.segment import Segment
+
+from structsync.report import Blocked, Counterexample, Step, dumps, to_text
+
+from .schedules import DEADLOCK, EVERY, HOSTILE, SPEC, STARVATION
+
+LONG = replace(DEADLOCK, replay=f"pytest -k test_semaphore --explore-replay 'x1:{'2c1,' * 200}'")
+
+
+def printed(shown: Counterexample, width: int = 120) -> list[str]:
+    console = Console(width=width, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(to_text(shown))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def row(lines: list[str], number: int) -> str:
+    (found,) = (line for line in lines if re.match(rf"( \*)? +(↻ )?{number}  ", line))
+    return " ".join(found.split())
+
+
+def test_the_head_says_what_broke_which_test_and_how_it_was_found() -> None:
+    first, second, third, *_ = printed(DEADLOCK)
+    assert first == "DEADLOCK  test_semaphore"
+    assert second == f"  {DEADLOCK.summary}"
+    assert third == f"  {DEADLOCK.detail}"
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (0, "0 (start) sem value=1, waiters=[]"),
+        (1, "1 main exits worker#0"),
+        (2, "2 worker#0 worker:194 await checkpoint() worker#0 sem value=0, waiters=[]"),
+        (4, "* 4 CANCEL worker#1 worker#1 its entry in the queue is still there"),
+        (7, "* 7 CLOCK worker#2"),
+    ],
+)
+def test_each_step_tells_who_where_whom_and_what(number: int, expected: str) -> None:
+    assert row(printed(DEADLOCK), number) == expected
+
+
+def test_only_deviations_have_a_star() -> None:
+    starred = [line for line in printed(DEADLOCK) if line.startswith(" *")]
+    assert len(starred) == sum(step.deviation for step in DEADLOCK.steps)
+
+
+def test_the_blocked_are_told_with_reason_and_frames() -> None:
+    lines = printed(DEADLOCK)
+    at = lines.index("blocked for ever")
+    assert lines[at + 1] == "  worker#2  waits for <Semaphore 'sem': 1 free, held by nobody>"
+    assert lines[at + 2].strip() == "wait:61 < acquire:127 < worker:189"
+
+
+def test_starvation_shows_what_repeats() -> None:
+    lines = printed(STARVATION)
+    assert row(lines, 3).startswith("↻ 3 reader#1")
+    assert "then steps 3 to 6 repeat for ever" in lines
+    assert "blocked for ever" not in lines
+
+
+def test_a_column_that_nobody_fills_is_left_out() -> None:
+    assert any("wakes" in line for line in printed(DEADLOCK))
+    assert not any("wakes" in line for line in printed(STARVATION))
+
+
+def test_a_scope_is_named_where_one_is_cancelled() -> None:
+    cancel = Step("cancel", (("scope", "main~0"),), {}, "main", injected=True)
+    assert cancel.turn == "CANCEL scope main~0"
+    assert replace(cancel, arguments=(("", "worker#1"),)).turn == "CANCEL worker#1"
+    assert Step("clock", (), {}, injected=True).turn == "CLOCK"
+    assert row(printed(replace(DEADLOCK, steps=(cancel,))), 1) == "1 CANCEL scope main~0"
+
+
+def test_a_state_that_is_watched_later_is_told_from_then_on() -> None:
+    late = replace(DEADLOCK, start={})
+    assert row(printed(late), 1) == "1 main exits worker#0 sem value=1, waiters=[]"
+    assert late.names == ("sem",)
+
+
+def test_without_a_command_the_token_stands_alone() -> None:
+    assert printed(replace(DEADLOCK, replay=""))[-1] == DEADLOCK.token
+
+
+def test_a_blocked_task_of_which_nothing_is_known_has_its_name() -> None:
+    lines = printed(replace(DEADLOCK, blocked=(Blocked("lost"),)))
+    assert lines[lines.index("blocked for ever") + 1] == "  lost"
+
+
+@pytest.mark.parametrize("width", [20, 80, 120])
+@pytest.mark.parametrize("shown", [LONG, HOSTILE], ids=["long", "hostile"])
+def test_no_width_cuts_the_command(shown: Counterexample, width: int) -> None:
+    *others, command = printed(shown, width)
+    assert command == shown.replay
+    assert max(map(cell_len, others)) <= width
+
+
+def test_a_command_that_is_cut_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("structsync.report._text._Uncut", Segment)
+    assert printed(LONG, 80)[-1] == LONG.replay[:80]
+
+
+def test_a_table_of_a_spec_has_no_schedule_in_it() -> None:
+    text = "\n".join(printed(SPEC))
+    assert "nothing_grantable_waits (invariant) is refuted in 4 steps" in text
+    assert not re.search(r"replay|parks|wakes|\*", text)
+
+
+@pytest.mark.parametrize("shown", [*EVERY.values()], ids=[*EVERY])
+def test_what_looks_like_markup_is_printed_as_it_is(shown: Counterexample) -> None:
+    squeezed = re.sub(r"\s", "", "".join(printed(shown, 4000)))
+    for name in shown.names:
+        assert re.sub(r"\s", "", name) in squeezed
+
+
+PRINT = """
+import json, sys
+from pathlib import Path
+from rich.console import Console
+from structsync.report import from_json, to_text
+Console().print(to_text(from_json(json.loads(Path(sys.argv[1]).read_text("utf-8")))))
+"""
+
+
+def on_a_terminal(file: Path, width: int, **environment: str) -> str:
+    """Print a stored schedule in another process, on a terminal so wide."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CI")}
+    child = subprocess.Popen(
+        [sys.executable, "-c", PRINT, str(file)],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**known, "TERM": "xterm-256color", **environment},
+    )
+    os.close(theirs)
+    arrived = b""
+    while part := _read(ours):
+        arrived += part
+    os.close(ours)
+    assert child.wait() == 0, arrived.decode()
+    return arrived.decode().replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # how Linux says that the other side is closed
+        return b""
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_real_terminal_gets_colours_and_one_line_to_copy(tmp_path: Path, width: int) -> None:
+    file = tmp_path / "long.json"
+    file.write_text(dumps(LONG), encoding="utf-8")
+    coloured = on_a_terminal(file, width)
+    assert "\x1b[1;31mDEADLOCK" in coloured
+    *others, command = re.sub(r"\x1b\[[\d;]*m", "", coloured).splitlines()
+    assert command == LONG.replay
+    assert max(map(cell_len, others)) == width
+    assert re.sub(r"\x1b\[[\d;]*m", "", on_a_terminal(file, width, NO_COLOR="1")) == "\n".join(
+        [*others, command, ""]
+    )
+
+
+def test_a_terminal_without_colours_gets_none(tmp_path: Path) -> None:
+    file = tmp_path / "deadlock.json"
+    file.write_text(dumps(DEADLOCK), encoding="utf-8")
+    assert "\x1b" not in on_a_terminal(file, 80, TERM="dumb")

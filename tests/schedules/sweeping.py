@@ -1,0 +1,136 @@
+"""How the tests of this folder are explored: all schedules, and any task cancelled anywhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import pytest
+import trio
+
+from structsync import Lock
+from structsync.testing import Exploration, ExploredRun, Failure, explore
+
+#: The test proper: it takes the handle and the number of tasks that it is to start.
+Program: TypeAlias = Callable[[ExploredRun, int], Awaitable[None]]
+
+
+class Size(NamedTuple):
+    """How many tasks there are, and how many cancellations at most."""
+
+    tasks: int
+    cancels: int
+
+    def __str__(self) -> str:
+        return f"{self.tasks}x{self.cancels}"
+
+
+#: Other sizes for a longer search, such as ``5x1 4x2``: tasks x cancellations.
+ASKED = os.environ.get("STRUCTSYNC_SCHEDULES") or None
+
+#: A cancellation may undo what another one handed on, to a third task: three tasks and two of them
+#: cancelled. With a fourth there are two in line behind two, or a line of three.
+SIZES = tuple(Size(*map(int, one.split("x"))) for one in (ASKED or "3x2 4x1").split())
+
+#: Where time is explored each task has a deadline of its own, so no two tasks are alike, and each
+#: deadline that fires early is one more cancellation.
+TIMED = (Size(2, 1), Size(3, 0))
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A program and how it is explored."""
+
+    program: Program
+    settings: dict[str, Any]
+
+    def explore(self, size: Size) -> Exploration:
+        """Explore the program to the end, whatever that takes."""
+
+        async def test(x: ExploredRun) -> None:
+            await self.program(x, size.tasks)
+
+        test.__qualname__ = self.program.__name__
+        asked: dict[str, Any] = {
+            "cancel": "tasks",
+            "exhaustive": True,
+            "executions": None,
+        } | self.settings
+        return explore(test, cancels=size.cancels, **asked)
+
+
+#: What each test of the folder explores, for those who explore it with a fault.
+SWEPT: dict[Callable[[Size], None], Sweep] = {}
+
+#: For the summary: what was explored so far, and each planted fault that a test has found.
+DONE: list[Exploration] = []
+FOUND: list[tuple[str, str, Failure]] = []
+
+
+def swept(
+    *, least: int, sizes: tuple[Size, ...] = SIZES, slow: bool = False, **settings: Any
+) -> Callable[[Program], Callable[[Size], None]]:
+    """Make a test that demands of a program to hold in all schedules.
+
+    Args:
+      least: the smallest size has so many states at least. A program in which nobody ever waits for
+          anybody is explored in no time, and says nothing.
+      sizes: how many tasks and cancellations.
+      slow: whether four tasks take long.
+      settings: of the exploration, where they are not those of this folder.
+    """
+
+    def decorate(program: Program) -> Callable[[Size], None]:
+        marks = {size: [pytest.mark.slow] if slow and size.tasks > 3 else [] for size in sizes}
+
+        @pytest.mark.parametrize(
+            "size", [pytest.param(one, id=str(one), marks=marks[one]) for one in sizes]
+        )
+        def test(size: Size) -> None:
+            found = SWEPT[test].explore(size)
+            found.check()
+            DONE.append(found)
+            assert found.states >= least, f"there is not much to explore: {found.covered}"
+
+        test.__name__ = program.__name__
+        test.__doc__ = program.__doc__
+        test.__module__ = program.__module__
+        SWEPT[test] = Sweep(program, settings)
+        return test
+
+    return decorate
+
+
+async def together(*tasks: Callable[[], Awaitable[object]]) -> None:
+    """Run tasks to their ends."""
+    async with trio.open_nursery() as nursery:
+        for task in tasks:
+            nursery.start_soon(task)
+
+
+def forgive(lock: Lock) -> None:
+    """Leave a lock as it is although its owner has ended, which is the point of the test.
+
+    At the end of a program the explorer takes it for a leak, as it should.
+    """
+    lock._core.owner = None
+
+
+def told(*, in_full: bool) -> str:
+    """Return how much was explored: in a line each, or in one line for each program and fault too."""
+    lines = []
+    if in_full:
+        lines += [f"{one.seconds:7.1f} s  {one.test}: {one.covered}" for one in DONE]
+        lines += [
+            f"{one.execution:9}  {plant}, by {test}: {one.kind}" for plant, test, one in FOUND
+        ]
+    states, executions = sum(one.states for one in DONE), sum(one.executions for one in DONE)
+    seconds = sum(one.seconds for one in DONE)
+    size = f"{states:,} states, {executions:,} executions, {seconds:,.0f} s"
+    lines.append(f"{len(DONE)} searches to their ends: {size}")
+    if FOUND:
+        at = [one.execution for *_, one in FOUND]
+        lines.append(f"{len(FOUND)} planted faults found, at the latest by execution {max(at)}")
+    return "\n".join(lines)

@@ -1,0 +1,457 @@
+"""A sweep that cannot fail proves nothing: the tests of this folder find the faults planted here.
+
+Each within so many executions; what it took is told at the end of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
+
+from structsync import _park, scope
+from structsync._core.arbiter import Arbiter
+from structsync._core.capacity_limiter import CapacityLimiterCore
+from structsync._core.condition import ConditionCore
+from structsync._core.lock import LockCore
+from structsync._core.parker import ParkerCore
+from structsync._core.policy import Eligible, Fifo, Priority
+from structsync._core.request import WITHDRAWN, Request
+from structsync._core.semaphore import SemaphoreCore
+from structsync._core.wait_queue import WaitQueueCore
+from structsync.primitive import OwnedPrimitive
+
+from . import (
+    test_capacity_limiter,
+    test_condition,
+    test_lock,
+    test_parker,
+    test_scope,
+    test_semaphore,
+    test_user_written,
+    test_wait_queue,
+)
+from .sweeping import FOUND, SWEPT, Size
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+#: Twice of what the one that hides best takes; half of them fail in the first execution.
+BUDGET = 1_600
+
+
+# ==== Faults of all primitives, in the queue discipline and in the shell ====
+
+
+def a_withdrawal_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
+        if not self.leave(request):
+            return None
+        request.status = WITHDRAWN
+        return []
+
+    patch.setattr(Arbiter, "withdraw", withdraw)
+
+
+def a_release_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def release(self: Arbiter[Any], claim: Any) -> list[Request[Any]]:
+        self.give_back(claim)
+        return []
+
+    patch.setattr(Arbiter, "release", release)
+
+
+def those_let_in_are_not_woken(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_park, "reschedule", lambda *_: None)
+
+
+def a_cancelled_acquire_stays_in_line(patch: pytest.MonkeyPatch) -> None:
+    def abort(primitive: Any, request: Request[Any], *_: object) -> Abort:
+        request.parked = False
+        return Abort.SUCCEEDED
+
+    patch.setattr(_park, "_abort", abort)
+
+
+def a_cancellation_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
+    """After the take comes a checkpoint that can be cancelled, and nobody gives back."""
+    patch.setattr(_park, "cancel_shielded_checkpoint", checkpoint)
+
+
+def others_run_between_the_look_and_the_take(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_park, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
+
+
+def newcomers_barge(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Fifo, "may_pass", lambda self, line, ticket, priority: True)
+
+
+def the_last_in_line_is_served_first(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Fifo, "candidates", staticmethod(lambda line: reversed(line.values())))
+
+
+def closing_forgets_those_in_line(patch: pytest.MonkeyPatch) -> None:
+    def end(self: Arbiter[Any], cause: str) -> list[Request[Any]]:
+        self.cause = cause
+        return []
+
+    patch.setattr(Arbiter, "end", end)
+
+
+def a_closed_primitive_still_grants(patch: pytest.MonkeyPatch) -> None:
+    def admissible(self: Arbiter[Any], claim: Any, priority: int = 0) -> bool:
+        return not self.line and self.admits(claim)
+
+    patch.setattr(Arbiter, "admissible", admissible)
+
+
+# ==== Semaphore ====
+
+
+def one_permit_is_granted_twice(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SemaphoreCore, "admits", lambda self, claim: claim <= self.value + 1)
+
+
+def half_a_claim_is_taken(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: SemaphoreCore, claim: int) -> None:
+        self.value -= min(claim, 2)
+
+    patch.setattr(SemaphoreCore, "admit", admit)
+
+
+def a_resize_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    intact = SemaphoreCore.resize
+    patch.setattr(SemaphoreCore, "resize", _without_settling(intact))
+
+
+def the_priority_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Priority, "candidates", lambda self, line: line.values())
+
+
+def the_eligible_wait_behind_what_does_not_fit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Eligible, "head_blocks", True)
+
+
+def who_stops_waiting_loses_the_place(patch: pytest.MonkeyPatch) -> None:
+    """A request whose wait was cancelled is withdrawn."""
+
+    def stop(request: Request[Any]) -> list[Request[Any]] | None:
+        if request.status != "pending":
+            return None
+        request.status = WITHDRAWN
+        return []
+
+    patch.setattr(_park, "_keep_place", stop)
+
+
+def a_withdrawal_of_what_is_granted_says_yes(patch: pytest.MonkeyPatch) -> None:
+    intact = _park.withdraw
+    patch.setattr(
+        _park, "withdraw", lambda p, request: intact(p, request) or request.status == "granted"
+    )
+
+
+# ==== Lock ====
+
+
+def the_lock_is_granted_to_two(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LockCore, "admits", lambda self, claim: True)
+
+
+def the_end_of_an_owner_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task: None)
+
+
+def what_an_ended_task_asked_for_stays_in_line(patch: pytest.MonkeyPatch) -> None:
+    intact = LockCore.owner_exited
+
+    def owner_exited(self: LockCore, claimant: Any, cause: Any) -> list[Request[Any]]:
+        return intact(self, claimant, cause) if self.owner == claimant else []
+
+    patch.setattr(LockCore, "owner_exited", owner_exited)
+
+
+# ==== Condition ====
+
+
+def a_notification_is_lost_with_its_waiter(patch: pytest.MonkeyPatch) -> None:
+    """As in trio: a notified waiter that is cancelled takes the notification with it."""
+
+    def stop_waiting(self: ConditionCore, request: Request[Any]) -> bool:
+        return self._pop(request) or self.lock.leave(request)
+
+    patch.setattr(ConditionCore, "_stop_waiting", stop_waiting)
+
+
+def a_cancelled_waiter_does_not_come_back(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ConditionCore, "_rejoin", lambda self, request: None)
+
+
+def a_notified_waiter_owns_nothing(patch: pytest.MonkeyPatch) -> None:
+    """The notification wakes it at once, and it does not wait for the lock."""
+
+    def notify(self: ConditionCore, count: int | None) -> list[Request[Any]]:
+        ended = self._oldest(count)
+        for request in ended:
+            self._pop(request)
+            request.status = "granted"  # type: ignore[assignment]  # equal to the member
+        return ended
+
+    patch.setattr(ConditionCore, "notify", notify)
+
+
+def one_is_notified_whatever_was_asked(patch: pytest.MonkeyPatch) -> None:
+    intact = ConditionCore.notify
+    patch.setattr(ConditionCore, "notify", lambda self, count: intact(self, 1))
+
+
+def the_lock_forgets_its_conditions_when_it_breaks(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LockCore, "end", Arbiter.end)
+
+
+# ==== WaitQueue ====
+
+
+def a_wake_is_kept(patch: pytest.MonkeyPatch) -> None:
+    def wake(self: WaitQueueCore, count: int | None) -> list[Request[None]]:
+        self.wakes = len(self.line) if count is None else count
+        return self.settle()
+
+    patch.setattr(WaitQueueCore, "wake", wake)
+
+
+def waking_all_leaves_one_behind(patch: pytest.MonkeyPatch) -> None:
+    intact = WaitQueueCore.wake
+
+    def wake(self: WaitQueueCore, count: int | None) -> list[Request[None]]:
+        return intact(self, max(1, len(self.line) - 1) if count is None else count)
+
+    patch.setattr(WaitQueueCore, "wake", wake)
+
+
+# ==== Parker ====
+
+
+def an_unblock_that_comes_first_is_lost(patch: pytest.MonkeyPatch) -> None:
+    def give_back(self: ParkerCore, claim: None) -> None:
+        self.unblocks = len(self.line)
+
+    patch.setattr(ParkerCore, "give_back", give_back)
+
+
+def an_unblock_is_used_twice(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: ParkerCore, claim: None) -> None:
+        self.unblocks -= len(self.line)
+
+    patch.setattr(ParkerCore, "admit", admit)
+
+
+def two_may_block(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ParkerCore, "refuse_impossible", lambda self, claim: None)
+
+
+# ==== CapacityLimiter ====
+
+
+def one_token_too_many(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        CapacityLimiterCore, "admits", lambda self, _: len(self.borrowers) <= self.total_tokens
+    )
+
+
+def more_tokens_let_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(CapacityLimiterCore, "resize", _without_settling(CapacityLimiterCore.resize))
+
+
+def a_borrower_may_wait_twice(patch: pytest.MonkeyPatch) -> None:
+    """As in trio: both waits are granted, and one token is counted."""
+    patch.setattr(CapacityLimiterCore, "refuse_impossible", lambda self, claim: None)
+    patch.setattr(
+        CapacityLimiterCore, "admits", lambda self, _: len(self.borrowers) < self.total_tokens
+    )
+
+
+# ==== Scope ====
+
+
+def a_scope_leaves_open_what_it_owns(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(scope._Account, "close", lambda self: None)
+
+
+def a_scope_does_not_look_for_leaks(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(scope._Account, "settle", lambda self: None)
+
+
+# ==== The ferry ====
+
+
+def the_ferry_boards_after_landing(patch: pytest.MonkeyPatch) -> None:
+    def give_back(self: Any, claim: str) -> None:
+        self.aboard -= 1
+
+    patch.setattr(test_user_written.ferries.FerryCore, "give_back", give_back)
+
+
+def the_ferry_boards_from_both_banks(patch: pytest.MonkeyPatch) -> None:
+    def admits(self: Any, claim: str) -> bool:
+        return bool(self.aboard < self.seats and not self.landed)
+
+    patch.setattr(test_user_written.ferries.FerryCore, "admits", admits)
+
+
+def _without_settling(resize: Callable[..., Any]) -> Callable[..., list[Request[Any]]]:
+    def changed(self: Any, total: Any) -> list[Request[Any]]:
+        settle = self.settle
+        self.settle = list
+        try:
+            resize(self, total)
+        finally:
+            self.settle = settle
+            del self.settle
+        return []
+
+    return changed
+
+
+TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
+    (
+        test_semaphore.test_no_more_than_two_hold_a_permit_of_two,
+        (
+            a_release_lets_nobody_in,
+            those_let_in_are_not_woken,
+            a_cancelled_acquire_stays_in_line,
+            a_cancellation_beats_a_grant,
+            others_run_between_the_look_and_the_take,
+            one_permit_is_granted_twice,
+        ),
+    ),
+    (
+        test_semaphore.test_who_takes_several_permits_takes_all_or_none,
+        (
+            a_withdrawal_lets_nobody_in,
+            newcomers_barge,
+            half_a_claim_is_taken,
+            the_last_in_line_is_served_first,
+        ),
+    ),
+    (test_semaphore.test_resizing_changes_how_many_permits_there_are, (a_resize_lets_nobody_in,)),
+    (
+        test_semaphore.test_closing_sends_everybody_away_who_waits,
+        (closing_forgets_those_in_line, a_closed_primitive_still_grants),
+    ),
+    (test_semaphore.test_the_first_priority_is_served_first, (the_priority_is_ignored,)),
+    (
+        test_semaphore.test_the_eligible_pass_a_claim_that_does_not_fit,
+        (the_eligible_wait_behind_what_does_not_fit,),
+    ),
+    (
+        test_semaphore.test_a_cancelled_wait_for_a_request_keeps_its_place,
+        (who_stops_waiting_loses_the_place,),
+    ),
+    (
+        test_semaphore.test_a_request_can_be_withdrawn_by_somebody_else,
+        (a_withdrawal_of_what_is_granted_says_yes,),
+    ),
+    (
+        test_lock.test_one_task_owns_the_lock,
+        (
+            the_lock_is_granted_to_two,
+            a_release_lets_nobody_in,
+            a_cancelled_acquire_stays_in_line,
+            a_cancellation_beats_a_grant,
+            the_last_in_line_is_served_first,
+        ),
+    ),
+    (
+        test_lock.test_an_owner_that_ends_breaks_the_lock_for_everybody,
+        (the_end_of_an_owner_is_ignored,),
+    ),
+    (
+        test_lock.test_a_request_left_behind_ends_with_its_task,
+        (what_an_ended_task_asked_for_stays_in_line,),
+    ),
+    (
+        test_condition.test_a_notification_reaches_somebody_though_its_waiter_is_cancelled,
+        (
+            a_notification_is_lost_with_its_waiter,
+            a_cancelled_waiter_does_not_come_back,
+            a_notified_waiter_owns_nothing,
+        ),
+    ),
+    (
+        test_condition.test_as_many_are_notified_as_notify_says,
+        (one_is_notified_whatever_was_asked,),
+    ),
+    (
+        test_condition.test_an_owner_that_ends_is_told_to_the_waiters_of_each_condition,
+        (the_lock_forgets_its_conditions_when_it_breaks,),
+    ),
+    (
+        test_wait_queue.test_a_wake_is_never_spent_on_a_wait_that_is_cancelled,
+        (a_cancelled_acquire_stays_in_line, those_let_in_are_not_woken),
+    ),
+    (test_wait_queue.test_a_wake_wakes_one_who_waits_and_is_not_kept, (a_wake_is_kept,)),
+    (
+        test_wait_queue.test_waking_all_wakes_those_who_wait_now,
+        (waking_all_leaves_one_behind,),
+    ),
+    (
+        test_parker.test_each_block_uses_one_unblock_in_whatever_order,
+        (
+            an_unblock_that_comes_first_is_lost,
+            an_unblock_is_used_twice,
+            a_cancelled_acquire_stays_in_line,
+        ),
+    ),
+    (test_parker.test_one_task_blocks_and_others_are_refused, (two_may_block,)),
+    (
+        test_capacity_limiter.test_no_more_than_two_hold_a_token_of_two,
+        (one_token_too_many, a_cancelled_acquire_stays_in_line, a_release_lets_nobody_in),
+    ),
+    (
+        test_capacity_limiter.test_a_change_of_the_total_lets_in_and_keeps_out_as_many,
+        (more_tokens_let_nobody_in,),
+    ),
+    (
+        test_capacity_limiter.test_a_borrower_that_waits_is_not_lent_two_tokens,
+        (a_borrower_may_wait_twice,),
+    ),
+    (
+        test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,
+        (a_scope_leaves_open_what_it_owns, a_cancellation_beats_a_grant),
+    ),
+    (
+        test_scope.test_a_leak_is_reported_if_and_only_if_there_is_one,
+        (a_scope_does_not_look_for_leaks,),
+    ),
+    (
+        test_user_written.test_nobody_boards_where_others_step_off,
+        (the_ferry_boards_after_landing,),
+    ),
+    (
+        test_user_written.test_the_ferry_carries_one_bank_at_a_time,
+        (
+            the_ferry_boards_from_both_banks,
+            a_release_lets_nobody_in,
+            a_cancelled_acquire_stays_in_line,
+        ),
+    ),
+]
+PLANTED = [
+    pytest.param(test, plant, id=f"{test.__module__.rpartition('.')[2]}-{plant.__name__}")
+    for test, plants in TEST_OF
+    for plant in plants
+]
+
+
+@pytest.mark.parametrize(("test", "plant"), PLANTED)
+def test_the_sweep_finds_the_fault(
+    test: Callable[[Size], None], plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    # Not the sizes asked for: the smallest of the suite has to find it.
+    failure = SWEPT[test].explore(Size(3, 2)).failure
+    assert failure is not None, "the sweep is blind to this fault"
+    assert failure.execution <= BUDGET
+    FOUND.append((plant.__name__, test.__name__, failure))

@@ -1,0 +1,84 @@
+"""A queue is closed under its waiting consumers, and nobody tells them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import trio
+from trio.lowlevel import ParkingLot
+
+from structsync.testing import Settings
+
+from .exhibit import Exhibit
+
+if TYPE_CHECKING:
+    from structsync.testing import ExploredRun
+
+
+class Queue:
+    """Raises for whoever comes when it is closed."""
+
+    def __init__(self) -> None:
+        self.items: deque[str] = deque()
+        self.closed = False
+        self.lot = ParkingLot()
+
+    def put(self, item: str) -> None:
+        self.items.append(item)
+        self.lot.unpark()
+
+    async def get(self) -> str:
+        while not self.items:
+            if self.closed:
+                raise trio.EndOfChannel
+            await self.lot.park()
+        return self.items.popleft()
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class RepairedQueue(Queue):
+    def close(self) -> None:
+        super().close()
+        self.lot.unpark_all()
+
+
+async def consume_until_closed(x: ExploredRun, queue: Queue) -> None:
+    async def consumer() -> None:
+        try:
+            while True:
+                await queue.get()
+        except trio.EndOfChannel:
+            return
+
+    async def producer() -> None:
+        queue.put("item")
+        await trio.lowlevel.checkpoint()
+        queue.close()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(consumer)
+        nursery.start_soon(producer)
+
+
+async def close_wakes_nobody(x: ExploredRun) -> None:
+    await consume_until_closed(x, Queue())
+
+
+async def close_wakes_everybody(x: ExploredRun) -> None:
+    await consume_until_closed(x, RepairedQueue())
+
+
+EXHIBIT = Exhibit(
+    name="close that wakes nobody",
+    source="C2, gh-117531, asyncio.Queue.shutdown",
+    mechanism="Closing is told to those who come later and not to those who wait.",
+    buggy=close_wakes_nobody,
+    fixed=close_wakes_everybody,
+    settings=Settings(cancels=0),
+    finds="deadlock",
+    culprit=r"consumer#0\s+park:\d+ < get:\d+ < consumer",
+    budget=10,
+)

@@ -1,0 +1,103 @@
+"""The head of the line wants much and is cancelled; small claims behind it would fit, and sleep."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import trio
+from trio.lowlevel import Abort, RaiseCancelT, Task
+
+from structsync.testing import Settings
+
+from .exhibit import Exhibit
+
+if TYPE_CHECKING:
+    from structsync.testing import ExploredRun
+
+
+@dataclass
+class Claim:
+    task: Task
+    permits: int
+
+
+class WeightedSemaphore:
+    """First come, first served: who does not fit holds up those behind."""
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+        self.line: deque[Claim] = deque()
+
+    async def acquire(self, permits: int) -> None:
+        if permits <= self.free and not self.line:
+            self.free -= permits
+            return
+        claim = Claim(trio.lowlevel.current_task(), permits)
+        self.line.append(claim)
+
+        def abort(_: RaiseCancelT) -> Abort:
+            self.withdraw(claim)
+            return Abort.SUCCEEDED
+
+        await trio.lowlevel.wait_task_rescheduled(abort)
+
+    def release(self, permits: int) -> None:
+        self.free += permits
+        self.settle()
+
+    def settle(self) -> None:
+        while self.line and self.line[0].permits <= self.free:
+            claim = self.line.popleft()
+            self.free -= claim.permits
+            trio.lowlevel.reschedule(claim.task)
+
+    def withdraw(self, claim: Claim) -> None:
+        self.line.remove(claim)
+
+    def someone_fits(self) -> bool:
+        return bool(self.line) and self.line[0].permits <= self.free
+
+
+class RepairedSemaphore(WeightedSemaphore):
+    def withdraw(self, claim: Claim) -> None:
+        super().withdraw(claim)
+        self.settle()
+
+
+async def visit(x: ExploredRun, semaphore: WeightedSemaphore) -> None:
+    x.always(lambda: not semaphore.someone_fits(), "nobody who fits waits at the head of the line")
+
+    async def visitor(permits: int) -> None:
+        await semaphore.acquire(permits)
+        try:
+            await trio.lowlevel.checkpoint()
+        finally:
+            semaphore.release(permits)
+
+    async with trio.open_nursery() as nursery:
+        for permits in (1, 2, 1):
+            nursery.start_soon(visitor, permits)
+
+
+async def followers_sleep(x: ExploredRun) -> None:
+    await visit(x, WeightedSemaphore(2))
+
+
+async def followers_are_let_in(x: ExploredRun) -> None:
+    await visit(x, RepairedSemaphore(2))
+
+
+EXHIBIT = Exhibit(
+    name="cancelled head",
+    source="H1, golang/go#37852; H3, awslabs/shuttle#167",
+    mechanism="Only a release looks at the line; when a large claim at its head is cancelled, "
+    "permits stay free while small claims sleep.",
+    buggy=followers_sleep,
+    fixed=followers_are_let_in,
+    settings=Settings(cancels=1, cancel="tasks"),
+    finds="violation",
+    culprit="nobody who fits waits at the head of the line",
+    budget=500,
+)

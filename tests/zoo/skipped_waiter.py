@@ -1,0 +1,92 @@
+"""A release skips a cancelled waiter and leaves it in line; a newcomer queues up behind nobody."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import trio
+
+from structsync.testing import Settings
+
+from .exhibit import Exhibit
+from .future import Future
+
+if TYPE_CHECKING:
+    from structsync.testing import ExploredRun
+
+
+class Lock:
+    """Who comes joins the line if there is one, so that nobody is overtaken."""
+
+    def __init__(self) -> None:
+        self.held = False
+        self.line: deque[Future] = deque()
+
+    async def acquire(self) -> None:
+        if not self.held and not self.line:
+            self.held = True
+            return
+        granted = Future()
+        self.line.append(granted)
+        try:
+            await granted.wait()
+        except trio.Cancelled:
+            if granted in self.line:
+                self.line.remove(granted)
+            if granted.is_set:
+                self.release()
+            raise
+
+    def release(self) -> None:
+        for granted in self.line:
+            if not granted.done:
+                self.line.remove(granted)
+                granted.set()
+                return
+        self.held = False
+
+
+class RepairedLock(Lock):
+    def release(self) -> None:
+        while self.line:
+            granted = self.line.popleft()
+            if not granted.done:
+                granted.set()
+                return
+        self.held = False
+
+
+async def visit(x: ExploredRun, lock: Lock) -> None:
+    async def worker() -> None:
+        await lock.acquire()
+        try:
+            await trio.lowlevel.checkpoint()
+        finally:
+            lock.release()
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(worker)
+
+
+async def waiter_is_skipped(x: ExploredRun) -> None:
+    await visit(x, Lock())
+
+
+async def waiter_is_removed(x: ExploredRun) -> None:
+    await visit(x, RepairedLock())
+
+
+EXHIBIT = Exhibit(
+    name="skipped waiter left in line",
+    source="P5, anyio PR 1145",
+    mechanism="A release skips a cancelled waiter without removing it; a newcomer sees a line, "
+    "joins it, and there is no owner who could let it in.",
+    buggy=waiter_is_skipped,
+    fixed=waiter_is_removed,
+    settings=Settings(cancels=1, cancel="tasks"),
+    finds="deadlock",
+    culprit=r"worker#\d\s+wait_task_rescheduled:\d+ < wait:\d+ < acquire:\d+ < worker",
+    budget=500,
+)
