@@ -17,7 +17,7 @@ from ._rows import ROWS
 @click.option(
     "--only",
     multiple=True,
-    type=click.Choice([row.name for row in ROWS]),
+    type=click.Choice(list(dict.fromkeys(row.name for row in ROWS))),
     help="Measure this row; may be repeated.",
 )
 @click.option("--rounds", default=9, show_default=True, type=click.IntRange(1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from . import cancelled, checker, contended, core_lines, memory, observers, uncontended
+from . import cancelled, checker, contended, core_lines, explorer, memory, observers, uncontended
 from ._measure import Case, Effort
 
 
@@ -55,4 +55,10 @@ ROWS = (
     Row("memory", "bytes per parked task / trio's", AtMost(1.05), memory.cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
+    Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),
+    Row("explorer", "a schedule / a plain trio.run", None, explorer.floor_cases),
+    Row("explorer", "CPU seconds until all is seen", AtMost(2.0), explorer.completion_cases),
+    Row("explorer", "states per second", None, explorer.state_cases),
+    Row("explorer", "fingerprints / whole search", None, explorer.fingerprint_cases),
+    Row("explorer", "bytes per state", None, explorer.memory_cases),
 )

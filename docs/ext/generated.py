@@ -1,44 +1,88 @@
 """Directives whose content is produced at each build, so that no page repeats what the code knows.
 
 ``.. life:: REQUEST`` draws how requests live (``lives.py``, ``drawing.py``), ``.. command:: check``
-lists the options of a command, ``.. on-record:: specs`` counts what is checked (``record.py``), and
-``.. ran:: structsync check FILE`` runs that command in the repository and shows what it printed.
+lists the options of a command, and ``.. on-record:: specs`` counts what is checked (``record.py``).
+``.. ran:: structsync check FILE`` and ``.. ran:: pytest FILE`` run that command in the repository and
+show what it printed; ``{token}`` in it is the token that the page showed last. ``.. picture-of:: FILE``
+explores a file and shows the page of the failure, and ``.. measured:: sizes`` explores programs and
+counts (``sizes.py``).
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
+from html import escape
+from pathlib import Path
 
 import click
 import drawing
 import lives
 import record
+import sizes
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from structsync import cli
+from structsync.testing import _plugin
 
-# The pages that use these directives.
-_GENERATED = [
-    "explanation/how-a-request-lives",
-    "explanation/how-it-is-tested",
-    "how-to/check-a-specification",
-    "reference/command-line",
-    "tutorial/write-your-own-primitive",
-]
+# -P: the installed package, not the folder of that name in the repository
+_PROGRAMS = {
+    "structsync": ["-P", "-m", "structsync.cli"],
+    "pytest": ["-P", "-m", "pytest", "-p", "no:cacheprovider"],
+}
+# One width, one plugin: what is shown does not depend on where the pages are built.
+_ENVIRONMENT = {
+    "COLUMNS": "100",
+    "PYTEST_ADDOPTS": "--no-header",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "PYTEST_PLUGINS": _plugin.__name__,
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+_TOKEN = re.compile(r"\bx1[at]:[^:\s]*:\d+\.[0-9a-f]{4}")
 
 
-class Life(SphinxDirective):
+class Generated(SphinxDirective):
+    """A directive that reads more than the page, which is therefore read anew at every build."""
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()
+        return self.generate()
+
+    def generate(self) -> list[nodes.Node]:
+        """Return the content."""
+        raise NotImplementedError
+
+    def execute(self, shown: str, code: int) -> str:
+        """Run a command in the repository; return what it printed, if it ended with this code."""
+        program, *words = shlex.split(shown)
+        if program not in _PROGRAMS:
+            raise self.error(f"this shows runs of {[*_PROGRAMS]}, not of {program!r}")
+        ran = subprocess.run(
+            [sys.executable, *_PROGRAMS[program], *words],
+            cwd=record.ROOT,
+            env=os.environ | _ENVIRONMENT,
+            capture_output=True,
+            text=True,
+        )
+        if ran.returncode != code:
+            raise self.error(f"{shown} ended with {ran.returncode}: {ran.stdout}{ran.stderr}")
+        return ran.stdout
+
+
+class Life(Generated):
     """A picture of the stages of a request, and the same in words for other builders."""
 
     required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
+    def generate(self) -> list[nodes.Node]:
         name = self.arguments[0]
         found = lives.edges(getattr(lives, name))
         picture = drawing.Drawing(name.lower(), found).svg()
@@ -46,12 +90,12 @@ class Life(SphinxDirective):
         return [figure]
 
 
-class Command(SphinxDirective):
+class Command(Generated):
     """The usage, the help and the options of a command, as the command itself tells them."""
 
     required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
+    def generate(self) -> list[nodes.Node]:
         command = cli.main.commands[self.arguments[0]]
         context = click.Context(command, info_name=f"structsync {self.arguments[0]}")
         usage = context.get_usage().partition("Usage: ")[2]
@@ -65,38 +109,83 @@ class Command(SphinxDirective):
         return [shown, *(nodes.paragraph("", text) for text in told), options]
 
 
-class Ran(SphinxDirective):
-    """A command and its output; the build fails if the exit code is not the one that is told."""
+class Ran(Generated):
+    """A command and its output; the build fails if the exit code is not the one that is told.
+
+    With ``:section:`` only what was printed under this title; with ``:lines:`` only so many.
+    """
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec = {"exit": directives.nonnegative_int}  # noqa: RUF012 - as docutils declares it
+    option_spec = {  # noqa: RUF012 - as docutils declares it
+        "exit": directives.nonnegative_int,
+        "lines": directives.positive_int,
+        "section": directives.unchanged,
+    }
 
-    def run(self) -> list[nodes.Node]:
+    def generate(self) -> list[nodes.Node]:
         shown = self.arguments[0]
-        program, *words = shlex.split(shown)
-        if program != "structsync":
-            raise self.error(f"this shows runs of structsync, not of {program!r}")
-        ran = subprocess.run(
-            # -P: the installed package, not the folder of that name in the repository
-            [sys.executable, "-P", "-m", "structsync.cli", *words],
-            cwd=record.ROOT,
-            capture_output=True,
-            text=True,
-        )
-        if ran.returncode != self.options.get("exit", 0):
-            raise self.error(f"{shown} ended with {ran.returncode}: {ran.stdout}{ran.stderr}")
-        lines = [line.rstrip() for line in ran.stdout.splitlines()]
+        if "{token}" in shown:
+            shown = shown.replace("{token}", self.env.temp_data["structsync token"])
+        printed = self.execute(shown, self.options.get("exit", 0))
+        if section := self.options.get("section"):
+            printed = self._part(printed, section)
+        if tokens := _TOKEN.findall(printed):
+            self.env.temp_data["structsync token"] = tokens[-1]
+        lines = [line.rstrip() for line in printed.splitlines()]
+        most = self.options.get("lines", len(lines))
+        lines[most:] = ["..."] * (len(lines) > most)
         text = re.sub(r"\n{2,}", "\n\n", "\n".join([f"$ {shown}", *lines]))
-        return [nodes.literal_block(text, text, language="text")]
+        return [nodes.literal_block(text, text, language="text", classes=["ran"])]
+
+    def _part(self, printed: str, title: str) -> str:
+        """Return the part of what was printed from a title to the next empty line."""
+        part = printed.partition(f"{title}:\n")[2].partition("\n\n")[0]
+        if not part:
+            raise self.error(f"nothing was printed under {title!r}: {printed}")
+        return part
 
 
-class OnRecord(SphinxDirective):
+class PictureOf(Generated):
+    """The page of the failure that exploring a file finds, as a user gets it with a report."""
+
+    required_arguments = 1
+    option_spec = {"height": directives.positive_int}  # noqa: RUF012 - as docutils declares it
+
+    def generate(self) -> list[nodes.Node]:
+        name = Path(self.arguments[0]).stem
+        place = Path(self.env.app.outdir) / "reports" / f"{name}.html"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["structsync", "explore", self.arguments[0], "--report", folder]
+            self.execute(shlex.join(command), 1)
+            (page,) = Path(folder).glob("*.html")
+            shutil.copy(page, place)
+        address = "../" * self.env.docname.count("/") + f"reports/{place.name}"
+        title = escape(f"the schedule that breaks {self.arguments[0]}")
+        picture = (
+            f'<iframe class="report" src="{address}" title="{title}" loading="lazy" '
+            f'height="{self.options.get("height", 600)}"></iframe>'
+            f'<p><a href="{address}">The page alone</a></p>'
+        )
+        return [nodes.raw("", picture, format="html")]
+
+
+class Measured(Generated):
+    """A table of numbers that are measured now."""
+
+    required_arguments = 1
+
+    def generate(self) -> list[nodes.Node]:
+        return [_table(*getattr(sizes, self.arguments[0])())]
+
+
+class OnRecord(Generated):
     """A table made from what the repository has on record."""
 
     required_arguments = 1
 
-    def run(self) -> list[nodes.Node]:
+    def generate(self) -> list[nodes.Node]:
         try:
             heads, rows = getattr(record, self.arguments[0])()
         except FileNotFoundError as missing:
@@ -128,6 +217,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("command", Command)
     app.add_directive("on-record", OnRecord)
     app.add_directive("ran", Ran)
-    # What they read is no source file of Sphinx: read the pages again at every build.
-    app.connect("env-get-outdated", lambda *_: _GENERATED)
+    app.add_directive("picture-of", PictureOf)
+    app.add_directive("measured", Measured)
     return {"parallel_read_safe": True}

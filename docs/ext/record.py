@@ -52,6 +52,48 @@ def tests() -> Table:
     return ["folder", "files", "test functions"], rows
 
 
+def zoo() -> Table:
+    """One row for each known bug: where it was seen and how it comes about."""
+    heads = ["bug", "seen in", "how it comes about"]
+    return heads, [[name, one["source"], one["mechanism"]] for name, one in _zoo()]
+
+
+def hunts() -> Table:
+    """One row for each known bug: what it takes to find it and to confirm its cure."""
+    heads = [
+        "bug",
+        "found as",
+        "executions until then",
+        "steps",
+        "of them deviations",
+        "states of the cure",
+        "executions of the cure",
+    ]
+    keys = ["executions", "steps", "deviations", "cured_states", "cured_executions"]
+    rows = [[name, one["finds"], *(_number(one[key]) for key in keys)] for name, one in _zoo()]
+    return heads, rows
+
+
+def unseen() -> Table:
+    """One row for each test that is expected to miss a bug, with the reason that it states."""
+    file = ROOT / "tests" / "zoo" / "test_what_it_cannot_see.py"
+    rows = [
+        [node.name.removeprefix("test_").replace("_", " "), ast.literal_eval(keyword.value)]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        for mark in node.decorator_list
+        if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "pytest.mark.xfail"
+        for keyword in mark.keywords
+        if keyword.arg == "reason"
+    ]
+    return ["what is missed", "why"], rows
+
+
+def _zoo() -> list[tuple[str, dict[str, Any]]]:
+    file = ROOT / "tests" / "zoo" / "found.toml"
+    return sorted(tomllib.loads(file.read_text(encoding="utf-8")).items())
+
+
 def _manifest() -> dict[str, Any]:
     return tomllib.loads((ROOT / "specs" / "manifest.toml").read_text(encoding="utf-8"))
 

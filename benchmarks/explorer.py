@@ -1,0 +1,181 @@
+"""Schedules and states per second of the explorer, and what a state costs.
+
+The floor is the same program in a plain ``trio.run``: as often as the explorer runs it, without
+choosing anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from time import thread_time
+from typing import Any
+
+import trio
+from trio.lowlevel import checkpoint
+
+import structsync
+from structsync.testing import Exploration, Settings, explore
+from structsync.testing._engine import Engine
+from structsync.testing._fingerprint import Fingerprinter
+from structsync.testing._gates import GateEngine
+from structsync.testing._runs import Runs
+from structsync.testing._scheduler import LoopEngine
+from structsync.testing._search import search
+
+from ._measure import Case, Effort, ratio
+
+Program = Callable[[], Awaitable[None]]
+
+
+def rate_cases(effort: Effort) -> Iterator[Case]:
+    """Whole executions per second: three tasks with four checkpoints each, no state kept."""
+    times = effort.of(2_000, 20)
+    yield Case("3 tasks x 4 checkpoints", partial(_schedules, LoopEngine, times))
+    yield Case("the same, in trio.run", partial(_schedules, GateEngine, times), compared=False)
+    yield Case("plain trio.run, no choice", partial(_plain_runs, times), compared=False)
+
+
+def floor_cases(effort: Effort) -> Iterator[Case]:
+    """An execution under a schedule against the same program in a plain ``trio.run``."""
+    times = effort.of(100, 5)
+    for engine, name in ((LoopEngine, "own loop"), (GateEngine, "in trio.run")):
+        subject = partial(_spent_on_schedules, engine, times)
+        yield Case(name, partial(ratio, subject, partial(_spent_on_runs, times)))
+
+
+def completion_cases(effort: Effort) -> Iterator[Case]:
+    """CPU seconds until everything was seen."""
+    tasks = effort.of(4, 2)
+    yield Case(f"{tasks} tasks, 2 permits, 1 cancel", partial(_until_complete, tasks, 1))
+    yield Case("one more task", partial(_until_complete, tasks + 1, 1), compared=False)
+    yield Case("one more cancel", partial(_until_complete, tasks, 2), compared=False)
+
+
+def state_cases(effort: Effort) -> Iterator[Case]:
+    """States per second, with everything that is done between two of them."""
+    tasks = effort.of(4, 2)
+    yield Case(f"{tasks} tasks, 2 permits, 1 cancel", partial(_states, tasks))
+
+
+def fingerprint_cases(effort: Effort) -> Iterator[Case]:
+    """The part of the time that goes into telling states apart."""
+    yield Case(f"{effort.of(4, 2)} tasks, 2 permits", partial(_share, effort.of(4, 2)))
+
+
+def memory_cases(effort: Effort) -> Iterator[Case]:
+    """Bytes that one state takes while the search lasts."""
+    tasks = effort.of(4, 2)
+    for hashing in ("128", "exact"):
+        yield Case(f"hashing={hashing}", partial(_bytes_per_state, tasks, hashing))
+
+
+# ==== the programs ====
+
+
+async def checkpoints() -> None:
+    """Nobody waits for anybody: 756,756 schedules of which no two are alike."""
+
+    async def task() -> None:
+        for _ in range(4):
+            await checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(task)
+
+
+def sharing(tasks: int) -> Program:
+    """Return a program in which tasks share two permits."""
+
+    async def share() -> None:
+        semaphore = structsync.Semaphore(2, max_value=2)
+
+        async def worker() -> None:
+            async with semaphore:
+                await checkpoint()
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(tasks):
+                nursery.start_soon(worker)
+
+    return share
+
+
+# ==== the figures ====
+
+
+def _spent_on_schedules(engine: type[Engine], times: int) -> float:
+    settings = Settings(search="plain", cancels=0, executions=times)
+    runs = Runs(lambda _: checkpoints(), settings, engine=engine)
+    with runs.open():
+        began = thread_time()
+        search(runs)
+        spent = thread_time() - began
+    assert runs.executions == times
+    return spent
+
+
+def _spent_on_runs(times: int) -> float:
+    began = thread_time()
+    for _ in range(times):
+        trio.run(checkpoints)
+    return thread_time() - began
+
+
+def _schedules(engine: type[Engine], times: int) -> float:
+    return times / _spent_on_schedules(engine, times)
+
+
+def _plain_runs(times: int) -> float:
+    return times / _spent_on_runs(times)
+
+
+def _explored(tasks: int, cancels: int = 1, hashing: str = "128") -> tuple[Exploration, float]:
+    began = thread_time()
+    found = explore(
+        sharing(tasks),
+        cancels=cancels,
+        cancel="tasks",
+        executions=None,
+        hashing="exact" if hashing == "exact" else "128",
+    )
+    spent = thread_time() - began
+    assert found.failure is None
+    assert found.unfinished is None
+    return found, spent
+
+
+def _until_complete(tasks: int, cancels: int) -> float:
+    return _explored(tasks, cancels)[1]
+
+
+def _states(tasks: int) -> float:
+    found, spent = _explored(tasks)
+    return found.states / spent
+
+
+def _bytes_per_state(tasks: int, hashing: str) -> float:
+    found, _ = _explored(tasks, hashing=hashing)
+    return found.memory / found.states
+
+
+def _share(tasks: int) -> float:
+    inside = 0.0
+    kind: Any = Fingerprinter
+    intact = kind.__call__
+
+    def timed(self: Fingerprinter, engine: Engine) -> bytes:
+        nonlocal inside
+        began = thread_time()
+        try:
+            return intact(self, engine)  # type: ignore[no-any-return]  # it is what it was
+        finally:
+            inside += thread_time() - began
+
+    kind.__call__ = timed
+    try:
+        _, spent = _explored(tasks)
+    finally:
+        kind.__call__ = intact
+    return inside / spent

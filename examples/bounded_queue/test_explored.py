@@ -1,0 +1,9 @@
+from bounded_queue import BoundedQueue
+from traffic import traffic
+
+from structsync.testing import explore
+
+
+@explore()
+async def test_everybody_is_served() -> None:
+    await traffic(BoundedQueue(1, "first"))

@@ -1,0 +1,11 @@
+"""Delivers letters: workers, retries with timeouts, and a shutdown that loses nothing.
+
+outbox.py     which letters wait, and for whom there is room
+delivery.py   workers that deliver them
+wire.py       letters over TCP
+"""
+
+from .delivery import Courier as Courier
+from .delivery import Rules as Rules
+from .delivery import open_courier as open_courier
+from .outbox import Outbox as Outbox
