@@ -71,7 +71,7 @@ def test_many_programs_reach_the_same_by_every_reduction(chunk: int, tally: Tall
 @pytest.mark.slow
 def test_a_chunk_fails_with_the_seed_and_a_small_program() -> None:
     with FAULTS["local variables"].plant():
-        with pytest.raises(pytest.fail.Exception, match=r"^seed '.*:-2:\d+': 'st") as failed:
+        with pytest.raises(pytest.fail.Exception, match=r"^seed '.*:-2:\d+': '\w+' and") as failed:
             check_chunk(-2, 100)
     text = str(failed.value)
     assert "only the plain search reaches" in text

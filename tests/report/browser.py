@@ -145,6 +145,8 @@ class Browser:
         self.events: list[dict[str, Any]] = []
         self._numbers = itertools.count(1)
         self._rest = b""
+        self._poll = select.poll()
+        self._poll.register(out, select.POLLIN)
 
     def call(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
         """Send a message and return the answer; what else arrives is kept as an event."""
@@ -176,8 +178,7 @@ class Browser:
     def _messages(self) -> Iterator[dict[str, Any]]:
         while True:
             while b"\0" not in self._rest:
-                ready, _, _ = select.select([self._out], [], [], PATIENCE)
-                assert ready, f"Chromium says nothing for {PATIENCE} seconds"
+                assert self._poll.poll(PATIENCE * 1000), f"Chromium says nothing for {PATIENCE} seconds"
                 arrived = os.read(self._out, 1 << 20)
                 if not arrived:
                     return
