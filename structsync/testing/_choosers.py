@@ -83,8 +83,8 @@ class DepthFirst:
 
     def _budget(self) -> int:
         """Return how many deviations are left at the end of the path."""
-        if not self._path:
-            return self._max_deviations
+        if not self._path or self._max_deviations == UNLIMITED:
+            return self._max_deviations  # else a known state on a longer way would look new
         last = self._path[-1]
         return last.budget - (last.index > 0)
 

@@ -23,22 +23,24 @@ from structsync.testing._execution import Ending
 from structsync.testing._rule_task import MachineFailed, RuleTask, alone, is_cancelled
 from structsync.testing._settings import Settings
 
-#: What can happen after a rule, the simplest first, and each as often as it is to be drawn. It is drawn
-#: again and again, until "rest" (all run, first in, first out, until nothing can run; "all" does the
-#: same and is not the last), "leave" (all stay where they are) or "end" (of the program). One small number for each: so Hypothesis, which shrinks an
-#: example by leaving out up to five of its numbers in a row, can leave out an action, or a whole rule.
+#: What can happen after a rule, the simplest first, and each as often as it is to be drawn. It is
+#: drawn again and again, until "rest" (all run, first in, first out, until nothing can run; "all" does
+#: the same and is not the last), "leave" (all stay where they are) or "end" (of the program). One small
+#: number for each: so Hypothesis, which shrinks an example by leaving out up to five of its numbers in
+#: a row, can leave out an action, or a whole rule.
 _ACTIONS = (
-    *[("rest", 0)] * 12,
-    *[("run", 0)] * 8,
-    *[("all", 0)] * 6,
+    *[("rest", 0)] * 8,
+    *[("run", 0)] * 12,
+    *[("all", 0)] * 4,
     *[("run", 1)] * 4,
     *[("run", 2)] * 2,
     ("run", 3),
     *[("leave", 0)] * 3,
-    *(("cancel", which) for which in range(6)),
+    *[("cancel", which) for which in range(3)] * 3,
+    *[("cancel", which) for which in range(3, 6)],
     *[("clock", 0)] * 3,
-    # Hypothesis itself ends a program at a bound, and cannot shrink it then: without one rule it would go
-    # on to another one. What fails in teardown would stay as long as it was found.
+    # Hypothesis itself ends a program at a bound, and cannot shrink it then: without one rule it would
+    # go on to another one. What fails in teardown would stay as long as it was found.
     ("end", 0),
 )
 

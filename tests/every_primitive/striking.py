@@ -17,12 +17,13 @@ import trio
 import structsync
 
 PACKAGE = str(Path(structsync.__file__).parent)
-# The explorer's audit hook, once installed, runs wherever trio opens or closes a socket: outside of
-# what is swept here.
+# Once a test has explored, its audit hook is there for good and runs wherever a socket is opened or
+# a trace function is taken away: not what is swept here.
 EXPLORER = str(Path(PACKAGE, "testing"))
 
 
 def swept(code: CodeType) -> bool:
+    """Whether it is code of the primitives."""
     return code.co_filename.startswith(PACKAGE) and not code.co_filename.startswith(EXPLORER)
 
 

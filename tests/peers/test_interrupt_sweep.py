@@ -10,7 +10,6 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -19,10 +18,9 @@ import trio
 from trio.lowlevel import checkpoint
 from trio.testing import wait_all_tasks_blocked
 
-import structsync
 from structsync import CapacityLimiter, Condition, Lock, Semaphore
 
-PACKAGE = str(Path(structsync.__file__).parent)
+from ..every_primitive.striking import swept  # noqa: TID252 - what is swept has one home
 
 
 class Subject:
@@ -125,7 +123,7 @@ class InterruptAt:
         sys.settrace(self.previous)
 
     def enter_frame(self, frame: FrameType, event: str, arg: object) -> Any:
-        return self.in_frame if frame.f_code.co_filename.startswith(PACKAGE) else None
+        return self.in_frame if swept(frame.f_code) else None
 
     def in_frame(self, frame: FrameType, event: str, arg: object) -> Any:
         if event == "line":
