@@ -45,6 +45,8 @@ class DepthFirst:
         self._depth = 0
         self.seen: dict[bytes, tuple[int, int]] = {}
         """Each state with the cancellations and the deviations that were left there."""
+        self.key: bytes | None = None
+        """The state before this choice, if it was looked at."""
         self.bounded = False
         """Whether an option was left out only because of the bound on deviations."""
 
@@ -64,6 +66,7 @@ class DepthFirst:
 
     def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
         depth = self._depth
+        self.key = None
         if self._fingerprinter is not None and depth >= len(self._path):
             worth = len(options) > 1 or depth % STRIDE == 0
             if worth and self._known(engine, self._budget()):
@@ -90,7 +93,7 @@ class DepthFirst:
 
     def _known(self, engine: Engine, budget: int) -> bool:
         assert self._fingerprinter is not None
-        key = self._fingerprinter(engine)
+        key = self.key = self._fingerprinter(engine)
         left = engine.cancels_left
         before = self.seen.get(key)
         if before is not None and left <= before[0] and budget <= before[1]:

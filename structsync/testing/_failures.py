@@ -23,7 +23,9 @@ TOLD_STEPS = 40
 def failure_of(runs: Runs, found: Found, title: str) -> Failure:
     failed = found.failed
     assert failed is not None
-    if found.execution > 1 and runs.settings.search != "sweep":
+    # Where states are told apart, nothing like a failure without an end is met again.
+    is_endless = failed.ending is not None and failed.ending.kind == "endless"
+    if found.execution > 1 and runs.settings.search != "sweep" and not is_endless:
         failed = minimised(runs, failed)
     recording = Recording()
     told = runs.execute(Following(failed.choices), recording)
@@ -40,12 +42,12 @@ def failure_of(runs: Runs, found: Found, title: str) -> Failure:
         f"{number} deviation{plural} from first in, first out in {len(told.choices)} steps, "
         f"found at execution {found.execution:,}, replayed in trio.run: {real}"
     )
-    if runs.settings.order == "any":
+    if runs.settings.order == "any" and not is_endless:
         summary += f", possible in trio's own order: {in_trios_order(runs, told)}"
     token = Schedule.of(runs.settings.order, told.choices, told.firsts).token
     replay = f"explore(..., replay={token!r})"
     shown = recording.counterexample(told, title, summary=summary, replay=replay)
-    if ending.kind == "endless":
+    if is_endless:
         detail = f"{ending.message}; the first {TOLD_STEPS} of them are shown"
         shown = replace(shown, steps=shown.steps[:TOLD_STEPS], detail=detail)
     return Failure(

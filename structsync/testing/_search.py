@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from structsync.testing._choosers import UNLIMITED, DepthFirst, Following, Noting, Sampling
+from structsync.testing._endless import Ways, execution_without_end
 from structsync.testing._engine import Engine
 from structsync.testing._execution import AsyncTest
 from structsync.testing._fingerprint import Fingerprinter, Opaque
@@ -60,9 +61,21 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> Found:
     if how == "plain":
         return _depth_first(runs, DepthFirst(None), outcomes)
     try:
-        return _depth_first(runs, DepthFirst(fingerprinter(runs.settings)), outcomes)
+        return _by_states(runs, outcomes)
     except Opaque as error:
         return _by_deviations(runs, outcomes, f"cannot look into {error}: states not told apart")
+
+
+def _by_states(runs: Runs, outcomes: Outcomes | None) -> Found:
+    look = fingerprinter(runs.settings)
+    chooser = Ways(look)
+    found = _depth_first(runs, chooser, outcomes)
+    if found.failed is None and found.unfinished is None and (states := chooser.endless()):
+        failed = execution_without_end(runs, states, look)
+        if outcomes is not None:
+            outcomes.add(failed)
+        return _found(runs, chooser, failed, "stopped at the first failure")
+    return found
 
 
 def _map(runs: Runs) -> Found:

@@ -244,7 +244,12 @@ def quick(examples: int, **others: Any) -> settings:
     """Settings with which the same machine always gets the same examples."""
     # Explaining costs more than finding and shrinking.
     phases = [Phase.generate, Phase.shrink]
-    given = {"derandomize": True, "database": None, "deadline": None, "phases": phases}
+    given: dict[str, Any] = {
+        "derandomize": True,
+        "database": None,
+        "deadline": None,
+        "phases": phases,
+    }
     given |= {"print_blob": False, "suppress_health_check": ()}
     return settings(max_examples=examples, report_multiple_bugs=False, **(given | others))
 
