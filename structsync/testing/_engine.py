@@ -166,8 +166,7 @@ class Engine(trio.abc.Instrument, abc.ABC):
         """Let the execution end like this, unless it has ended already."""
         if self.ending is None:
             self.ending = ending
-            if not self.finished:
-                self._root.cancel()
+            self._root.cancel()
 
     def crashed(self, error: BaseException) -> None:
         """Let the execution end by the error of a task outside of the test's own nurseries.

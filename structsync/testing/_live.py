@@ -104,7 +104,9 @@ class LiveRun:
             return result
 
         self.engine.order(order)
-        assert self.engine.answer is not None
+        if self.engine.answer is None:
+            self._look()  # the run has broken down
+            raise AssertionError
         result = self.engine.answer.unwrap()
         self._look()
         return task, result

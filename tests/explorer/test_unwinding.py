@@ -254,6 +254,17 @@ def test_not_even_at_the_end_of_the_process_is_there_a_sound() -> None:
     }
 
 
+def test_a_deadline_that_is_over_strikes_before_anything_else(kind: type[Engine]) -> None:
+    async def program() -> None:
+        with trio.move_on_after(0):
+            await trio.sleep_forever()
+        assert trio.current_time() == 0
+
+    engine = run_once(beside_another(program), kind=kind)
+    assert engine.ending is not None
+    assert engine.ending.kind == "passed"
+
+
 async def test_the_fixture_that_listens_hears_something(unraisable: list[str]) -> None:
     class Complains:
         def __del__(self) -> None:
@@ -283,7 +294,9 @@ def test_a_test_function_with_such_a_habit_ends_too(
     assert explore(two_checkpoints).failure is None
 
 
-def test_a_run_that_breaks_down_leaves_nothing_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_breaks_down_leaves_nothing_forbidden(
+    monkeypatch: pytest.MonkeyPatch, unraisable: list[str]
+) -> None:
     """As Ctrl-C can break down the real ``trio.run`` between two steps of the test."""
 
     def breaks_down(engine: GateEngine, deadline: float) -> float:
@@ -298,3 +311,7 @@ def test_a_run_that_breaks_down_leaves_nothing_forbidden(monkeypatch: pytest.Mon
         ending = engine.run(lambda x: beside_another(checkpoint)())
         assert ending.message == "OSError: out of memory"
         assert time.time() > 0
+    # trio leaves its tasks where they stand, and they complain when they are collected: here and now.
+    del engine, ending
+    gc.collect()
+    assert unraisable
