@@ -281,6 +281,7 @@ class OfBarrier(OfWaitQueue):
     """The other party is one that comes and does not wait, so that it needs no task."""
 
     cls = Barrier
+    crowd = False  # two of them are a round
     taskless = False
 
     def make(self) -> Any:
@@ -295,6 +296,8 @@ class OfBarrier(OfWaitQueue):
 
 
 class OfLatch(OfParker):
+    """A latch opens once, and lets in all; where a contract needs it shut again, it is wound up."""
+
     cls = Latch
     crowd = True
 
@@ -302,10 +305,14 @@ class OfLatch(OfParker):
         return Latch(1)
 
     def prepare(self, p: Any) -> None:
-        p.count_down()
+        if p.count:
+            p.count_down()
+
+    def occupy(self, p: Any) -> None:
+        p._core.count = 1
 
     def free(self, p: Any) -> None:
-        p.count_down()
+        self.prepare(p)
 
     async def take(self, p: Any) -> None:
         await p.wait()
