@@ -139,8 +139,11 @@ class RWLock(OwnedPrimitive[Access]):
           RuntimeError: if this task does not hold the lock for writing.
         """
         task = current_task()
-        told = ("released", Access(WRITE, task)), ("granted", Access(READ, task))
-        _park.change(self, lambda: self._core.downgrade(task), told=told)
+        _park.change(
+            self,
+            lambda: self._core.downgrade(task),
+            told=(("released", Access(WRITE, task)), ("granted", Access(READ, task))),
+        )
 
     def read_locked(self) -> Locked:
         """Return an async context manager that holds the lock for reading."""

@@ -253,8 +253,9 @@ class OfCondition(OfWaitQueue):
             await p.wait()
 
 
-class OfWriting(OfLock):
+class OfWriting(Kind):
     cls = RWLock
+    taskless = False
 
     def make(self) -> Any:
         return RWLock(**self.options)

@@ -168,7 +168,9 @@ async def test_a_cancelled_reader_between_writers_leaves_the_line_alone() -> Non
 async def test_a_reader_cannot_become_a_writer(policy: str) -> None:
     lock = RWLock(policy=policy)  # type: ignore[arg-type]  # a plain str
     async with lock.read_locked():
-        with pytest.raises(RuntimeError, match="two readers that upgrade would wait for each other"):
+        with pytest.raises(
+            RuntimeError, match="two readers that upgrade would wait for each other"
+        ):
             await lock.acquire_write()
         with pytest.raises(RuntimeError, match="upgrade"):
             lock.acquire_write_nowait()
@@ -206,7 +208,7 @@ async def test_a_reader_cannot_downgrade() -> None:
 
 
 def test_an_unknown_policy_is_refused() -> None:
-    with pytest.raises(ValueError, match="policy must be 'fifo', 'phase'.*not 'random'"):
+    with pytest.raises(ValueError, match=r"policy must be 'fifo', 'phase'.*not 'random'"):
         RWLock(policy="random")  # type: ignore[arg-type]  # the mistake
 
 
@@ -258,7 +260,7 @@ async def test_a_holder_that_ends_breaks_the_lock_and_is_named(mode: str) -> Non
         await t.come("r2", "w1")
         assert {*t.errors} == {"r2", "w1"}
         assert "forgetful" in str(t.errors["w1"])
-        with pytest.raises(trio.BrokenResourceError, match="exited without releasing.*forgetful"):
+        with pytest.raises(trio.BrokenResourceError, match=r"exited without releasing.*forgetful"):
             t.lock.acquire_read_nowait()
         if mode == "read":
             await t.leave("r1")  # who holds it still may release it
@@ -306,7 +308,7 @@ async def test_closing_sends_waiters_away_and_holders_may_release() -> None:
 
 
 async def test_a_scope_finds_a_reader_that_does_not_release() -> None:
-    with pytest.raises(PermitLeakError, match="1 not given back.*read"):
+    with pytest.raises(PermitLeakError, match=r"1 not given back.*read"):
         async with open_scope() as scope:
             lock = scope.own(RWLock())
             async with lock.write_locked():
