@@ -98,6 +98,11 @@ class BarrierMachine(CoreMachine):
             assert ended is None
             assert self.situation() == before
 
+    @precondition(lambda self: self.model.arrivals > 4)  # arrivals are rarer here than elsewhere
+    @rule()
+    def close(self) -> None:
+        super().close()
+
     @rule()
     def abort(self) -> None:
         self.agree(lambda: self.core.break_round("broken"), self.model.break_round)
