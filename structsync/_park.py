@@ -42,6 +42,8 @@ from ._service import check_run, out_of_service, running_task
 from .events import EventKind, emit, emit_ended
 
 if TYPE_CHECKING:
+    from ._core.lock import LockCore
+    from ._core.rwlock import RWLockCore
     from .barrier import Barrier
     from .condition import Condition
     from .lock import Lock
@@ -320,7 +322,8 @@ def change(
 
 def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:
     """Break what the task owned, or withdraw what it left in line."""
-    wake(primitive, primitive._core.owner_exited(task, cause))
+    core = cast("LockCore | RWLockCore", primitive._core)
+    wake(primitive, core.owner_exited(task, cause))
 
 
 def error_of_ended(request: Request[Any]) -> BaseException:

@@ -14,9 +14,7 @@ from ._arguments import check_sync
 from ._causes import Closed, OwnerExited
 from ._core.arbiter import Arbiter
 from ._core.gate import user_code
-from ._core.lock import LockCore
 from ._core.request import ClaimT
-from ._core.rwlock import RWLockCore
 from ._service import running_task
 from .events import Observer, emit, everywhere
 from .request import Request
@@ -187,7 +185,6 @@ class OwnedPrimitive(Primitive[ClaimT]):
     """A primitive that belongs to tasks, and breaks if one of them ends with it (C5)."""
 
     __slots__ = ()
-    _core: LockCore | RWLockCore
     _owned: ClassVar[bool] = True
 
     def _owner_exited(self, task: trio.lowlevel.Task) -> None:

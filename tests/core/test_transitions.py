@@ -320,7 +320,9 @@ def test_each_block_uses_one_unblock() -> None:
 
 
 @pytest.mark.parametrize("writers", [(), ("w",)])
-def test_a_waiter_of_a_read_write_lock_that_exits_leaves_its_place(writers: tuple[str]) -> None:
+def test_a_waiter_of_a_read_write_lock_that_exits_leaves_its_place(
+    writers: tuple[str, ...],
+) -> None:
     core = reading("gone", *writers)
     core.submit(Access(READ, "behind"), waiter="behind")
     assert waiters(core.owner_exited("gone", "why")) == ["gone", *([] if writers else ["behind"])]
