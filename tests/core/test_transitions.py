@@ -343,3 +343,21 @@ def test_a_phase_fair_lock_finds_the_readers_without_a_search() -> None:
     assert core.readers_in_line == {}
     core.release(Access(READ, "b"))
     assert waiters(core.release(Access(READ, "c"))) == ["v"]
+
+
+# ==== the barrier ====
+
+
+def test_who_is_in_no_line_cannot_desert_a_barrier() -> None:
+    core = BarrierCore(2)
+    request = core.enqueue(None)
+    core.withdraw(request)
+    assert core.desert(request, "why") is None
+    assert core.cause is None
+
+
+def test_breaking_a_closed_barrier_changes_nothing() -> None:
+    core = BarrierCore(2)
+    core.end("closed")
+    assert core.break_round("broken") == core.reset("reset") == []
+    assert (core.cause, core.broken) == ("closed", False)

@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Barrier
+from structsync import Barrier, Event, observe, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -180,3 +180,21 @@ def test_parties_must_be_a_positive_int(parties: object) -> None:
 def test_what_a_cancelled_party_does_must_be_known() -> None:
     with pytest.raises(ValueError, match="'leaves' or 'breaks', not 'stays'"):
         Barrier(2, cancelled="stays")  # type: ignore[arg-type]  # the mistake
+
+
+async def test_an_observer_cannot_come_to_a_barrier() -> None:
+    barrier, refused = Barrier(1), []
+
+    def intrude(event: Event) -> None:
+        with pytest.raises(RuntimeError, match="must not change") as error:
+            barrier.wait().send(None)  # type: ignore[attr-defined]  # a coroutine, driven by hand
+        refused.append(error)
+
+    with observe(intrude):
+        assert await barrier.wait() == 0
+    assert len(refused) == 2
+
+
+async def test_a_round_leaves_nothing_behind_in_a_scope() -> None:
+    async with open_scope() as scope:
+        await scope.own(Barrier(1)).wait()
