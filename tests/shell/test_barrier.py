@@ -187,7 +187,7 @@ async def test_an_observer_cannot_come_to_a_barrier() -> None:
 
     def intrude(event: Event) -> None:
         with pytest.raises(RuntimeError, match="must not change") as error:
-            barrier.wait().send(None)  # type: ignore[attr-defined]  # a coroutine, driven by hand
+            barrier.wait().send(None)
         refused.append(error)
 
     with observe(intrude):
