@@ -39,6 +39,7 @@ nitpick_ignore_regex = [("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z
 nitpick_ignore = [
     ("py:class", "EventKind"),  # a Literal; the text of Event.kind spells it out
     ("py:class", "structsync.primitive.Held"),  # "an async context manager", as the text says
+    ("py:class", "structsync.rwlock.Locked"),  # "an async context manager", as the text says
     ("py:class", "structsync.testing._handle.Exclusive"),  # "a context manager", as the text says
     ("py:class", "structsync.testing._settings.Options"),  # "fields of Settings", as the text says
     ("py:class", "FailureKind"),  # a Literal; the text of Failure.kind spells it out

@@ -13,12 +13,16 @@ from ._core.arbiter import Arbiter as Arbiter
 from ._core.request import Status as Status
 from ._errors import PermitLeakError as PermitLeakError
 from ._errors import RequestWithdrawn as RequestWithdrawn
+from .barrier import Barrier as Barrier
+from .barrier import BarrierStatistics as BarrierStatistics
 from .capacity_limiter import CapacityLimiter as CapacityLimiter
 from .capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
 from .condition import Condition as Condition
 from .condition import ConditionStatistics as ConditionStatistics
 from .events import Event as Event
 from .events import observe as observe
+from .latch import Latch as Latch
+from .latch import LatchStatistics as LatchStatistics
 from .lock import Lock as Lock
 from .lock import LockStatistics as LockStatistics
 from .parker import Parker as Parker
@@ -26,6 +30,8 @@ from .parker import ParkerStatistics as ParkerStatistics
 from .primitive import Primitive as Primitive
 from .primitive import PrimitiveStatistics as PrimitiveStatistics
 from .request import Request as Request
+from .rwlock import RWLock as RWLock
+from .rwlock import RWLockStatistics as RWLockStatistics
 from .scope import Scope as Scope
 from .scope import open_scope as open_scope
 from .semaphore import Semaphore as Semaphore
@@ -34,11 +40,15 @@ from .wait_queue import WaitQueue as WaitQueue
 
 __all__ = [
     "Arbiter",
+    "Barrier",
+    "BarrierStatistics",
     "CapacityLimiter",
     "CapacityLimiterStatistics",
     "Condition",
     "ConditionStatistics",
     "Event",
+    "Latch",
+    "LatchStatistics",
     "Lock",
     "LockStatistics",
     "Parker",
@@ -46,6 +56,8 @@ __all__ = [
     "PermitLeakError",
     "Primitive",
     "PrimitiveStatistics",
+    "RWLock",
+    "RWLockStatistics",
     "Request",
     "RequestWithdrawn",
     "Scope",

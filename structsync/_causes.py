@@ -31,6 +31,18 @@ class OwnerExited:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RoundBroken:
+    """A party of a barrier left its round, or somebody broke or reset it."""
+
+    reason: str
+
+    def error(self) -> Exception:
+        return trio.BrokenResourceError(f"this round of the Barrier is broken: {self.reason}")
+
+
 def error_of(cause: object) -> BaseException:
     """Return the error for one waiter: a fresh one, or the guard's own."""
-    return cause.error() if isinstance(cause, Closed | OwnerExited) else cast(BaseException, cause)
+    if isinstance(cause, Closed | OwnerExited | RoundBroken):
+        return cause.error()
+    return cast(BaseException, cause)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from trio.lowlevel import ParkingLot, Task, add_parking_lot_breaker
 
 if TYPE_CHECKING:
+    from ._core.rwlock import Access
     from .primitive import OwnedPrimitive
 
 
@@ -32,8 +33,9 @@ class Holdings:
 _by_task: dict[Task, Holdings] = {}
 
 
-def hold(task: Task, primitive: OwnedPrimitive[Any]) -> None:
-    """Note that the task owns the primitive, or has a request for it."""
+def hold(claim: Task | Access, primitive: OwnedPrimitive[Any]) -> None:
+    """Note that the claim's task owns the primitive, or has a request for it."""
+    task = claim if isinstance(claim, Task) else cast(Task, claim.claimant)
     holdings = _by_task.get(task)
     if holdings is None:
         holdings = Holdings()
@@ -43,8 +45,9 @@ def hold(task: Task, primitive: OwnedPrimitive[Any]) -> None:
     holdings.primitives[primitive] = None
 
 
-def drop(task: Task, primitive: OwnedPrimitive[Any]) -> None:
-    """Note that the task no longer owns the primitive."""
+def drop(claim: Task | Access, primitive: OwnedPrimitive[Any]) -> None:
+    """Note that the claim's task no longer owns the primitive."""
+    task = claim if isinstance(claim, Task) else cast(Task, claim.claimant)
     holdings = _by_task.get(task)
     if holdings is not None:
         holdings.primitives.pop(primitive, None)

@@ -11,13 +11,15 @@ cancel). What is left to get right is a cancellation *before* the grant, and tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
+from math import inf
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 import outcome
 import trio
+from trio import current_effective_deadline
 from trio.lowlevel import (
     Abort,
     Task,
@@ -37,9 +39,12 @@ from ._core.gate import is_shut, refuse_user_code, threads
 from ._core.request import BROKEN, GRANTED, PENDING, Request
 from ._errors import RequestWithdrawn
 from ._service import check_run, out_of_service, running_task
-from .events import emit, emit_ended
+from .events import EventKind, emit, emit_ended
 
 if TYPE_CHECKING:
+    from ._core.lock import LockCore
+    from ._core.rwlock import RWLockCore
+    from .barrier import Barrier
     from .condition import Condition
     from .lock import Lock
     from .primitive import OwnedPrimitive, Primitive
@@ -184,6 +189,21 @@ def _keep_place(request: Request[Any]) -> list[Request[Any]] | None:
     return [] if request.status is PENDING else None
 
 
+async def meet(barrier: Barrier, stop: Stop) -> int:
+    """Wait until the round is full; return the number of this party in it."""
+    if threads:
+        refuse_user_code()
+    request, core = enqueue(barrier, None), barrier._core
+    # Who is cancelled already does not fill the round: it parks, and is aborted in this very step.
+    if core.full and current_effective_deadline() > -inf:
+        wake(barrier, core.trip())
+        await cancel_shielded_checkpoint()
+    else:
+        request.parked = True
+        await wait_task_rescheduled(partial(_abort, barrier, request, stop))
+    return cast(int, request.claim)
+
+
 def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
     """Make the tasks of ended requests runnable, and tell the observers."""
     resume(ended)
@@ -280,21 +300,30 @@ def change(
     transition: Callable[[], list[Request[Any]]],
     *,
     wakes: Primitive[Any] | None = None,
+    told: Iterable[tuple[EventKind, Any]] = (),
 ) -> None:
     """Carry out a transition of the core and wake those whom it lets in.
 
-    Those are waiters of the primitive itself, or of ``wakes``.
+    Those are waiters of the primitive itself, or of ``wakes``. Observers hear first what the current
+    task did by it: the kinds and claims that are ``told``.
     """
     if threads:
         refuse_user_code()
     if not primitive._core.at_rest and primitive._thread != get_ident():
         check_run(primitive)
-    wake(wakes or primitive, transition())
+    ended, woken = transition(), wakes or primitive
+    resume(ended)
+    if primitive._observers:
+        for kind, claim in told:
+            emit(kind, primitive, claim, running_task())
+    if woken._observers:
+        emit_ended(woken, ended)
 
 
 def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:
     """Break what the task owned, or withdraw what it left in line."""
-    wake(primitive, primitive._core.owner_exited(task, cause))
+    core = cast("LockCore | RWLockCore", primitive._core)
+    wake(primitive, core.owner_exited(task, cause))
 
 
 def error_of_ended(request: Request[Any]) -> BaseException:

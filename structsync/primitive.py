@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeAlias, cast
+from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeAlias
 
 import trio
 from trio.lowlevel import enable_ki_protection
@@ -14,7 +14,6 @@ from ._arguments import check_sync
 from ._causes import Closed, OwnerExited
 from ._core.arbiter import Arbiter
 from ._core.gate import user_code
-from ._core.lock import LockCore
 from ._core.request import ClaimT
 from ._service import running_task
 from .events import Observer, emit, everywhere
@@ -183,10 +182,9 @@ def _guard(core: Arbiter[Any]) -> None:
 
 
 class OwnedPrimitive(Primitive[ClaimT]):
-    """A primitive that belongs to one task at a time, and breaks if that task ends with it (C5)."""
+    """A primitive that belongs to tasks, and breaks if one of them ends with it (C5)."""
 
     __slots__ = ()
-    _core: LockCore
     _owned: ClassVar[bool] = True
 
     def _owner_exited(self, task: trio.lowlevel.Task) -> None:
@@ -195,7 +193,7 @@ class OwnedPrimitive(Primitive[ClaimT]):
     @enable_ki_protection
     def _give_back(self, claim: ClaimT) -> None:
         _park.give_back(self, claim)
-        _holdings.drop(cast(trio.lowlevel.Task, claim), self)
+        _holdings.drop(claim, self)  # type: ignore[arg-type]  # a task, or a claim that names one
 
 
 class Held(Generic[ClaimT]):

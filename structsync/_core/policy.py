@@ -24,7 +24,7 @@ class Fifo:
     """Strict first come, first served: the head blocks those behind it."""
 
     __slots__ = ()
-    name: ClassVar[PolicyName] = "fifo"
+    name: ClassVar[str] = "fifo"
     head_blocks: ClassVar[bool] = True  # the first candidate that does not fit ends the search
     ranked: ClassVar[bool] = False  # whether it must hear of every request that joins
 
@@ -55,7 +55,7 @@ class Eligible(Fifo):
     """The oldest request that fits is next; requests that do not fit are passed over."""
 
     __slots__ = ()
-    name: ClassVar[PolicyName] = "eligible"
+    name: ClassVar[str] = "eligible"
     head_blocks: ClassVar[bool] = False
 
     def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
@@ -72,7 +72,7 @@ class Priority(Fifo):
     """
 
     __slots__ = ("_ranks", "ageing")
-    name: ClassVar[PolicyName] = "priority"
+    name: ClassVar[str] = "priority"
     ranked: ClassVar[bool] = True
 
     def __init__(self, ageing: int | None) -> None:

@@ -171,7 +171,17 @@ def _leak(entry: _Entry, name_of: NameOf) -> str | None:
     if isinstance(thing, _LIMITERS) and thing.borrowed_tokens:
         names = ", ".join(map(name_of, thing.statistics().borrowers))
         return f"has {thing.borrowed_tokens} tokens still lent at the end, to {names}"
+    if isinstance(thing, structsync.RWLock) and thing.locked():
+        return f"is still {_rwlock(thing, name_of)} at the end"
     return None
+
+
+def _rwlock(thing: structsync.RWLock, name_of: NameOf) -> str:
+    numbers = thing.statistics()
+    if numbers.writer is not None:
+        return f"written by {name_of(numbers.writer)}"
+    names = ", ".join(map(name_of, numbers.readers))
+    return f"read by {names}" if names else "free"
 
 
 def _stuck(thing: Any) -> str | None:
@@ -184,6 +194,9 @@ def _stuck(thing: Any) -> str | None:
             somebody = object()
             thing.acquire_on_behalf_of_nowait(somebody)
             thing.release_on_behalf_of(somebody)
+        elif isinstance(thing, structsync.RWLock):
+            thing.acquire_write_nowait()
+            thing.release()
     except trio.WouldBlock:
         return "is free at the end but cannot be acquired again"
     except (trio.ClosedResourceError, trio.BrokenResourceError):
@@ -203,6 +216,8 @@ def describe(thing: Any, name_of: NameOf) -> str:
     if isinstance(thing, _LIMITERS):
         text = f"{thing.borrowed_tokens} of {thing.total_tokens} lent"
         return _with_line(text, thing.statistics().tasks_waiting)
+    if isinstance(thing, structsync.RWLock):
+        return _with_line(_rwlock(thing, name_of), thing.statistics().tasks_waiting)
     if isinstance(thing, trio.Event):
         return _with_line("set" if thing.is_set() else "not set", thing.statistics().tasks_waiting)
     if isinstance(thing, trio.Condition):

@@ -9,19 +9,34 @@ import pytest
 
 from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
 from .faults import (
+    barrier,
     capacity_limiter,
     condition,
+    latch,
     line,
     lock,
     parker,
     policy,
+    rwlock,
     semaphore,
     wait_queue,
 )
 from .faults._planting import Fault
 
 CLAIMS = shipped_claims()
-MODULES = (capacity_limiter, condition, line, lock, parker, policy, semaphore, wait_queue)
+MODULES = (
+    barrier,
+    capacity_limiter,
+    condition,
+    latch,
+    line,
+    lock,
+    parker,
+    policy,
+    rwlock,
+    semaphore,
+    wait_queue,
+)
 FAULTS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": one
     for module in MODULES

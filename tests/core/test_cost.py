@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from structsync._core.lock import LockCore
+from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore
 from structsync._core.semaphore import SemaphoreCore
 
 
@@ -102,6 +103,19 @@ def test_a_second_claim_for_a_lock_is_found_without_a_search() -> None:
         return lines_run(attempt)
 
     assert refused(10) == refused(1_000)
+
+
+def test_a_writer_finds_the_readers_it_lets_in_without_a_search() -> None:
+    """Phase-fair: however many writers wait, it costs what the readers cost."""
+
+    def leaving(writers: int) -> int:
+        core = PhaseFairCore()
+        for number in range(writers):
+            core.submit(Access(WRITE, number))
+        core.submit(Access(READ, "reader"))
+        return lines_run(lambda: core.release(Access(WRITE, 0)))
+
+    assert leaving(10) == leaving(1_000)
 
 
 def test_a_search_through_the_line_is_found() -> None:

@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from structsync._core.arbiter import Arbiter, OutOfService
+from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
+from structsync._core.latch import LatchCore
 from structsync._core.lock import LockCore
 from structsync._core.parker import Busy, ParkerCore
 from structsync._core.request import Request
+from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync._core.wait_queue import WaitQueueCore
 
@@ -35,6 +38,14 @@ def lent_limiter(total: float, *borrowers: str) -> CapacityLimiterCore:
     core = CapacityLimiterCore(total)
     for who in borrowers:
         core.submit(who, waiter=who)
+    return core
+
+
+def reading(*writers: str) -> RWLockCore:
+    core = RWLockCore()
+    core.submit(Access(READ, "reader"), waiter="reader")
+    for who in writers:
+        core.submit(Access(WRITE, who), waiter=who)
     return core
 
 
@@ -89,6 +100,20 @@ REFUSED: dict[str, tuple[Callable[[], Arbiter[Any]], Callable[[Any], object], ty
     ),
     "joining what has ended": (ended, lambda core: core.submit(1), OutOfService),
     "a second block": (blocked_parker, lambda core: core.submit(None), Busy),
+    "giving back a meeting": (
+        lambda: BarrierCore(2),
+        lambda core: core.release(None),
+        NotImplementedError,
+    ),
+    "reading twice": (reading, lambda core: core.submit(Access(READ, "reader")), RuntimeError),
+    "an upgrade": (reading, lambda core: core.submit(Access(WRITE, "reader")), RuntimeError),
+    "waiting to read and to write": (
+        lambda: reading("writer"),
+        lambda core: core.submit(Access(READ, "writer")),
+        RuntimeError,
+    ),
+    "a downgrade of a reader": (reading, lambda core: core.downgrade("reader"), RuntimeError),
+    "counting below zero": (lambda: LatchCore(2), lambda core: core.release(3), ValueError),
     "giving back a wait": (WaitQueueCore, lambda core: core.release(None), NotImplementedError),
 }
 
@@ -289,3 +314,50 @@ def test_each_block_uses_one_unblock() -> None:
     core.release(None)
     core.submit(None)
     assert core.submit(None).status == "pending"
+
+
+# ==== the read-write lock ====
+
+
+@pytest.mark.parametrize("writers", [(), ("w",)])
+def test_a_waiter_of_a_read_write_lock_that_exits_leaves_its_place(
+    writers: tuple[str, ...],
+) -> None:
+    core = reading("gone", *writers)
+    core.submit(Access(READ, "behind"), waiter="behind")
+    assert waiters(core.owner_exited("gone", "why")) == ["gone", *([] if writers else ["behind"])]
+    assert core.cause is None
+    assert core.owner_exited("unknown", "why") == []
+
+
+def test_a_phase_fair_lock_finds_the_readers_without_a_search() -> None:
+    """It knows who waits to read after each way out of the line, and after a restore."""
+    core = PhaseFairCore()
+    core.submit(Access(WRITE, "w"), waiter="w")
+    requests = [core.submit(Access(READ, who), waiter=who) for who in "abc"]
+    core.submit(Access(WRITE, "v"), waiter="v")
+    core.withdraw(requests[0])
+    assert core.withdraw(requests[0]) is None
+    core.restore(core.snapshot())
+    assert waiters(core.release(Access(WRITE, "w"))) == ["b", "c"]
+    assert core.readers_in_line == {}
+    core.release(Access(READ, "b"))
+    assert waiters(core.release(Access(READ, "c"))) == ["v"]
+
+
+# ==== the barrier ====
+
+
+def test_who_is_in_no_line_cannot_desert_a_barrier() -> None:
+    core = BarrierCore(2)
+    request = core.enqueue(None)
+    core.withdraw(request)
+    assert core.desert(request, "why") is None
+    assert core.cause is None
+
+
+def test_breaking_a_closed_barrier_changes_nothing() -> None:
+    core = BarrierCore(2)
+    core.end("closed")
+    assert core.break_round("broken") == core.reset("reset") == []
+    assert (core.cause, core.broken) == ("closed", False)

@@ -13,13 +13,17 @@ import trio
 
 from structsync import (
     Arbiter,
+    Barrier,
     CapacityLimiter,
     Condition,
+    Latch,
     Lock,
     Parker,
     Primitive,
+    RWLock,
     Semaphore,
     WaitQueue,
+    _park,
 )
 
 Direction = Literal["east", "west"]
@@ -249,6 +253,72 @@ class OfCondition(OfWaitQueue):
             await p.wait()
 
 
+class OfWriting(Kind):
+    cls = RWLock
+    taskless = False
+
+    def make(self) -> Any:
+        return RWLock(**self.options)
+
+    def occupy(self, p: Any) -> None:
+        p.acquire_write_nowait()
+
+    async def take(self, p: Any) -> None:
+        await p.acquire_write()
+
+    def take_nowait(self, p: Any) -> None:
+        p.acquire_write_nowait()
+
+
+class OfReading(OfWriting):
+    async def take(self, p: Any) -> None:
+        await p.acquire_read()
+
+    def take_nowait(self, p: Any) -> None:
+        p.acquire_read_nowait()
+
+
+class OfBarrier(OfWaitQueue):
+    """The other party is one that comes and does not wait, so that it needs no task."""
+
+    cls = Barrier
+    crowd = False  # two of them are a round
+    taskless = False
+
+    def make(self) -> Any:
+        return Barrier(2, **self.options)
+
+    def free(self, p: Any) -> None:
+        _park.enqueue(p, None)
+        _park.wake(p, p._core.trip())
+
+    async def take(self, p: Any) -> None:
+        await p.wait()
+
+
+class OfLatch(OfParker):
+    """A latch opens once, and lets in all; where a contract needs it shut again, it is wound up."""
+
+    cls = Latch
+    crowd = True
+
+    def make(self) -> Any:
+        return Latch(1)
+
+    def prepare(self, p: Any) -> None:
+        if p.count:
+            p.count_down()
+
+    def occupy(self, p: Any) -> None:
+        p._core.count = 1
+
+    def free(self, p: Any) -> None:
+        self.prepare(p)
+
+    async def take(self, p: Any) -> None:
+        await p.wait()
+
+
 KINDS: list[Kind] = [
     Kind("semaphore"),
     Kind("bounded semaphore", max_value=1),
@@ -265,4 +335,10 @@ KINDS: list[Kind] = [
     OfLimiter("limiter"),
     OfBorrower("limiter on behalf of"),
     OfBridge("user-written bridge"),
+    OfWriting("rwlock, writing"),
+    OfReading("rwlock, reading"),
+    OfWriting("phase rwlock, writing", policy="phase"),
+    OfReading("phase rwlock, reading", policy="phase"),
+    OfBarrier("barrier"),
+    OfLatch("latch"),
 ]

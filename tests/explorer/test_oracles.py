@@ -53,6 +53,16 @@ LEAKS: dict[str, tuple[Callable[[], Any], Callable[[Any], object], str]] = {
         lambda one: one.acquire_nowait(),
         "Lock is still locked at the end, by main",
     ),
+    "structsync.RWLock, read": (
+        structsync.RWLock,
+        lambda one: one.acquire_read_nowait(),
+        "RWLock is still read by main at the end",
+    ),
+    "structsync.RWLock, written": (
+        structsync.RWLock,
+        lambda one: one.acquire_write_nowait(),
+        "RWLock is still written by main at the end",
+    ),
     "trio.Semaphore": (
         lambda: trio.Semaphore(3, max_value=3),
         lambda one: one.acquire_nowait(),
@@ -127,7 +137,7 @@ def test_the_owner_of_what_leaks_is_named_as_in_the_schedule() -> None:
     assert "system/borrows#1" in failure.message
 
 
-@pytest.mark.parametrize("kind", [structsync.Lock, structsync.Semaphore])
+@pytest.mark.parametrize("kind", [structsync.Lock, structsync.Semaphore, structsync.RWLock])
 def test_what_was_closed_need_not_be_possible_to_acquire(kind: Callable[..., Any]) -> None:
     program = keeps(lambda: kind(*[1][: kind is structsync.Semaphore]), lambda one: one.close())
     assert explore(program, cancels=0).failure is None
@@ -170,6 +180,17 @@ def test_a_limiter_that_refuses_everybody_is_a_leak(
     monkeypatch.setattr(kind, "acquire_on_behalf_of_nowait", refuses)
     failure = failure_of(keeps(lambda: kind(1), lambda one: None))
     assert failure.message == "CapacityLimiter is free at the end but cannot be acquired again"
+
+
+def test_a_read_write_lock_that_refuses_everybody_is_a_leak(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuses(self: object) -> None:
+        raise trio.WouldBlock
+
+    monkeypatch.setattr(structsync.RWLock, "acquire_write_nowait", refuses)
+    failure = failure_of(keeps(structsync.RWLock, lambda one: None))
+    assert failure.message == "RWLock is free at the end but cannot be acquired again"
 
 
 # ==== planted faults in our own primitives ====

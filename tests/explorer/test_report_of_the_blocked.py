@@ -31,6 +31,14 @@ async def at_our_lock() -> None:
         nursery.start_soon(checkpoint)
 
 
+async def at_our_rwlock() -> None:
+    rwlock = structsync.RWLock()
+    await rwlock.acquire_read()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(rwlock.acquire_write)
+        nursery.start_soon(checkpoint)
+
+
 async def at_a_limiter() -> None:
     limiter = trio.CapacityLimiter(1)
     await limiter.acquire()
@@ -91,6 +99,7 @@ async def at_something_of_its_own() -> None:
     [
         (at_a_lock, "waits for lock: held by main, 2 waiting"),
         (at_our_lock, "waits for lock: held by main, 1 waiting"),
+        (at_our_rwlock, "waits for rwlock: read by main, 1 waiting"),
         (at_a_limiter, "waits for limiter: 1 of 1 lent, 1 waiting"),
         (at_our_wait_queue, "waits for queue: "),
         (at_a_condition, "waits for condition: 1 waiting"),

@@ -53,6 +53,10 @@ class Waiter:
     def cancel(self) -> None:
         self.scope.cancel()
 
+    def end(self) -> None:
+        """Let the task end, whatever it holds."""
+        self._send.close()
+
     async def act(self, act: Act) -> None:
         """Let the task call something, for instance release what it owns."""
         self._send.send_nowait(act)

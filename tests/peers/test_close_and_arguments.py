@@ -11,18 +11,35 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 import structsync
-from structsync import CapacityLimiter, Condition, Lock, Parker, Primitive, Semaphore, WaitQueue
+from structsync import (
+    Barrier,
+    CapacityLimiter,
+    Condition,
+    Latch,
+    Lock,
+    Parker,
+    Primitive,
+    RWLock,
+    Semaphore,
+    WaitQueue,
+)
 
 if TYPE_CHECKING:
     from tests.peers.conftest import OneStep, Start
 
 Make = Callable[[], Primitive[Any]]
-Operation = Callable[[Any], Awaitable[None]]
+Operation = Callable[[Any], Awaitable[object]]
 
 
 def taken_lock() -> Lock:
     lock = Lock()
     lock.acquire_nowait()
+    return lock
+
+
+def read_rwlock() -> RWLock:
+    lock = RWLock()
+    lock.acquire_read_nowait()
     return lock
 
 
@@ -33,6 +50,9 @@ BUSY: dict[str, tuple[Make, Operation]] = {
     "CapacityLimiter": (lambda: CapacityLimiter(0), CapacityLimiter.acquire),
     "WaitQueue": (WaitQueue, WaitQueue.wait),
     "Parker": (Parker, Parker.block),
+    "RWLock": (read_rwlock, RWLock.acquire_write),
+    "Barrier": (lambda: Barrier(9), Barrier.wait),
+    "Latch": (lambda: Latch(1), Latch.wait),
 }
 each_busy_primitive = pytest.mark.parametrize(("make", "operation"), BUSY.values(), ids=BUSY)
 

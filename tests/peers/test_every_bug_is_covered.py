@@ -17,8 +17,6 @@ HIGHEST = {"H": 10, "N": 15, "P": 19, "O": 12, "D": 9, "B": 2, "C": 5, "A": 7}
 CATALOGUE = {f"{kind}{number}" for kind, top in HIGHEST.items() for number in range(1, top + 1)}
 
 NOT_YET = {
-    "B1": "python/cpython#155233, a party of a barrier cancelled; there is no Barrier yet",
-    "B2": "tokio#6494, a cancelled party is still counted; there is no Barrier yet",
     "D7": "tox-dev/filelock#675, a false alarm of a deadlock detector; there is no detector yet",
     "N15": "e2b-dev/infra#3629, a broadcast from another thread between check and wait; calls from "
     "threads are refused, and the façade for them is not there yet",

@@ -13,21 +13,26 @@ from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
 from structsync import _park, scope
 from structsync._core.arbiter import Arbiter
+from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.condition import ConditionCore
+from structsync._core.latch import LatchCore
 from structsync._core.lock import LockCore
 from structsync._core.parker import ParkerCore
 from structsync._core.policy import Eligible, Fifo, Priority
 from structsync._core.request import WITHDRAWN, Request
+from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync._core.wait_queue import WaitQueueCore
 from structsync.primitive import OwnedPrimitive
 
 from . import (
+    test_barrier_and_latch,
     test_capacity_limiter,
     test_condition,
     test_lock,
     test_parker,
+    test_rwlock,
     test_scope,
     test_semaphore,
     test_user_written,
@@ -272,6 +277,89 @@ def a_borrower_may_wait_twice(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+# ==== RWLock ====
+
+
+def readers_enter_beside_a_writer(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RWLockCore, "admits", lambda self, claim: not self.readers)
+
+
+def one_reader_that_leaves_lets_a_writer_in(patch: pytest.MonkeyPatch) -> None:
+    def admits(self: RWLockCore, claim: Access) -> bool:
+        return self.writer is None and (claim.mode is READ or len(self.readers) < 2)
+
+    patch.setattr(RWLockCore, "admits", admits)
+
+
+def readers_that_wait_stay_where_a_writer_leaves(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(PhaseFairCore, "writing_ended", lambda self: [])
+
+
+def a_downgrade_lets_another_writer_in(patch: pytest.MonkeyPatch) -> None:
+    intact = PhaseFairCore.writing_ended
+
+    def writing_ended(self: PhaseFairCore) -> list[Request[Any]]:
+        readers, self.readers = self.readers, {}
+        ended = intact(self)
+        self.readers |= readers
+        return ended
+
+    patch.setattr(PhaseFairCore, "writing_ended", writing_ended)
+
+
+# ==== Barrier and Latch ====
+
+
+def a_round_is_one_party_short(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(BarrierCore, "full", property(lambda self: len(self.line) >= self.parties - 1))
+
+
+def a_round_leaves_one_behind(patch: pytest.MonkeyPatch) -> None:
+    """It counts for the next round."""
+
+    def trip(self: BarrierCore) -> list[Request[Any]]:
+        self.places = self.parties - 1
+        return self.settle()
+
+    patch.setattr(BarrierCore, "trip", trip)
+
+
+def numbers_are_given_on_arrival(patch: pytest.MonkeyPatch) -> None:
+    """As in asyncio: how many wait, which is the same twice after a cancellation."""
+    intact = BarrierCore.enqueue
+
+    def enqueue(self: BarrierCore, *args: Any, **options: Any) -> Request[Any]:
+        request = intact(self, *args, **options)
+        request.claim = len(self.line) - 1
+        return request
+
+    def trip(self: BarrierCore) -> list[Request[Any]]:
+        self.places = self.parties
+        return self.settle()
+
+    patch.setattr(BarrierCore, "enqueue", enqueue)
+    patch.setattr(BarrierCore, "trip", trip)
+
+
+def a_deserter_only_leaves(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(BarrierCore, "desert", lambda self, request, cause: self.withdraw(request))
+
+
+def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
+    """It comes last and cancelled, the others go on, and it raises."""
+    patch.setattr(_park, "current_effective_deadline", lambda: 0)
+    patch.setattr(_park, "cancel_shielded_checkpoint", checkpoint)
+
+
+def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LatchCore, "admits", lambda self, claim: self.count <= 1)
+
+
+def the_last_count_lets_one_in(patch: pytest.MonkeyPatch) -> None:
+    intact = LatchCore.release
+    patch.setattr(LatchCore, "release", lambda self, claim: intact(self, claim)[:1])
+
+
 # ==== Scope ====
 
 
@@ -405,6 +493,57 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         ),
     ),
     (test_parker.test_one_task_blocks_and_others_are_refused, (two_may_block,)),
+    (
+        test_rwlock.test_a_writer_is_alone,
+        (
+            readers_enter_beside_a_writer,
+            a_release_lets_nobody_in,
+            a_withdrawal_lets_nobody_in,
+            a_cancelled_acquire_stays_in_line,
+            a_cancellation_beats_a_grant,
+            newcomers_barge,
+        ),
+    ),
+    (
+        test_rwlock.test_a_writer_is_alone_in_its_phase,
+        (readers_that_wait_stay_where_a_writer_leaves,),
+    ),
+    (
+        test_rwlock.test_a_writer_is_alone_where_readers_come_first,
+        (those_let_in_are_not_woken,),
+    ),
+    (
+        test_rwlock.test_a_writer_is_alone_where_writers_come_first,
+        (one_reader_that_leaves_lets_a_writer_in,),
+    ),
+    (
+        test_rwlock.test_nobody_writes_between_a_write_and_its_downgrade,
+        (a_downgrade_lets_another_writer_in,),
+    ),
+    (
+        test_rwlock.test_a_holder_that_ends_breaks_the_lock_for_everybody,
+        (the_end_of_an_owner_is_ignored,),
+    ),
+    (
+        test_rwlock.test_closing_sends_everybody_away_who_waits,
+        (closing_forgets_those_in_line, a_closed_primitive_still_grants),
+    ),
+    (
+        test_barrier_and_latch.test_a_round_goes_on_as_a_whole_or_breaks_as_a_whole,
+        (a_round_is_one_party_short, a_deserter_only_leaves, a_cancelled_party_fills_the_round),
+    ),
+    (
+        test_barrier_and_latch.test_who_is_cancelled_is_not_of_the_round,
+        (numbers_are_given_on_arrival, those_let_in_are_not_woken),
+    ),
+    (
+        test_barrier_and_latch.test_each_round_is_full_before_it_goes_on,
+        (a_round_leaves_one_behind,),
+    ),
+    (
+        test_barrier_and_latch.test_who_waits_goes_on_when_all_is_counted_down,
+        (the_latch_opens_early, the_last_count_lets_one_in),
+    ),
     (
         test_capacity_limiter.test_no_more_than_two_hold_a_token_of_two,
         (one_token_too_many, a_cancelled_acquire_stays_in_line, a_release_lets_nobody_in),

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from trio.lowlevel import checkpoint
 
-from structsync import CapacityLimiter, Lock, Semaphore
+from structsync import CapacityLimiter, Lock, RWLock, Semaphore
 from structsync.testing import ExploredRun, explore
 
 from .sweeping import Size, swept, together
@@ -72,6 +72,37 @@ async def test_everybody_gets_a_token_some_day(x: ExploredRun, tasks: int) -> No
             await once(x, limiter)
 
     await together(*[worker] * tasks)
+
+
+async def readers_and_a_writer(x: ExploredRun, tasks: int, lock: RWLock) -> None:
+    async def reader() -> None:
+        while True:
+            await once(x, lock.read_locked())
+
+    async def writer() -> None:
+        while True:
+            await once(x, lock.write_locked())
+
+    await together(writer, *[reader] * (tasks - 1))
+
+
+@swept(least=20, liveness=True, sizes=ENDLESS)
+async def test_readers_and_a_writer_enter_some_day(x: ExploredRun, tasks: int) -> None:
+    await readers_and_a_writer(x, tasks, RWLock())
+
+
+@swept(least=20, liveness=True, sizes=ENDLESS)
+async def test_readers_and_a_writer_have_their_phases(x: ExploredRun, tasks: int) -> None:
+    await readers_and_a_writer(x, tasks, RWLock(policy="phase"))
+
+
+def test_readers_that_come_first_starve_a_writer() -> None:
+    async def program(x: ExploredRun) -> None:
+        await readers_and_a_writer(x, 3, RWLock(policy="readers"))
+
+    failure = explore(program, cancels=0, liveness=True, executions=None).failure
+    assert failure is not None
+    assert failure.kind == "starvation"
 
 
 @pytest.mark.parametrize("policy", ["eligible", "priority"])

@@ -8,8 +8,19 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .lock_machine import LockMachine
+from .meeting_machines import BarrierMachine, LatchMachine
+from .rwlock_machine import RWLockMachine
 
-MACHINES = [SemaphoreMachine, LockMachine, LimiterMachine, WaitQueueMachine, ParkerMachine]
+MACHINES = [
+    SemaphoreMachine,
+    LockMachine,
+    LimiterMachine,
+    WaitQueueMachine,
+    ParkerMachine,
+    RWLockMachine,
+    BarrierMachine,
+    LatchMachine,
+]
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)

@@ -12,19 +12,24 @@ from trio.lowlevel import Abort, cancel_shielded_checkpoint
 
 from structsync import _park
 from structsync._core.arbiter import Arbiter
+from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.claimants import ClaimantArbiter
 from structsync._core.condition import ConditionCore
+from structsync._core.latch import LatchCore
 from structsync._core.lock import LockCore
 from structsync._core.parker import ParkerCore
 from structsync._core.policy import Eligible, Fifo
 from structsync._core.request import GRANTED, WITHDRAWN, Request
+from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync._core.wait_queue import WaitQueueCore
 
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
+from .meeting_machines import BarrierMachine, LatchMachine
+from .rwlock_machine import RWLockMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
 
@@ -186,6 +191,52 @@ def an_acquire_that_need_not_wait_ignores_a_cancellation(patch: pytest.MonkeyPat
     patch.setattr(_park, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
 
 
+def readers_enter_beside_a_writer(patch: pytest.MonkeyPatch) -> None:
+    def admits(self: RWLockCore, claim: Access) -> bool:
+        return (self.writer is None or claim.mode is READ) and not self.readers
+
+    patch.setattr(RWLockCore, "admits", admits)
+
+
+def one_reader_enters_where_a_writer_leaves(patch: pytest.MonkeyPatch) -> None:
+    def writing_ended(self: PhaseFairCore) -> list[Request[Any]]:
+        for request in list(self.readers_in_line.values())[:1]:
+            self.leave(request)
+            self.admit(request.claim)
+            request.status = GRANTED
+            return [request]
+        return self.settle()
+
+    patch.setattr(PhaseFairCore, "writing_ended", writing_ended)
+
+
+def who_waited_to_read_is_still_indexed(patch: pytest.MonkeyPatch) -> None:
+    """One that was granted is granted again where a writer leaves."""
+    patch.setattr(PhaseFairCore, "settle", RWLockCore.settle)
+
+
+def numbers_are_given_on_arrival(patch: pytest.MonkeyPatch) -> None:
+    intact = BarrierCore.enqueue
+
+    def enqueue(self: BarrierCore, *args: Any, **options: Any) -> Request[Any]:
+        request = intact(self, *args, **options)
+        request.claim = len(self.line) - 1
+        return request
+
+    patch.setattr(BarrierCore, "enqueue", enqueue)
+
+
+def a_reset_opens_what_is_closed(patch: pytest.MonkeyPatch) -> None:
+    def mend(self: BarrierCore) -> None:
+        self.broken, self.cause = False, None
+
+    patch.setattr(BarrierCore, "_mend", mend)
+
+
+def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LatchCore, "admits", lambda self, claim: self.count <= 1)
+
+
 FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (machine, plant)
@@ -200,6 +251,19 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             closing_forgets_the_waiters,
         )
     ],
+    *[
+        (RWLockMachine, plant)
+        for plant in (
+            withdrawal_lets_nobody_in,
+            newcomers_barge,
+            readers_enter_beside_a_writer,
+            one_reader_enters_where_a_writer_leaves,
+            who_waited_to_read_is_still_indexed,
+        )
+    ],
+    (BarrierMachine, numbers_are_given_on_arrival),
+    (BarrierMachine, a_reset_opens_what_is_closed),
+    (LatchMachine, the_latch_opens_early),
     (SemaphoreShellMachine, those_let_in_are_not_woken),
     (SemaphoreShellMachine, a_cancelled_acquire_stays_in_line),
     (SemaphoreShellMachine, an_acquire_that_need_not_wait_ignores_a_cancellation),

@@ -1,0 +1,153 @@
+"""A read-write lock has readers or a writer, lets readers in a row in together, and upgrades nobody.
+
+Ints stand for the claimants: those in line are 0, 1, 2, and whoever is inside is negative.
+"""
+
+from __future__ import annotations
+
+from structsync import Status
+from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
+from structsync.checking.invariants import nothing_grantable_waits
+
+from ._line import BOUND, all_are, claims_of, index_is_exact, with_line
+
+WRITER = -1
+
+
+def claims(writes: list[bool]) -> list[Access]:
+    """What those in line want: to write, or to read."""
+    return [Access(WRITE if one else READ, who) for who, one in enumerate(writes)]
+
+
+def written(writes: list[bool]) -> RWLockCore:
+    """A lock that somebody writes under, and others in line."""
+    core = RWLockCore()
+    core.admit(Access(WRITE, WRITER))
+    return with_line(core, claims(writes))
+
+
+def read(readers: int, writes: list[bool]) -> RWLockCore:
+    """A lock that so many hold for reading, and others in line, the first of them to write."""
+    core = RWLockCore()
+    for number in range(readers):
+        core.admit(Access(READ, -1 - number))
+    return with_line(core, claims(writes))
+
+
+def in_a_row(writes: list[bool]) -> int:
+    """How many of the line enter a lock that is free: a writer, or the readers before the first."""
+    if writes and writes[0]:
+        return 1
+    return writes.index(True) if True in writes else len(writes)
+
+
+def a_writer_that_leaves_lets_in_the_next_writer_or_readers_in_a_row(writes: list[bool]) -> None:
+    assert len(writes) <= BOUND
+    core = written(writes)
+    granted = core.release(Access(WRITE, WRITER))
+    entered = in_a_row(writes)
+    assert claims_of(granted) == claims(writes)[:entered]
+    assert all_are(Status.GRANTED, granted)
+    assert len(core.line) == len(writes) - entered
+    assert core.writer is None or not core.readers
+    assert nothing_grantable_waits(core)
+    assert index_is_exact(core)
+
+
+def a_reader_that_leaves_lets_a_writer_in_only_as_the_last(
+    readers: int, writes: list[bool]
+) -> None:
+    assert 1 <= readers <= 2
+    assert 1 <= len(writes) <= BOUND
+    assert writes[0]
+    core = read(readers, writes)
+    granted = core.release(Access(READ, -1))
+    assert len(granted) == (readers == 1)
+    assert core.writer == (0 if readers == 1 else None)
+    assert len(core.readers) == readers - 1
+    assert nothing_grantable_waits(core)
+
+
+def a_writer_that_withdraws_lets_in_the_readers_behind_it(writes: list[bool]) -> None:
+    assert len(writes) < BOUND
+    core = read(1, [True, *writes])
+    entered = core.withdraw(core.line[0])
+    behind = 0 if writes and writes[0] else in_a_row(writes)
+    assert entered is not None
+    assert len(entered) == behind
+    assert len(core.readers) == 1 + behind
+    assert core.writer is None
+    assert index_is_exact(core)
+
+
+def a_writer_that_becomes_a_reader_lets_no_writer_in(writes: list[bool]) -> None:
+    assert len(writes) <= BOUND
+    core = written(writes)
+    granted = core.downgrade(WRITER)
+    assert core.writer is None
+    assert WRITER in core.readers
+    assert len(granted) == (0 if writes and writes[0] else in_a_row(writes))
+    assert nothing_grantable_waits(core)
+
+
+def whoever_is_inside_is_refused(readers: int, writes: bool, who: int) -> None:
+    assert 0 <= readers <= BOUND
+    assert -readers <= who < 0 or (readers == 0 and who == WRITER)
+    core = read(readers, []) if readers else written([])
+    try:
+        core.enqueue(Access(WRITE if writes else READ, who))
+    except RuntimeError:
+        assert not core.line
+        assert core.next_ticket == 0
+    else:
+        raise AssertionError("queued")
+
+
+def only_what_is_held_is_given_back(writing: bool, who: int) -> None:
+    assert who < 0
+    core = written([]) if writing else read(1, [])
+    try:
+        core.give_back(Access(WRITE, who))
+    except RuntimeError:
+        assert not writing or who != WRITER
+        assert core.held_by(WRITER) is not None
+    else:
+        assert writing
+        assert who == WRITER
+        assert core.at_rest
+
+
+def a_holder_that_exits_breaks_the_lock_and_all_who_wait(reads: bool, writes: list[bool]) -> None:
+    assert len(writes) < BOUND
+    core = read(1, [True, *writes]) if reads else written([True, *writes])
+    ended = core.owner_exited(-1, "exited")
+    assert claims_of(ended) == claims([True, *writes])
+    assert all_are(Status.BROKEN, ended)
+    assert core.cause == "exited"
+    assert not core.line
+
+
+def another_that_exits_only_leaves_the_line(writes: list[bool], who: int) -> None:
+    assert len(writes) <= BOUND
+    assert who >= 0
+    core = written(writes)
+    ended = core.owner_exited(who, "exited")
+    assert claims_of(ended) == [one for one in claims(writes) if one.claimant == who]
+    assert all_are(Status.WITHDRAWN, ended)
+    assert core.writer == WRITER
+    assert core.cause is None
+    assert index_is_exact(core)
+
+
+def a_phase_of_readers_is_all_who_wait_to_read(writes: list[bool]) -> None:
+    assert len(writes) <= BOUND
+    core = PhaseFairCore()
+    core.admit(Access(WRITE, WRITER))
+    with_line(core, claims(writes))
+    granted = core.release(Access(WRITE, WRITER))
+    readers = [one for one in claims(writes) if one.mode is READ]
+    writers = [one for one in claims(writes) if one.mode is WRITE]
+    assert claims_of(granted) == (readers or writers[:1])
+    assert claims_of(core.waiting()) == (writers if readers else writers[1:])
+    assert not core.readers_in_line
+    assert index_is_exact(core)

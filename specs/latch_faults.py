@@ -1,0 +1,56 @@
+"""Bugs of counting down, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.latch import LatchCore
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from ._planting import grant
+from .latch import LatchSpec
+
+Ended = list[Request[Any]]
+
+
+@fault(LatchSpec, "core", refuted_by="the_count_is_what_is_left")
+class WaitingCounts(LatchCore):
+    """Each that is let in is counted down for."""
+
+    def admit(self, claim: int) -> None:
+        self.count -= 1
+
+
+@fault(LatchSpec, "core", refuted_by="it_never_goes_below_zero")
+class TooMuchIsForgiven(LatchCore):
+    """Counting down by more than is left leaves zero."""
+
+    def give_back(self, claim: int) -> None:
+        self.count = max(self.count - claim, 0)
+
+
+@fault(LatchSpec, "core", refuted_by="it_is_open_exactly_at_zero")
+class OpensEarly(LatchCore):
+    """With one left it is open."""
+
+    def admits(self, claim: int) -> bool:
+        return self.count <= 1
+
+
+@fault(LatchSpec, "core", refuted_by="nothing_grantable_waits")
+class OneIsLetIn(LatchCore):
+    """The last count wakes one of those who wait."""
+
+    def release(self, claim: int) -> Ended:
+        self.give_back(claim)
+        return [grant(self, one) for one in self.waiting()[:1] if self.count == 0]
+
+
+@fault(LatchSpec, "core", refuted_by="who_waits_is_let_in")
+class NobodyIsLetIn(LatchCore):
+    """Who waits already is not woken."""
+
+    def release(self, claim: int) -> Ended:
+        self.give_back(claim)
+        return []

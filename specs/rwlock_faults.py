@@ -1,0 +1,192 @@
+"""Bugs that read-write locks of others had, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync._core.arbiter import Arbiter
+from structsync._core.request import Request
+from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore, make_core
+from structsync.checking import fault
+
+from ._planting import NewestFirst, break_only, grant, withdraw_only
+from .rwlock import RWLockSpec
+from .rwlock_policies import PhaseSpec, ReadersFirstSpec, WritersFirstSpec
+
+Ended = list[Request[Any]]
+
+
+@fault(RWLockSpec, "core", refuted_by="nothing_grantable_waits")
+class CancelledWriterWakesNobody(RWLockCore):
+    """Readers behind a cancelled writer sleep on (H4: AsyncEx#134; H8: tricycle; H9: aiorwlock)."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        return withdraw_only(self, request)
+
+
+@fault(RWLockSpec, "core", refuted_by="grants_follow_the_line")
+class CancelledWriterLetsReadersIn(RWLockCore):
+    """One of two writers is cancelled, and readers pass the other one (H5: vs-threading PR 259)."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        ended = super().withdraw(request)
+        if ended is not None and request.claim.mode is WRITE and self.readers:
+            ended += [grant(self, one) for one in self.waiting() if one.claim.mode is READ]
+        return ended
+
+
+@fault(RWLockSpec, "core", refuted_by="nowait_agrees_with_the_line")
+class NewcomersReadAtOnce(RWLockCore):
+    """A newcomer reads beside readers although a writer waits (H8: tricycle)."""
+
+    def admissible(self, claim: Access, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)
+
+
+@fault(RWLockSpec, "core", refuted_by="who_stays_in_line_is_served")
+class ReadersPassForEver(NewcomersReadAtOnce):
+    """Readers come and go, and a writer starves."""
+
+
+@fault(RWLockSpec, "core", refuted_by="a_writer_is_alone")
+class ReadersAreNotCounted(RWLockCore):
+    """The first reader that leaves lets a writer in."""
+
+    def admits(self, claim: Access) -> bool:
+        if claim.mode is WRITE and len(self.readers) == 1:
+            return self.writer is None
+        return super().admits(claim)
+
+
+@fault(RWLockSpec, "core", refuted_by="the_lock_knows_who_is_inside")
+class DowngradeReleases(RWLockCore):
+    """A writer that becomes a reader lets go of the lock."""
+
+    def downgrade(self, claimant: Hashable) -> Ended:
+        super().downgrade(claimant)
+        return self.release(Access(READ, claimant))
+
+
+@fault(RWLockSpec, "core", refuted_by="nothing_grantable_waits")
+class DowngradeTellsNobody(RWLockCore):
+    """A writer becomes a reader, and those who could read beside it sleep on."""
+
+    def writing_ended(self) -> Ended:
+        return []
+
+
+@fault(RWLockSpec, "core", refuted_by="nobody_has_two_claims")
+class Upgrades(RWLockCore):
+    """Whoever reads may queue to write: two that do wait for each other (D5: dotNext#275)."""
+
+    def refuse_impossible(self, claim: Access) -> None:
+        if claim.claimant not in self.readers:
+            super().refuse_impossible(claim)
+
+
+@fault(RWLockSpec, "core", refuted_by="only_what_is_held_is_released")
+class AnybodyReleases(RWLockCore):
+    """Whoever calls release ends the writing, writer or not."""
+
+    def give_back(self, claim: Access) -> None:
+        if claim.mode is WRITE:
+            self.writer = None
+        else:
+            super().give_back(claim)
+
+
+@fault(RWLockSpec, "core", refuted_by="nobody_waits_out_of_service")
+class HolderDisappearsUnnoticed(RWLockCore):
+    """A holder is gone, and those in line wait for it (C4: trio#3035; tricycle)."""
+
+    def end(self, cause: Hashable) -> Ended:
+        ended: Ended = break_only(self, (), str(cause))
+        return ended
+
+
+@fault(RWLockSpec, "core", refuted_by="whoever_disappears_leaves_the_line")
+class WhoeverDisappearedStaysInLine(RWLockCore):
+    """A task with a place in line is gone, and the lock will be handed to it (D4: tokio#6450)."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return self.end(cause) if self.held_by(claimant) else []
+
+
+@fault(RWLockSpec, "core", refuted_by="whoever_left_may_come_back")
+class CancelledClaimantsAreRemembered(RWLockCore):
+    """A mark for who waits stays when it gives up, and keeps it out (H10: rustfs#2795)."""
+
+    def leave(self, request: Request[Any]) -> bool:
+        return Arbiter.leave(self, request)
+
+
+@fault(RWLockSpec, "core", refuted_by="grants_follow_the_line")
+class TheNewestIsServed(RWLockCore):
+    """The line is served from its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.policy = NewestFirst()
+
+
+# ==== The other policies ====
+
+
+@fault(PhaseSpec, "core", refuted_by="where_a_writer_leaves_readers_enter")
+class OneReaderEnters(PhaseFairCore):
+    """Where a writer leaves one reader enters; the others see the next writer first."""
+
+    def __init__(self, policy: str) -> None:
+        super().__init__()
+
+    def writing_ended(self) -> Ended:
+        readers = [one for one in self.waiting() if one.claim.mode is READ]
+        return [grant(self, one) for one in readers[:1]] or self.settle()
+
+
+@fault(PhaseSpec, "core", refuted_by="a_reader_sees_one_writer_pass")
+def phases_of_writers(policy: str) -> RWLockCore:
+    """Writers follow on writers."""
+    return make_core("writers")
+
+
+@fault(PhaseSpec, "core", refuted_by="who_stays_in_line_is_served")
+def phases_of_readers(policy: str) -> RWLockCore:
+    """Readers join readers, and a writer starves."""
+    return make_core("readers")
+
+
+@fault(PhaseSpec, "core", refuted_by="each_mode_is_served_in_line")
+class NewestReaderFirst(PhaseFairCore):
+    """Where a writer leaves, the readers enter in the wrong order."""
+
+    def __init__(self, policy: str) -> None:
+        super().__init__()
+
+    def writing_ended(self) -> Ended:
+        return super().writing_ended()[::-1]
+
+
+@fault(ReadersFirstSpec, "core", refuted_by="a_reader_waits_for_a_writer_inside")
+def first_come_first_served(policy: str) -> RWLockCore:
+    """A reader waits behind a waiting writer."""
+    return make_core("fifo")
+
+
+@fault(ReadersFirstSpec, "core", refuted_by="readers_are_served")
+def writers_come_first(policy: str) -> RWLockCore:
+    """Writers pass readers, who starve."""
+    return make_core("writers")
+
+
+@fault(WritersFirstSpec, "core", refuted_by="a_writer_waits_for_no_later_reader")
+def in_turn(policy: str) -> RWLockCore:
+    """Where a writer leaves, readers pass the next."""
+    return make_core("phase")
+
+
+@fault(WritersFirstSpec, "core", refuted_by="writers_are_served")
+def readers_come_first(policy: str) -> RWLockCore:
+    """Readers join readers, and writers starve."""
+    return make_core("readers")

@@ -1,0 +1,124 @@
+"""Three other orders for a read-write lock: phases in turn, readers first, writers first.
+
+Within each mode it is first come, first served, whatever the policy.
+
+* "phase": where a writer leaves, all readers that wait enter; so nobody starves, and a reader sees
+  one writer pass at most.
+* "readers": a reader waits only for the one who writes. Writers may starve.
+* "writers": a reader waits while any writer waits. Readers may starve.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.request import Request
+from structsync._core.rwlock import WRITE, RWLockCore, make_core
+from structsync.checking import invariant, invariants, leads_to, start, step
+
+from .rwlock import READERS, TASKS, WRITERS, RWSpec
+
+# The bounds are those of `rwlock.py`.
+
+
+class ModesSpec(RWSpec):
+    """A read-write lock whose line is not one line."""
+
+    abstract = True
+
+    @step
+    def each_mode_is_served_in_line(self, before: Any) -> bool:
+        """Of those who want the same, nobody is passed by a later arrival (I2)."""
+        lines = (
+            [[who for who in names if who in mode] for mode in (READERS, WRITERS)]
+            for names in (before.in_line(), self.granted(), self.in_line())
+        )
+        return all(invariants.served_in_line(*each) for each in zip(*lines, strict=True))
+
+
+class PhaseSpec(ModesSpec):
+    """A phase-fair lock, and which waiting readers saw a writer be let in."""
+
+    core: RWLockCore = start(make_core, "phase")
+    saw: tuple[str, ...] = start(tuple)  # one name for each writer, up to two
+
+    # ==== Words that actions use ====
+
+    def got(self, request: Request[Any]) -> None:
+        super().got(request)
+        if request.claim.mode is WRITE:
+            wait = [who for who in self.in_line() if who in READERS and self.saw.count(who) < 2]
+            self.saw = tuple(sorted((*self.saw, *wait)))
+
+    def note(self, ended: Any) -> None:
+        super().note(ended)
+        self.saw = tuple([who for who in self.saw if who in self.in_line()])
+
+    # ==== Invariants ====
+
+    @invariant
+    def a_reader_sees_one_writer_pass(self) -> bool:
+        """Nobody who waits to read sees two writers be let in."""
+        return len(self.saw) == len({*self.saw})
+
+    # ==== Step properties ====
+
+    @step
+    def where_a_writer_leaves_readers_enter(self, before: Any) -> bool:
+        """All readers that wait enter together, and no others do while a writer waits."""
+        readers = [who for who in before.in_line() if who in READERS]
+        if self.wrote:
+            return [who for who in self.granted() if who in READERS] == readers
+        in_line = any(who in WRITERS for who in self.in_line())
+        return not (in_line and any(who in READERS for who in self.granted()))
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=TASKS)
+    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+        """If holders release it, whoever waits gets it some day, or gives up, or is told."""
+        waits = who in self.in_line()
+        return waits, not waits
+
+
+class ReadersFirstSpec(ModesSpec):
+    """A lock that prefers readers."""
+
+    core: RWLockCore = start(make_core, "readers")
+
+    # ==== Invariants ====
+
+    @invariant
+    def a_reader_waits_for_a_writer_inside(self) -> bool:
+        """Nobody waits to read unless somebody writes."""
+        return bool(self.writing) or not any(who in READERS for who in self.in_line())
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=READERS)
+    def readers_are_served(self, who: str) -> tuple[bool, bool]:
+        """If writers release it, whoever waits to read does so some day, or gives up, or is told."""
+        waits = who in self.in_line()
+        return waits, not waits
+
+
+class WritersFirstSpec(ModesSpec):
+    """A lock that prefers writers."""
+
+    core: RWLockCore = start(make_core, "writers")
+
+    # ==== Step properties ====
+
+    @step
+    def a_writer_waits_for_no_later_reader(self, before: Any) -> bool:
+        """No reader is let in while anybody waits to write."""
+        in_line = any(who in WRITERS for who in self.in_line())
+        return not (in_line and any(who in READERS for who in self.granted()))
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=WRITERS)
+    def writers_are_served(self, who: str) -> tuple[bool, bool]:
+        """If holders release it, whoever waits to write does so some day, or gives up, or is told."""
+        waits = who in self.in_line()
+        return waits, not waits

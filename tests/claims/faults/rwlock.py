@@ -1,0 +1,84 @@
+"""Faults of a read-write lock, each for one claim."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from structsync._core.arbiter import Arbiter
+from structsync._core.request import WITHDRAWN, Request
+from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
+
+from ._planting import Ended, fault
+
+
+@fault(
+    RWLockCore,
+    "settle",
+    refuted_by="rwlock.a_writer_that_leaves_lets_in_the_next_writer_or_readers_in_a_row",
+)
+def a_grant_is_not_noted(core: RWLockCore) -> Ended:
+    return Arbiter.settle(core)
+
+
+@fault(
+    RWLockCore,
+    "admits",
+    refuted_by="rwlock.a_reader_that_leaves_lets_a_writer_in_only_as_the_last",
+)
+def a_writer_enters_beside_one_reader(core: RWLockCore, claim: Access) -> bool:
+    return core.writer is None and (claim.mode is READ or len(core.readers) < 2)
+
+
+@fault(
+    RWLockCore,
+    "withdraw",
+    refuted_by="rwlock.a_writer_that_withdraws_lets_in_the_readers_behind_it",
+)
+def a_withdrawal_lets_nobody_in(core: RWLockCore, request: Request[Access]) -> Ended:
+    core.leave(request)
+    request.status = WITHDRAWN
+    return []
+
+
+@fault(
+    RWLockCore, "downgrade", refuted_by="rwlock.a_writer_that_becomes_a_reader_lets_no_writer_in"
+)
+def a_downgrade_lets_go(core: RWLockCore, claimant: Hashable) -> Ended:
+    core.writer = None
+    ended = core.settle()
+    core.readers[claimant] = None
+    return ended
+
+
+@fault(RWLockCore, "refuse_impossible", refuted_by="rwlock.whoever_is_inside_is_refused")
+def readers_may_upgrade(core: RWLockCore, claim: Access) -> None:
+    if core.writer == claim.claimant:
+        raise RuntimeError
+
+
+@fault(RWLockCore, "give_back", refuted_by="rwlock.only_what_is_held_is_given_back")
+def anybody_ends_the_writing(core: RWLockCore, claim: Access) -> None:
+    core.writer = None
+
+
+@fault(
+    RWLockCore,
+    "owner_exited",
+    refuted_by="rwlock.a_holder_that_exits_breaks_the_lock_and_all_who_wait",
+)
+def readers_may_exit(core: RWLockCore, claimant: Hashable, cause: Hashable) -> Ended:
+    if core.writer == claimant:
+        return core.end(cause)
+    return core.release(Access(READ, claimant))
+
+
+@fault(RWLockCore, "owner_exited", refuted_by="rwlock.another_that_exits_only_leaves_the_line")
+def any_exit_breaks_the_lock(core: RWLockCore, claimant: Hashable, cause: Hashable) -> Ended:
+    return core.end(cause)
+
+
+@fault(
+    PhaseFairCore, "writing_ended", refuted_by="rwlock.a_phase_of_readers_is_all_who_wait_to_read"
+)
+def a_writer_follows_a_writer(core: PhaseFairCore) -> Ended:
+    return core.settle()
