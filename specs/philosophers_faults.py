@@ -35,9 +35,10 @@ class ForksAreTakenOneByOne(Lines):
     claims = OneByOne
 
     def submit(self, who: str, every: bool, wanted: Iterable[tuple[int, Any]]) -> Ended:
-        group = self.claims(every, [(self.arbiters[at], claim) for at, claim in wanted], who)
-        for member in group.members:
-            if any(fork.owner == who for fork in self.arbiters if fork is member.arbiter):
+        forks = [self.arbiters[at] for at, _ in wanted]
+        group = self.claims(every, [(fork, who) for fork in forks], who)
+        for fork, member in zip(forks, group.members, strict=True):
+            if fork.owner == who:
                 member.status = Status.GRANTED
         left = [one for one in group.members if one.status is Status.PENDING]
         for member in left:
