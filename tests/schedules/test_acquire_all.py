@@ -73,8 +73,8 @@ async def test_a_choice_leaves_the_other_lines_to_groups_behind_it(
 ) -> None:
     a, b = Lock(), Lock()
 
-    async def either() -> None:
-        async with acquire_any(a.claim(), b.claim()) as claim:
+    async def either(first: Lock, second: Lock) -> None:
+        async with acquire_any(first.claim(), second.claim()) as claim:
             with x.exclusive("a" if claim.primitive is a else "b"):
                 await checkpoint()
 
@@ -83,7 +83,8 @@ async def test_a_choice_leaves_the_other_lines_to_groups_behind_it(
             with x.exclusive("a"), x.exclusive("b"):
                 await checkpoint()
 
-    await together(*[(either, both)[place % 2] for place in range(tasks)])
+    kinds = partial(either, a, b), both, partial(either, b, a), both
+    await together(*kinds[:tasks])
 
 
 @swept(least=60, sizes=SIZES[:1])
