@@ -35,7 +35,7 @@ class Member(Request[Any]):
     home: Any  # the primitive of the arbiter, opaque here; the shell's mark
 
     def __init__(self, group: Claims, arbiter: Arbiter[Any], claim: Any) -> None:
-        self.group = group
+        self.group = group  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
         self.arbiter = arbiter
         super().__init__(claim, -1, group.waiter)
 
@@ -47,7 +47,7 @@ class Member(Request[Any]):
         return self.group.parked
 
     @parked.setter
-    def parked(self, parked: bool) -> None:
+    def parked(self, parked: bool) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]  # as in the base, read and written
         self.group.parked = parked
 
 
