@@ -11,6 +11,7 @@ from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
 from .faults import (
     capacity_limiter,
     condition,
+    group,
     line,
     lock,
     parker,
@@ -21,7 +22,7 @@ from .faults import (
 from .faults._planting import Fault
 
 CLAIMS = shipped_claims()
-MODULES = (capacity_limiter, condition, line, lock, parker, policy, semaphore, wait_queue)
+MODULES = (capacity_limiter, condition, group, line, lock, parker, policy, semaphore, wait_queue)
 FAULTS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": one
     for module in MODULES
