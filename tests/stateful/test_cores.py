@@ -7,9 +7,17 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
+from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 
-MACHINES = [SemaphoreMachine, LockMachine, LimiterMachine, WaitQueueMachine, ParkerMachine]
+MACHINES = [
+    SemaphoreMachine,
+    LockMachine,
+    LimiterMachine,
+    WaitQueueMachine,
+    ParkerMachine,
+    GroupMachine,
+]
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.__name__)

@@ -15,6 +15,7 @@ from structsync._core.arbiter import Arbiter
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.claimants import ClaimantArbiter
 from structsync._core.condition import ConditionCore
+from structsync._core.group import Claims
 from structsync._core.lock import LockCore
 from structsync._core.parker import ParkerCore
 from structsync._core.policy import Eligible, Fifo
@@ -23,6 +24,7 @@ from structsync._core.semaphore import SemaphoreCore
 from structsync._core.wait_queue import WaitQueueCore
 
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
+from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
@@ -186,6 +188,18 @@ def an_acquire_that_need_not_wait_ignores_a_cancellation(patch: pytest.MonkeyPat
     patch.setattr(_park, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
 
 
+def a_group_passes_those_before_it(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        Claims,
+        "consents",
+        lambda self, request: all(one.arbiter.admits(one.claim) for one in self.members),
+    )
+
+
+def a_group_keeps_its_other_places(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Claims, "ended_with", lambda self, request: None)
+
+
 FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (machine, plant)
@@ -206,6 +220,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (WaitQueueShellMachine, those_let_in_are_not_woken),
     (LimiterShellMachine, a_cancelled_acquire_stays_in_line),
     (ParkerShellMachine, those_let_in_are_not_woken),
+    (GroupMachine, a_group_passes_those_before_it),
+    (GroupMachine, a_group_keeps_its_other_places),
     (SemaphoreMachine, withdrawing_an_ended_request_gives_back),
     (LimiterMachine, a_resize_lets_nobody_in),
     (LimiterShellMachine, a_resize_lets_nobody_in),
