@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from . import cancelled, checker, contended, core_lines, explorer, memory, observers, uncontended
+from . import (
+    cancelled,
+    checker,
+    contended,
+    core_lines,
+    explorer,
+    groups,
+    memory,
+    observers,
+    uncontended,
+)
 from ._measure import Case, Effort
 
 
@@ -54,6 +64,7 @@ ROWS = (
     Row("cancelled", "park and cancel / trio's", AtMost(1.0), cancelled.cases),
     Row("memory", "bytes per parked task / trio's", AtMost(1.05), memory.cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
+    Row("groups", "acquire_all / nested async with", None, groups.cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
     Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),
     Row("explorer", "a schedule / a plain trio.run", None, explorer.floor_cases),

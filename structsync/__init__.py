@@ -5,6 +5,7 @@ Map of the package, from the inside out:
 * ``_core``: the pure decisions, without trio: requests, policies, one core per primitive.
 * ``_park``: the only module that parks and wakes tasks.
 * ``primitive``, ``semaphore``, ``lock``, ``condition``, ...: the public classes, without decisions.
+* ``claims``: several resources in one step.
 * ``scope``, ``events``: what ends primitives, and what tells of them.
 * ``checking``, ``report``, ``cli``: specification modules, the model checker, its reports.
 """
@@ -17,6 +18,11 @@ from .barrier import Barrier as Barrier
 from .barrier import BarrierStatistics as BarrierStatistics
 from .capacity_limiter import CapacityLimiter as CapacityLimiter
 from .capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
+from .claims import AllOf as AllOf
+from .claims import AnyOf as AnyOf
+from .claims import Claim as Claim
+from .claims import acquire_all as acquire_all
+from .claims import acquire_any as acquire_any
 from .condition import Condition as Condition
 from .condition import ConditionStatistics as ConditionStatistics
 from .events import Event as Event
@@ -39,11 +45,14 @@ from .semaphore import SemaphoreStatistics as SemaphoreStatistics
 from .wait_queue import WaitQueue as WaitQueue
 
 __all__ = [
+    "AllOf",
+    "AnyOf",
     "Arbiter",
     "Barrier",
     "BarrierStatistics",
     "CapacityLimiter",
     "CapacityLimiterStatistics",
+    "Claim",
     "Condition",
     "ConditionStatistics",
     "Event",
@@ -65,6 +74,8 @@ __all__ = [
     "SemaphoreStatistics",
     "Status",
     "WaitQueue",
+    "acquire_all",
+    "acquire_any",
     "observe",
     "open_scope",
 ]

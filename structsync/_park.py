@@ -11,7 +11,7 @@ cancel). What is left to get right is a cancellation *before* the grant, and tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from math import inf
 from threading import get_ident
@@ -36,6 +36,7 @@ from . import _holdings
 from ._causes import error_of
 from ._core.arbiter import OutOfService
 from ._core.gate import is_shut, refuse_user_code, threads
+from ._core.group import Claims, Ended, Member, carry_on
 from ._core.request import BROKEN, GRANTED, PENDING, Request
 from ._errors import RequestWithdrawn
 from ._service import check_run, out_of_service, running_task
@@ -85,6 +86,46 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
 
 
 @enable_ki_protection
+async def acquire_group(group: Claims) -> None:
+    """Take what the group claims now, or wait in each of its lines for it."""
+    if threads:
+        refuse_user_code()
+    for member in group.members:
+        if member.home._thread != get_ident():
+            check_run(member.home)
+    with out_of_service():
+        group.refuse()
+    granted = group.admissible()
+    if granted:
+        await checkpoint_if_cancelled()
+        group.take(granted)  # still admissible, as in acquire()
+        for member in granted:
+            _hold_granted(member)
+        _emit_of_members(granted, "requested")
+        _emit_of_members(granted, "granted")
+        await cancel_shielded_checkpoint()
+        return
+    group.join()
+    group.parked = True
+    _emit_of_members(group.members, "requested")
+    first = group.members[0]  # it stands for the group: the end of any member ends them all
+    await wait_task_rescheduled(partial(_abort, first.home, first, first.arbiter.withdraw))
+    for member in group.granted():
+        _hold_granted(member)
+
+
+def _hold_granted(member: Member) -> None:
+    if member.home._owned:
+        _holdings.hold(member.waiter, member.home)
+
+
+def _emit_of_members(members: Sequence[Member], kind: EventKind) -> None:
+    for member in members:
+        if member.home._observers:
+            emit(kind, member.home, member.claim, member.waiter)
+
+
+@enable_ki_protection
 def acquire_nowait(primitive: Primitive[Any], claim: Any) -> None:
     """Take the claim now or raise WouldBlock."""
     if threads:
@@ -115,11 +156,12 @@ def give_back(primitive: Primitive[Any], claim: Any) -> None:
     if core.line and primitive._thread != get_ident():
         check_run(primitive)
     ended = core.release(claim)
-    if ended:
-        resume(ended)
+    elsewhere = resume(ended) if ended else ()
     if primitive._observers:
         emit("released", primitive, claim, running_task())
         emit_ended(primitive, ended)
+    if elsewhere:
+        _emit_elsewhere(elsewhere)
 
 
 def submit(primitive: Primitive[Any], claim: Any, priority: int) -> Request[Any]:
@@ -206,20 +248,43 @@ async def meet(barrier: Barrier, stop: Stop) -> int:
 
 def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
     """Make the tasks of ended requests runnable, and tell the observers."""
-    resume(ended)
+    elsewhere = resume(ended)
     if primitive._observers:
         emit_ended(primitive, ended)
+    if elsewhere:
+        _emit_elsewhere(elsewhere)
 
 
-def resume(ended: list[Request[Any]]) -> None:
-    """Make the tasks of ended requests runnable."""
+def resume(ended: list[Request[Any]]) -> Sequence[Ended]:
+    """Make the tasks of ended requests runnable.
+
+    Returns what else ended, because a group left other lines; it is runnable, and not told yet.
+    """
+    elsewhere: Sequence[Ended] = ()
     for request in ended:
+        if request.group is not None and not elsewhere:
+            elsewhere = carry_on(ended)
         if request.parked:
-            request.parked = False
-            if request.status is GRANTED:
-                reschedule(request.waiter)
-            else:
-                reschedule(request.waiter, outcome.Error(error_of_ended(request)))
+            _resume(request)
+    for _, others in elsewhere:
+        for request in others:
+            if request.parked:
+                _resume(request)
+    return elsewhere
+
+
+def _resume(request: Request[Any]) -> None:
+    request.parked = False
+    if request.status is GRANTED:
+        reschedule(request.waiter)
+    else:
+        reschedule(request.waiter, outcome.Error(error_of_ended(request)))
+
+
+def _emit_elsewhere(elsewhere: Sequence[Ended]) -> None:
+    for member, ended in elsewhere:
+        if member.home._observers:
+            emit_ended(member.home, ended)
 
 
 def _abort(
@@ -258,12 +323,13 @@ async def wait_notified(condition: Condition, lock: Lock, task: Task) -> None:
         request, ended = condition._core.wait(task, task)
     condition._thread = get_ident()
     _holdings.drop(task, lock)
-    resume(ended)
+    elsewhere = resume(ended)
     if condition._observers:
         emit("requested", condition, task, task)
     if lock._observers:
         emit("released", lock, task, task)
         emit_ended(lock, ended)
+    _emit_elsewhere(elsewhere)
     cancelled: list[RaiseCancel] = []
     request.parked = True
     try:

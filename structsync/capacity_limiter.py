@@ -11,6 +11,7 @@ from trio.lowlevel import Task, current_task, enable_ki_protection
 
 from . import _park
 from ._core.capacity_limiter import CapacityLimiterCore
+from .claims import Claim
 from .primitive import Primitive, PrimitiveStatistics
 
 
@@ -138,6 +139,15 @@ class CapacityLimiter(Primitive[object]):
           RuntimeError: if it holds none.
         """
         _park.give_back(self, borrower)
+
+    def claim(self, borrower: Task | object = None) -> Claim:
+        """Return a claim on a token, for :func:`acquire_all` and :func:`acquire_any`.
+
+        Args:
+          borrower: who is to hold it, a task or any other hashable object; None: the task that
+              acquires, whichever made the claim.
+        """
+        return Claim(self, lambda task: task if borrower is None else borrower)
 
     def __aenter__(self) -> Coroutine[Any, Any, None]:
         return _park.acquire(self, current_task())

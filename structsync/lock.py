@@ -12,6 +12,7 @@ from . import _park
 from ._arguments import check_priority
 from ._core.lock import LockCore
 from ._core.policy import PolicyName
+from .claims import Claim
 from .primitive import CheckpointMode, OwnedPrimitive, PrimitiveStatistics
 from .request import Request
 
@@ -117,15 +118,26 @@ class Lock(OwnedPrimitive[Task]):
         check_priority(priority, self._core)
         return self._request(current_task(), priority=priority)
 
+    def claim(self) -> Claim:
+        """Return a claim on the lock, for :func:`acquire_all` and :func:`acquire_any`.
+
+        The owner is to be the task that acquires, whichever made the claim.
+        """
+        return Claim(self, lambda task: task)
+
     def __aenter__(self) -> Coroutine[Any, Any, None]:
         return _park.acquire(self, current_task())
 
     @enable_ki_protection
     async def __aexit__(self, *exc_info: object) -> None:
+        self._leave(current_task())
+
+    @enable_ki_protection
+    def _leave(self, claim: Task) -> None:
         # Where the lock ended under a wait on a condition, the body was told so already; a second
         # error from here would hide the first.
-        if self._core.cause is None or self._core.owner is current_task():
-            self._give_back(current_task())
+        if self._core.cause is None or self._core.owner is claim:
+            self._give_back(claim)
 
     def statistics(self) -> LockStatistics:
         """Return the state of this lock, for debugging."""

@@ -16,6 +16,7 @@ from ._core.arbiter import Arbiter
 from ._core.gate import user_code
 from ._core.request import ClaimT
 from ._service import running_task
+from .claims import Claim
 from .events import Observer, emit, everywhere
 from .request import Request
 
@@ -110,6 +111,14 @@ class Primitive(Generic[ClaimT]):
     def _request(self, claim: ClaimT, *, priority: int = 0) -> Request[ClaimT]:
         """Take the claim, or a place in line for it, now; return the handle to wait on."""
         return Request(self, _park.submit(self, claim, priority))
+
+    def _claim(self, claim: ClaimT) -> Claim:
+        """Return the claim for :func:`acquire_all` and :func:`acquire_any`; take nothing."""
+        return Claim(self, lambda task: claim)
+
+    def _leave(self, claim: ClaimT) -> None:
+        """Give the claim back at the end of a block that held it."""
+        self._give_back(claim)
 
     # For everybody.
 

@@ -12,6 +12,7 @@ from . import _park
 from ._arguments import check_count, check_priority
 from ._core.policy import PolicyName
 from ._core.semaphore import SemaphoreCore
+from .claims import Claim
 from .primitive import CheckpointMode, Held, Primitive, PrimitiveStatistics
 from .request import Request
 
@@ -152,6 +153,16 @@ class Semaphore(Primitive[int]):
         check_count(n, "n")
         check_priority(priority, self._core)
         return self._request(n, priority=priority)
+
+    def claim(self, n: int = 1) -> Claim:
+        """Return a claim on ``n`` permits, for :func:`acquire_all` and :func:`acquire_any`.
+
+        Raises:
+          TypeError: if ``n`` is not an int.
+          ValueError: if ``n`` is less than 1; what can never be granted is refused on entry.
+        """
+        check_count(n, "n")
+        return self._claim(n)
 
     @enable_ki_protection
     def resize(self, max_value: int) -> None:

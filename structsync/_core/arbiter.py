@@ -19,7 +19,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Generic
 
 from .policy import Policy, make_policy
@@ -32,6 +32,20 @@ class OutOfService(Exception):
     def __init__(self, cause: Hashable) -> None:
         super().__init__(cause)
         self.cause = cause
+
+
+class Group(ABC):
+    """Requests in several lines that end together: what an arbiter asks and tells one."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def consents(self, request: Request[Any]) -> bool:
+        """Return whether a request that its arbiter would grant now may be granted. Pure."""
+
+    @abstractmethod
+    def ended_with(self, request: Request[Any]) -> None:
+        """End the others with a request that has ended just now; settle nothing."""
 
 
 class Arbiter(ABC, Generic[ClaimT]):
@@ -86,6 +100,18 @@ class Arbiter(ABC, Generic[ClaimT]):
         if self.cause is not None:
             raise OutOfService(self.cause)
         self.refuse_impossible(claim)
+
+    def sum_of(self, claims: Sequence[ClaimT]) -> ClaimT:
+        """Return one claim for several of one group, which has one place in this line.
+
+        Raises:
+          RuntimeError: if there is more than one, and no claim that stands for them.
+        """
+        if len(claims) > 1:
+            raise RuntimeError(
+                "a group can claim this primitive once only, because its claims have no sum"
+            )
+        return claims[0]
 
     @property
     def at_rest(self) -> bool:
@@ -154,6 +180,8 @@ class Arbiter(ABC, Generic[ClaimT]):
         if not self.leave(request):
             return None
         request.status = WITHDRAWN
+        if request.group is not None:
+            request.group.ended_with(request)
         # Under "eligible" each that waits was looked at in this very state, and is not admitted.
         return self.settle() if self.policy.head_blocks else []
 
@@ -166,8 +194,9 @@ class Arbiter(ABC, Generic[ClaimT]):
         line, policy = self.line, self.policy
         while line:
             for request in policy.candidates(line):
+                group = request.group
                 try:
-                    fits = self.admits(request.claim)
+                    fits = self.admits(request.claim) and (group is None or group.consents(request))
                 except BaseException as error:  # noqa: BLE001 - a guard's error ends its own request only (I6)
                     self._break(request, error)
                     ended.append(request)
@@ -176,6 +205,8 @@ class Arbiter(ABC, Generic[ClaimT]):
                     self.admit(request.claim)  # the grant, the state, the status: one step (I5)
                     del line[request.ticket]
                     request.status = GRANTED
+                    if group is not None:
+                        group.ended_with(request)
                     ended.append(request)
                     break
                 if policy.head_blocks:
@@ -183,6 +214,11 @@ class Arbiter(ABC, Generic[ClaimT]):
             else:
                 break
         return ended
+
+    def is_next(self, request: Request[ClaimT]) -> bool:
+        """Return whether a pending request stands at the head and fits, whatever its group says."""
+        head = next(iter(self.policy.candidates(self.line)))
+        return head is request and self.admits(request.claim)
 
     def release(self, claim: ClaimT) -> list[Request[ClaimT]]:
         """Give a claim back and grant what that makes room for."""
@@ -202,6 +238,8 @@ class Arbiter(ABC, Generic[ClaimT]):
         self.leave(request)
         request.status = BROKEN
         request.cause = cause
+        if request.group is not None:
+            request.group.ended_with(request)
 
     # Views, for statistics, the checker and the explorer.
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from .arbiter import Group
 
 ClaimT = TypeVar("ClaimT")
 
@@ -35,6 +38,8 @@ class Request(Generic[ClaimT]):
     waiter: Any  # whose request it is, opaque here
     parked: bool  # whether the waiter sleeps until the request ends; the shell's mark
     cause: object  # why it ended; set only once it is broken
+    # Those it is granted with; of the class, so that a request that stands alone pays nothing.
+    group: Group | None = None
 
     def __init__(self, claim: ClaimT, ticket: int, waiter: Any = None) -> None:
         self.claim = claim

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .arbiter import Arbiter
 from .request import Request
 
@@ -42,6 +44,9 @@ class SemaphoreCore(Arbiter[int]):
                 f"cannot acquire {claim} permits from a semaphore that never had more than "
                 f"{self.largest}; ask for fewer, or resize() it first"
             )
+
+    def sum_of(self, claims: Sequence[int]) -> int:
+        return sum(claims)
 
     def resize(self, max_value: int) -> list[Request[int]]:
         """Change the number of permits that exist; those that are out stay out."""

@@ -20,10 +20,16 @@ CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 
 
 def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
-    """No lost wakeup (I3): the policy would grant next nobody whom the state has room for."""
+    """No lost wakeup (I3): the policy would grant next nobody whom the state has room for.
+
+    Who waits for several primitives at once needs room at the head of every line.
+    """
     waiting = core.waiting()
     next_ones = waiting[:1] if core.policy.head_blocks else waiting
-    return not any(core.admits(request.claim) for request in next_ones)
+    return not any(
+        core.admits(request.claim) and (request.group is None or request.group.consents(request))
+        for request in next_ones
+    )
 
 
 def nobody_waits_out_of_service(core: Arbiter[Any]) -> bool:

@@ -20,6 +20,7 @@ ROWS = [
     "cancelled",
     "memory",
     "observers",
+    "groups",
     "checker",
     "explorer",
 ]

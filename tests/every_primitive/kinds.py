@@ -24,6 +24,8 @@ from structsync import (
     Semaphore,
     WaitQueue,
     _park,
+    acquire_all,
+    acquire_any,
 )
 
 Direction = Literal["east", "west"]
@@ -138,6 +140,22 @@ class OfLock(Kind):
 
     def make(self) -> Lock:
         return Lock(**self.options)
+
+
+class OfGroup(OfLock):
+    """A lock together with a permit that is always there, or instead of one that never comes."""
+
+    def __init__(self, name: str, *, every: bool) -> None:
+        super().__init__(name)
+        self.every = every
+
+    def block(self, p: Lock) -> Any:
+        other = Semaphore(1 if self.every else 0)
+        acquire = acquire_all if self.every else acquire_any
+        return acquire(other.claim(), p.claim())
+
+    async def take(self, p: Lock) -> None:
+        await self.block(p).__aenter__()
 
 
 class OfLimiter(Kind):
@@ -329,6 +347,8 @@ KINDS: list[Kind] = [
     OfLock("lock"),
     OfLock("priority lock", policy="priority"),
     OfLock("budget lock", checkpoint="budget"),
+    OfGroup("all of a group", every=True),
+    OfGroup("any of a group", every=False),
     OfCondition("condition"),
     OfWaitQueue("wait queue"),
     OfParker("parker"),

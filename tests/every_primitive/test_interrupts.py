@@ -13,7 +13,7 @@ import trio.testing
 
 from structsync import Semaphore, events, observe, open_scope
 
-from .kinds import KINDS, Kind
+from .kinds import KINDS, Kind, OfGroup
 from .striking import interrupted, sweep
 
 pytestmark = [
@@ -29,6 +29,8 @@ SWEPT = [
     "three permits",
     "lock",
     "budget lock",
+    "all of a group",
+    "any of a group",
     "condition",
     "wait queue",
     "parker",
@@ -127,6 +129,8 @@ def test_an_interrupt_at_any_instruction_of_a_busy_take_loses_nothing(name: str)
 
 async def takes_in_a_block(kind: Kind, primitive: Any) -> None:
     block = primitive.permits(3) if kind.name == "three permits" else primitive
+    if isinstance(kind, OfGroup):
+        block = kind.block(primitive)
     async with block:
         await trio.lowlevel.checkpoint()
 

@@ -16,6 +16,7 @@ from structsync._core.arbiter import Arbiter
 from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.condition import ConditionCore
+from structsync._core.group import Claims
 from structsync._core.latch import LatchCore
 from structsync._core.lock import LockCore
 from structsync._core.parker import ParkerCore
@@ -27,6 +28,7 @@ from structsync._core.wait_queue import WaitQueueCore
 from structsync.primitive import OwnedPrimitive
 
 from . import (
+    test_acquire_all,
     test_barrier_and_latch,
     test_capacity_limiter,
     test_condition,
@@ -360,6 +362,46 @@ def the_last_count_lets_one_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LatchCore, "release", lambda self, claim: intact(self, claim)[:1])
 
 
+# ==== Groups ====
+
+
+def a_group_leaves_the_other_lines_asleep(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_park, "carry_on", lambda ended: [])
+
+
+def a_group_stays_in_the_other_lines(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Claims, "ended_with", lambda self, request: None)
+
+
+def a_group_takes_what_is_not_its_turn(patch: pytest.MonkeyPatch) -> None:
+    """It is next in one line, and passes those before it in the others."""
+    patch.setattr(
+        Claims,
+        "consents",
+        lambda self, request: all(one.arbiter.admits(one.claim) for one in self.members),
+    )
+
+
+def a_group_is_granted_where_there_is_no_room(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Claims, "consents", lambda self, request: True)
+
+
+def a_choice_is_granted_twice(patch: pytest.MonkeyPatch) -> None:
+    intact = Claims.ended_with
+
+    def ended_with(self: Claims, request: Request[Any]) -> None:
+        every, self.every = self.every, True
+        intact(self, request)
+        self.every = every
+
+    patch.setattr(Claims, "ended_with", ended_with)
+
+
+def a_block_gives_back_the_first_alone(patch: pytest.MonkeyPatch) -> None:
+    intact = Claims.granted
+    patch.setattr(Claims, "granted", lambda self: intact(self)[:1])
+
+
 # ==== Scope ====
 
 
@@ -555,6 +597,36 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_capacity_limiter.test_a_borrower_that_waits_is_not_lent_two_tokens,
         (a_borrower_may_wait_twice,),
+    ),
+    (
+        test_acquire_all.test_philosophers_in_any_order_of_forks_all_eat,
+        (
+            a_group_is_granted_where_there_is_no_room,
+            a_block_gives_back_the_first_alone,
+            a_cancelled_acquire_stays_in_line,
+            a_cancellation_beats_a_grant,
+            those_let_in_are_not_woken,
+        ),
+    ),
+    (
+        test_acquire_all.test_groups_and_single_claims_share_the_lines,
+        (a_group_takes_what_is_not_its_turn,),
+    ),
+    (
+        test_acquire_all.test_a_choice_is_one_of_the_two,
+        (a_choice_is_granted_twice,),
+    ),
+    (
+        test_acquire_all.test_a_choice_leaves_the_other_lines_to_groups_behind_it,
+        (a_group_stays_in_the_other_lines, a_group_leaves_the_other_lines_asleep),
+    ),
+    (
+        test_acquire_all.test_closing_one_takes_a_group_out_of_the_other_line,
+        (closing_forgets_those_in_line,),
+    ),
+    (
+        test_acquire_all.test_an_owner_that_ends_breaks_the_groups_that_wait,
+        (the_end_of_an_owner_is_ignored,),
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,

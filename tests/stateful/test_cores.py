@@ -7,6 +7,7 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
+from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .rwlock_machine import RWLockMachine
@@ -20,6 +21,7 @@ MACHINES = [
     RWLockMachine,
     BarrierMachine,
     LatchMachine,
+    GroupMachine,
 ]
 
 

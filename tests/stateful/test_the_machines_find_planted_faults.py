@@ -16,6 +16,7 @@ from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.claimants import ClaimantArbiter
 from structsync._core.condition import ConditionCore
+from structsync._core.group import Claims
 from structsync._core.latch import LatchCore
 from structsync._core.lock import LockCore
 from structsync._core.parker import ParkerCore
@@ -26,6 +27,7 @@ from structsync._core.semaphore import SemaphoreCore
 from structsync._core.wait_queue import WaitQueueCore
 
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
+from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
@@ -237,6 +239,18 @@ def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LatchCore, "admits", lambda self, claim: self.count <= 1)
 
 
+def a_group_passes_those_before_it(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        Claims,
+        "consents",
+        lambda self, request: all(one.arbiter.admits(one.claim) for one in self.members),
+    )
+
+
+def a_group_keeps_its_other_places(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Claims, "ended_with", lambda self, request: None)
+
+
 FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (machine, plant)
@@ -270,6 +284,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (WaitQueueShellMachine, those_let_in_are_not_woken),
     (LimiterShellMachine, a_cancelled_acquire_stays_in_line),
     (ParkerShellMachine, those_let_in_are_not_woken),
+    (GroupMachine, a_group_passes_those_before_it),
+    (GroupMachine, a_group_keeps_its_other_places),
     (SemaphoreMachine, withdrawing_an_ended_request_gives_back),
     (LimiterMachine, a_resize_lets_nobody_in),
     (LimiterShellMachine, a_resize_lets_nobody_in),

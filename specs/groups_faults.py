@@ -1,0 +1,152 @@
+"""Bugs of those who take several things, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from structsync import Arbiter, Status
+from structsync._core.group import Claims, Member
+from structsync._core.policy import Fifo
+from structsync._core.request import Request
+from structsync._core.semaphore import SemaphoreCore
+from structsync.checking import fault
+
+from ._lines import Ended, Lines
+from ._planting import NewestFirst, break_only
+from .groups import SIZES, GroupsSpec
+
+
+class GreedyClaims(Claims):
+    def ended_with(self, request: Request[Any]) -> None:
+        every, self.every = self.every, True
+        super().ended_with(request)
+        self.every = every
+
+
+@fault(GroupsSpec, "core", refuted_by="everything_or_one_thing_is_held")
+class AChoiceGetsEverything(Lines):
+    """Whoever wants any of several is granted all of them: two commits for one choice (Go's select)."""
+
+    claims = GreedyClaims
+
+
+class PlacesKeptClaims(Claims):
+    def ended_with(self, request: Request[Any]) -> None:
+        if self.every:
+            super().ended_with(request)
+
+
+@fault(GroupsSpec, "core", refuted_by="a_place_in_every_line_or_in_none")
+class AChoiceKeepsItsOtherPlaces(Lines):
+    """Whoever was granted one of several stays in line for the others, and will be granted them."""
+
+    claims = PlacesKeptClaims
+
+
+@fault(GroupsSpec, "core", refuted_by="nothing_grantable_waits")
+class OtherLinesAreNotSettled(Lines):
+    """A group leaves a line, and those behind it sleep on (H1: golang/go#37852, in another line)."""
+
+    def carried(self, ended: Ended) -> Ended:
+        return ended + [
+            other
+            for one in ended
+            if isinstance(one, Member)
+            for other in one.group.members
+            if other is not one
+        ]
+
+
+class ImpatientClaims(Claims):
+    def consents(self, request: Request[Any]) -> bool:
+        return not self.every or all(one.arbiter.admits(one.claim) for one in self.members)
+
+
+@fault(GroupsSpec, "core", refuted_by="grants_follow_each_line")
+class OnlyOneLineIsKept(Lines):
+    """A group that is next somewhere takes what is free elsewhere, past those who came earlier (O1)."""
+
+    claims = ImpatientClaims
+
+
+@fault(GroupsSpec, "core", refuted_by="places_are_kept_in_each_line")
+class PlacesAreNotKept(Lines):
+    """When somebody gives up, the next in that line goes to its end (O2: gh-76915)."""
+
+    def withdraw(self, who: str, at: int) -> Ended:
+        ended = super().withdraw(who, at)
+        for ticket in list(self.arbiters[at].line)[:1]:
+            self.arbiters[at].line.move_to_end(ticket)
+        return ended
+
+
+@fault(GroupsSpec, "core", refuted_by="a_group_ends_once_and_as_a_whole")
+class OnlyOneLineIsTold(Lines):
+    """A group that is granted everything is told of one grant: the others look like leaks."""
+
+    def carried(self, ended: Ended) -> Ended:
+        told: Ended = []
+        for one in super().carried(ended):
+            group = one.group
+            if group is None or not any(each.group is group for each in told):
+                told.append(one)
+        return told
+
+
+class TakesFromTheFirst(Claims):
+    def ended_with(self, request: Request[Any]) -> None:
+        super().ended_with(request)
+        if self.every and request.status is Status.BROKEN:
+            self.members[0].arbiter.admit(self.members[0].claim)
+
+
+@fault(GroupsSpec, "core", refuted_by="permits_are_conserved")
+class AClosedMemberLeaksTheFirst(Lines):
+    """When one of several is closed, what was taken of the first is not given back (P18: fs2#3595)."""
+
+    claims = TakesFromTheFirst
+
+
+class ClosesForOneCore(SemaphoreCore):
+    def end(self, cause: Any) -> Any:
+        return break_only(self, self.waiting()[:1], cause)
+
+
+@fault(GroupsSpec, "core", refuted_by="nobody_waits_out_of_service")
+class ClosingTellsTheHead(Lines):
+    """Closing reaches the head of the line, and groups behind it wait for ever (C2: gh-117531)."""
+
+    def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
+        super().__init__(lambda: [ClosesForOneCore(size, max_value=size) for size in SIZES])
+
+
+class SmallFirst(Fifo):
+    __slots__ = ()
+
+    @staticmethod
+    def candidates(line: Any) -> Any:
+        return sorted(line.values(), key=lambda one: one.group is not None)
+
+    def may_pass(self, line: Any, ticket: int, priority: int) -> bool:
+        return all(one.group is not None for one in line.values())
+
+
+@fault(GroupsSpec, "core", refuted_by="who_stays_in_line_is_served")
+class GroupsStarve(Lines):
+    """Single claims pass a group where it cannot be granted yet, again and again (O12, the cure)."""
+
+    def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
+        super().__init__(make)
+        for arbiter in self.arbiters:
+            arbiter.policy = SmallFirst()
+
+
+@fault(GroupsSpec, "core", refuted_by="grants_follow_each_line")
+class TheNewestIsServed(Lines):
+    """Each line is served from its end."""
+
+    def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
+        super().__init__(make)
+        for arbiter in self.arbiters:
+            arbiter.policy = NewestFirst()

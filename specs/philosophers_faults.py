@@ -1,0 +1,101 @@
+"""How philosophers deadlock, starve, and eat with one fork: each found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from structsync import Arbiter, Status
+from structsync._core.group import Claims
+from structsync._core.policy import Eligible
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from ._lines import Ended, Lines
+from ._planting import NewestFirst
+from .philosophers import FivePhilosophersSpec, FourPhilosophersSpec, ThreePhilosophersSpec
+
+Make = Callable[[], Sequence[Arbiter[Any]]]
+
+
+class OneByOne(Claims):
+    """Takes each thing as it comes, and holds it while waiting for the other."""
+
+    def consents(self, request: Request[Any]) -> bool:
+        return True
+
+    def ended_with(self, request: Request[Any]) -> None:
+        pass
+
+
+@fault(ThreePhilosophersSpec, "core", refuted_by="somebody_eats_while_somebody_waits")
+class ForksAreTakenOneByOne(Lines):
+    """Everybody takes one fork and, some steps later, waits for the other (Dijkstra, EWD 310)."""
+
+    claims = OneByOne
+
+    def submit(self, who: str, every: bool, wanted: Iterable[tuple[int, Any]]) -> Ended:
+        forks = [self.arbiters[at] for at, _ in wanted]
+        group = self.claims(every, [(fork, who) for fork in forks], who)
+        for fork, member in zip(forks, group.members, strict=True):
+            if fork.owner == who:
+                member.status = Status.GRANTED
+        left = [one for one in group.members if one.status is Status.PENDING]
+        for member in left:
+            member.status = Status.GRANTED
+        for member in left[:1]:
+            if member.arbiter.admissible(who):
+                member.arbiter.take(who)
+            else:
+                member.status = Status.PENDING
+                member.arbiter.join(member)
+        # with one fork in hand they look idle, and come again for the other
+        return [*group.granted()] if len(left) == 1 else []
+
+    def withdraw(self, who: str, at: int) -> Ended:
+        return super().withdraw(who, next(i for i in range(3) if who in self.line(i)))
+
+
+class TakesOnlyTheFirst(Claims):
+    def ended_with(self, request: Request[Any]) -> None:
+        for one in self.members:
+            if one is not request:
+                one.arbiter.leave(one)
+                one.status = request.status
+
+
+@fault(ThreePhilosophersSpec, "core", refuted_by="a_fork_is_held_by_who_eats")
+class TheOtherForkIsNotTaken(Lines):
+    """Everything is granted, but taken only where it was decided: two eat with one fork."""
+
+    claims = TakesOnlyTheFirst
+
+
+@fault(ThreePhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
+class TheNewestOfThreeEats(Lines):
+    """Who became hungry last eats next; two of them can keep out the third (NewestFirst)."""
+
+    def __init__(self, make: Make) -> None:
+        super().__init__(make)
+        for fork in self.arbiters:
+            fork.policy = NewestFirst()
+
+
+@fault(FourPhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
+class TwoOfFourKeepOutTheirNeighbour(Lines):
+    """Forks that are free are taken past those who wait: left and right eat by turns (O1)."""
+
+    def __init__(self, make: Make) -> None:
+        super().__init__(make)
+        for fork in self.arbiters:
+            fork.policy = Eligible()
+
+
+@fault(FivePhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
+class TwoOfFiveKeepOutTheirNeighbour(Lines):
+    """Forks that are free are taken past those who wait: left and right eat by turns (O1)."""
+
+    def __init__(self, make: Make) -> None:
+        super().__init__(make)
+        for fork in self.arbiters:
+            fork.policy = Eligible()

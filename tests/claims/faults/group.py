@@ -1,0 +1,39 @@
+"""Half a group, or two choices: each refuted by a claim about groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from structsync._core.group import Claims, Member
+from structsync._core.request import GRANTED, Request
+from structsync._core.semaphore import SemaphoreCore
+
+from ._planting import fault
+
+
+@fault(Claims, "admissible", refuted_by="group.all_that_is_there_is_taken_or_nothing")
+def what_is_free_is_taken(group: Claims) -> Sequence[Member]:
+    return [one for one in group.members if one.arbiter.admissible(one.claim)]
+
+
+@fault(Claims, "take", refuted_by="group.a_choice_takes_one_of_what_is_there")
+def every_choice_is_taken(group: Claims, members: Sequence[Member]) -> None:
+    for member in group.members:
+        member.arbiter.take(member.claim)
+        member.status = GRANTED
+
+
+@fault(Claims, "consents", refuted_by="group.what_comes_back_is_granted_with_what_is_there")
+def one_line_decides(group: Claims, request: Request[Any]) -> bool:
+    return True
+
+
+@fault(Claims, "ended_with", refuted_by="group.a_choice_that_is_granted_leaves_the_other_line")
+def the_other_place_is_kept(group: Claims, request: Request[Any]) -> None:
+    pass
+
+
+@fault(SemaphoreCore, "settle", refuted_by="group.whoever_stood_behind_a_withdrawn_group_is_let_in")
+def nobody_is_let_in(core: SemaphoreCore) -> list[Request[Any]]:
+    return []
