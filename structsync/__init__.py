@@ -10,6 +10,7 @@ Map of the package, from the inside out:
 """
 
 from ._core.arbiter import Arbiter as Arbiter
+from ._core.entry import Invocation as Invocation
 from ._core.request import Status as Status
 from ._errors import PermitLeakError as PermitLeakError
 from ._errors import RequestWithdrawn as RequestWithdrawn
@@ -17,10 +18,16 @@ from .capacity_limiter import CapacityLimiter as CapacityLimiter
 from .capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
 from .condition import Condition as Condition
 from .condition import ConditionStatistics as ConditionStatistics
+from .entries import Entry as Entry
+from .entries import EntryMethod as EntryMethod
+from .entries import entry as entry
 from .events import Event as Event
 from .events import observe as observe
 from .lock import Lock as Lock
 from .lock import LockStatistics as LockStatistics
+from .monitor import Monitor as Monitor
+from .monitor import MonitorStatistics as MonitorStatistics
+from .monitor_condition import MonitorCondition as MonitorCondition
 from .parker import Parker as Parker
 from .parker import ParkerStatistics as ParkerStatistics
 from .primitive import Primitive as Primitive
@@ -38,9 +45,15 @@ __all__ = [
     "CapacityLimiterStatistics",
     "Condition",
     "ConditionStatistics",
+    "Entry",
+    "EntryMethod",
     "Event",
+    "Invocation",
     "Lock",
     "LockStatistics",
+    "Monitor",
+    "MonitorCondition",
+    "MonitorStatistics",
     "Parker",
     "ParkerStatistics",
     "PermitLeakError",
@@ -53,6 +66,7 @@ __all__ = [
     "SemaphoreStatistics",
     "Status",
     "WaitQueue",
+    "entry",
     "observe",
     "open_scope",
 ]

@@ -19,6 +19,16 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryClosed:
+    """An entry was taken out of its monitor."""
+
+    name: str
+
+    def error(self) -> Exception:
+        return trio.ClosedResourceError(f"the entry {self.name} was taken out of its monitor")
+
+
+@dataclass(frozen=True, slots=True)
 class OwnerExited:
     """The task that owned it ended without giving it back (C5)."""
 
@@ -33,4 +43,6 @@ class OwnerExited:
 
 def error_of(cause: object) -> BaseException:
     """Return the error for one waiter: a fresh one, or the guard's own."""
-    return cause.error() if isinstance(cause, Closed | OwnerExited) else cast(BaseException, cause)
+    if isinstance(cause, Closed | EntryClosed | OwnerExited):
+        return cause.error()
+    return cast(BaseException, cause)

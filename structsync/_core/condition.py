@@ -18,18 +18,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .arbiter import OutOfService
 from .claimants import ClaimantArbiter
 from .lock import LockCore
 from .request import BROKEN, WITHDRAWN, Request
 
+if TYPE_CHECKING:
+    from .monitor import MonitorCore
+
 
 class ConditionCore(ClaimantArbiter):
     """The line of those who wait for a notification, and the lock whose line they move to."""
 
-    def __init__(self, lock: LockCore) -> None:
+    def __init__(self, lock: LockCore | MonitorCore) -> None:
         super().__init__()
         self.lock = lock
 
@@ -45,9 +48,9 @@ class ConditionCore(ClaimantArbiter):
     def refuse_unless_owner(self, claim: Hashable, verb: str) -> None:
         """Raise RuntimeError unless the claimant owns the lock."""
         if self.lock.owner != claim:
-            raise RuntimeError(f"must hold the lock to {verb}")
+            raise RuntimeError(f"must {self.lock.possession} to {verb}")
 
-    def wait(self, claim: Hashable, waiter: Any) -> tuple[Request[Any], list[Request[Any]]]:
+    def wait(self, claim: Any, waiter: Any) -> tuple[Request[Any], list[Request[Any]]]:
         """Queue the owner of the lock for a notification and release the lock, in one step.
 
         Returns the request, and the requests that the release ended.
