@@ -9,6 +9,16 @@ from structsync._core.monitor import MonitorCore
 
 ROOM = 2  # full, empty, and one in between, where both who puts and who takes are permitted
 
+# Each task makes one call, of this entry with these arguments.
+CALLS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "puts": ("put", ()),
+    "puts too": ("put", ()),
+    "risks it": ("fragile", ()),
+    "takes one": ("take", (1,)),
+    "takes two": ("take", (2,)),
+    "looks": ("look", ()),
+}
+
 
 class Defect(Exception):
     """What the fragile guard raises."""
@@ -23,11 +33,18 @@ class BoxCore(MonitorCore):
         super().__init__()
         self.items = 0
         self.may_put = Guard(lambda: self.items < ROOM)
-        self.put = EntryCore("put", self.may_put)
-        self.take = EntryCore("take", Guard(self._may_take, particular=True))
-        self.fragile = EntryCore("fragile", Guard(self._fragile))
-        self.look = EntryCore("look")
-        self.entries = (self.put, self.take, self.fragile, self.look)
+        guards = {
+            "put": self.may_put,
+            "take": Guard(self._may_take, particular=True),
+            "fragile": Guard(self._fragile),
+            "look": None,
+        }
+        self.entries = {name: EntryCore(name, guard) for name, guard in guards.items()}
+        # Made once: a call is equal to itself alone.
+        self.calls = {
+            who: Invocation(self.entries[name], who, arguments)
+            for who, (name, arguments) in CALLS.items()
+        }
 
     def _may_take(self, call: Invocation) -> bool:
         number: int = call.args[0]
@@ -39,10 +56,10 @@ class BoxCore(MonitorCore):
         return False
 
     def snapshot(self) -> Any:
-        return (super().snapshot(), tuple((one.guard, one.cause) for one in self.entries))
+        return (super().snapshot(), tuple((one.guard, one.cause) for one in self.entries.values()))
 
     def restore(self, snapshot: Any) -> None:
         rest, entries = snapshot
         super().restore(rest)
-        for one, (guard, cause) in zip(self.entries, entries, strict=True):
+        for one, (guard, cause) in zip(self.entries.values(), entries, strict=True):
             one.guard, one.cause = guard, cause

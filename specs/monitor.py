@@ -15,27 +15,21 @@ from operator import methodcaller
 from typing import Any
 
 from structsync import Status
-from structsync._core.entry import Invocation
+from structsync._core.entry import EntryCore, Invocation
 from structsync._core.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start, step
 
-from ._box import ROOM, BoxCore, Defect
+from ._box import CALLS, ROOM, BoxCore, Defect
 from .common import LineSpec
 
 # ==== Bounds ====
 
-# Two of the entry whose guard looks at the state alone (its line has a first and a second), two of
-# the one that looks at the call, who differ; one whose guard may raise, one who needs no permission.
-CALLS: dict[str, tuple[str, tuple[int, ...]]] = {
-    "puts": ("put", ()),
-    "puts too": ("put", ()),
-    "takes one": ("take", (1,)),
-    "takes two": ("take", (2,)),
-    "risks it": ("fragile", ()),
-    "looks": ("look", ()),
-}
+# The calls are in `_box.py`: two of an entry whose guard looks at the state alone, so that its line
+# has a first and a second; one whose guard may raise; two of an entry whose guard looks at the call,
+# who differ; and one who needs no permission.
+
 # What happens to the box when the call of that task ends.
-EFFECTS = {"puts": 1, "puts too": 1, "takes one": -1, "takes two": -2, "risks it": 0, "looks": 0}
+EFFECTS = {"puts": 1, "puts too": 1, "risks it": 0, "takes one": -1, "takes two": -2, "looks": 0}
 
 
 def in_service(spec: MonitorSpec) -> bool:
@@ -63,15 +57,15 @@ class MonitorSpec(LineSpec):
 
     # ==== Words that actions use ====
 
-    def entry_of(self, who: str) -> Any:
-        return getattr(self.core, CALLS[who][0])
-
     def call(self, who: str) -> Invocation:
-        return Invocation(self.entry_of(who), who, CALLS[who][1])
+        return self.core.calls[who]
+
+    def entry_of(self, who: str) -> EntryCore:
+        return self.call(who).entry
 
     @property
     def newcomers(self) -> Sequence[tuple[Any, int]]:  # type: ignore[override]  # made for this core
-        return [(self.call(who), 0) for who in CALLS if who in ("puts", "takes one", "looks")]
+        return [(self.call(who), 0) for who in ("puts", "takes one")]
 
     def permits(self, who: str) -> bool:
         """Ask the guard of somebody's call in this state."""
@@ -107,17 +101,17 @@ class MonitorSpec(LineSpec):
         self.core.items = items
         self.note(self.core.settle())
 
-    @action(when=lambda spec: spec.core.put.guard is not None)
+    @action(when=lambda spec: spec.core.entries["put"].guard is not None)
     def unconstrain(self) -> None:
-        self.note(self.core.constrain(self.core.put, None))
+        self.note(self.core.constrain(self.core.entries["put"], None))
 
-    @action(when=lambda spec: spec.core.put.guard is None)
+    @action(when=lambda spec: spec.core.entries["put"].guard is None)
     def constrain(self) -> None:
-        self.note(self.core.constrain(self.core.put, self.core.may_put))
+        self.note(self.core.constrain(self.core.entries["put"], self.core.may_put))
 
-    @action(when=lambda spec: spec.core.take.cause is None)
+    @action(when=lambda spec: spec.core.entries["take"].cause is None)
     def take_out_of_service(self) -> None:
-        self.note(self.core.remove(self.core.take, "taken out"))
+        self.note(self.core.remove(self.core.entries["take"], "taken out"))
 
     @action(when=in_service)
     def close(self) -> None:
