@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from operator import methodcaller
 from typing import Any
 
-from structsync import Status
 from structsync._core.entry import EntryCore, Invocation
 from structsync._core.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start, step
