@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from . import cancelled, checker, contended, core_lines, explorer, memory, observers, uncontended
+from . import (
+    cancelled,
+    checker,
+    contended,
+    core_lines,
+    explorer,
+    memory,
+    monitors,
+    observers,
+    uncontended,
+)
 from ._measure import Case, Effort
 
 
@@ -53,6 +63,8 @@ ROWS = (
     Row("core", "100,000 in line / 1,000 in line", AtMost(1.3), core_lines.cases),
     Row("cancelled", "park and cancel / trio's", AtMost(1.0), cancelled.cases),
     Row("memory", "bytes per parked task / trio's", AtMost(1.05), memory.cases),
+    Row("monitor", "entry / async with Lock", AtMost(1.3), monitors.entry_cases),
+    Row("guards", "10,000 blocked / none", AtMost(1.3), monitors.blocked_cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
     Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),
