@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, cast, final
 
 from trio.lowlevel import (
     Task,
@@ -17,6 +17,7 @@ from ._arguments import check_count
 from ._core.condition import ConditionCore
 from ._core.entry import Invocation
 from ._core.hoare import HoareConditionCore
+from ._core.lock import LockCore
 from .primitive import Primitive
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class MonitorCondition(Primitive[Invocation]):
     def __init__(self, monitor: Monitor) -> None:
         self._monitor = monitor
         kind = HoareConditionCore if monitor._discipline == "hoare" else ConditionCore
-        super().__init__(kind(monitor._core))
+        # A monitor has all of a lock that a condition uses.
+        super().__init__(kind(cast(LockCore, monitor._core)))
 
     @enable_ki_protection
     async def wait(self) -> None:

@@ -18,21 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .arbiter import OutOfService
 from .claimants import ClaimantArbiter
 from .lock import LockCore
 from .request import BROKEN, WITHDRAWN, Request
 
-if TYPE_CHECKING:
-    from .monitor import MonitorCore
-
 
 class ConditionCore(ClaimantArbiter):
     """The line of those who wait for a notification, and the lock whose line they move to."""
 
-    def __init__(self, lock: LockCore | MonitorCore) -> None:
+    def __init__(self, lock: LockCore) -> None:
         super().__init__()
         self.lock = lock
 

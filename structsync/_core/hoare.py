@@ -8,7 +8,7 @@ waiter is moved to the end of the line instead, and others go first.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, cast
 
 from .condition import ConditionCore
 from .monitor import MonitorCore
@@ -17,8 +17,6 @@ from .request import Request
 
 class HoareConditionCore(ConditionCore):
     """The line of those who wait for a signal."""
-
-    lock: MonitorCore
 
     def signal(
         self, claim: Hashable, waiter: Any
@@ -31,6 +29,6 @@ class HoareConditionCore(ConditionCore):
         for request in self._oldest(1):
             self._pop(request)
             signaller: Request[Any] = Request(claim, -1, waiter)
-            self.lock.hand_over(signaller, request)
+            cast(MonitorCore, self.lock).hand_over(signaller, request)
             return signaller, [request]
         return None, []

@@ -302,7 +302,7 @@ async def test_a_guard_that_returns_a_coroutine_is_refused() -> None:
         return verdict()
 
     with pytest.raises(TypeError, match="a guard must be a sync function"):
-        await Monitor().entry(lambda: None, verdict_of)()
+        await Monitor().entry(answer, verdict_of)()
 
 
 async def async_guard() -> bool:
@@ -326,9 +326,9 @@ def answer() -> int:
 def test_a_guard_is_refused_at_registration(guard: Any, match: str) -> None:
     monitor = Monitor()
     with pytest.raises(TypeError, match=match):
-        monitor.entry(lambda: None, guard)
+        monitor.entry(answer, guard)
     with pytest.raises(TypeError, match=match):
-        monitor.constrain(monitor.entry(lambda: None), guard)
+        monitor.constrain(monitor.entry(answer), guard)
 
 
 def test_the_guard_of_a_method_takes_self_first() -> None:
