@@ -178,9 +178,7 @@ class Browser:
     def _messages(self) -> Iterator[dict[str, Any]]:
         while True:
             while b"\0" not in self._rest:
-                assert self._poll.poll(PATIENCE * 1000), (
-                    f"Chromium says nothing for {PATIENCE} seconds"
-                )
+                assert self._poll.poll(PATIENCE * 1000), f"Chromium says nothing for {PATIENCE} seconds"
                 arrived = os.read(self._out, 1 << 20)
                 if not arrived:
                     return
