@@ -13,6 +13,7 @@ from . import (
     explorer,
     groups,
     memory,
+    monitors,
     observers,
     uncontended,
 )
@@ -63,6 +64,8 @@ ROWS = (
     Row("core", "100,000 in line / 1,000 in line", AtMost(1.3), core_lines.cases),
     Row("cancelled", "park and cancel / trio's", AtMost(1.0), cancelled.cases),
     Row("memory", "bytes per parked task / trio's", AtMost(1.05), memory.cases),
+    Row("monitor", "entry / async with Lock", AtMost(1.3), monitors.entry_cases),
+    Row("guards", "10,000 blocked / none", AtMost(1.3), monitors.blocked_cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
     Row("groups", "acquire_all / nested async with", None, groups.cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),

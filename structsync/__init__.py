@@ -11,6 +11,7 @@ Map of the package, from the inside out:
 """
 
 from ._core.arbiter import Arbiter as Arbiter
+from ._core.entry import Invocation as Invocation
 from ._core.request import Status as Status
 from ._errors import PermitLeakError as PermitLeakError
 from ._errors import RequestWithdrawn as RequestWithdrawn
@@ -25,12 +26,18 @@ from .claims import acquire_all as acquire_all
 from .claims import acquire_any as acquire_any
 from .condition import Condition as Condition
 from .condition import ConditionStatistics as ConditionStatistics
+from .entries import Entry as Entry
+from .entries import EntryMethod as EntryMethod
+from .entries import entry as entry
 from .events import Event as Event
 from .events import observe as observe
 from .latch import Latch as Latch
 from .latch import LatchStatistics as LatchStatistics
 from .lock import Lock as Lock
 from .lock import LockStatistics as LockStatistics
+from .monitor import Monitor as Monitor
+from .monitor import MonitorStatistics as MonitorStatistics
+from .monitor_condition import MonitorCondition as MonitorCondition
 from .parker import Parker as Parker
 from .parker import ParkerStatistics as ParkerStatistics
 from .primitive import Primitive as Primitive
@@ -55,11 +62,17 @@ __all__ = [
     "Claim",
     "Condition",
     "ConditionStatistics",
+    "Entry",
+    "EntryMethod",
     "Event",
+    "Invocation",
     "Latch",
     "LatchStatistics",
     "Lock",
     "LockStatistics",
+    "Monitor",
+    "MonitorCondition",
+    "MonitorStatistics",
     "Parker",
     "ParkerStatistics",
     "PermitLeakError",
@@ -76,6 +89,7 @@ __all__ = [
     "WaitQueue",
     "acquire_all",
     "acquire_any",
+    "entry",
     "observe",
     "open_scope",
 ]

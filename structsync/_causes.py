@@ -19,6 +19,16 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryClosed:
+    """An entry was taken out of its monitor."""
+
+    name: str
+
+    def error(self) -> Exception:
+        return trio.ClosedResourceError(f"the entry {self.name} was taken out of its monitor")
+
+
+@dataclass(frozen=True, slots=True)
 class OwnerExited:
     """The task that owned it ended without giving it back (C5)."""
 
@@ -43,6 +53,6 @@ class RoundBroken:
 
 def error_of(cause: object) -> BaseException:
     """Return the error for one waiter: a fresh one, or the guard's own."""
-    if isinstance(cause, Closed | OwnerExited | RoundBroken):
+    if isinstance(cause, Closed | EntryClosed | OwnerExited | RoundBroken):
         return cause.error()
     return cast(BaseException, cause)

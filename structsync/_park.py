@@ -43,11 +43,14 @@ from ._service import check_run, out_of_service, running_task
 from .events import EventKind, emit, emit_ended
 
 if TYPE_CHECKING:
+    from ._core.hoare import HoareConditionCore
     from ._core.lock import LockCore
     from ._core.rwlock import RWLockCore
     from .barrier import Barrier
     from .condition import Condition
     from .lock import Lock
+    from .monitor import Monitor
+    from .monitor_condition import MonitorCondition
     from .primitive import OwnedPrimitive, Primitive
 
     RaiseCancel = Callable[[], Any]
@@ -315,26 +318,31 @@ def _soon(function: Callable[..., object], *args: object) -> None:
     trio.lowlevel.current_trio_token().run_sync_soon(function, *args)
 
 
-async def wait_notified(condition: Condition, lock: Lock, task: Task) -> None:
+async def wait_notified(
+    condition: Condition | MonitorCondition, lock: Lock | Monitor, claim: Any
+) -> None:
     """Give the lock up, sleep until notified, and own the lock again, whatever happens."""
     if threads:
         refuse_user_code()
+    task = current_task()
     with out_of_service():
-        request, ended = condition._core.wait(task, task)
+        request, ended = condition._core.wait(claim, task)
     condition._thread = get_ident()
-    _holdings.drop(task, lock)
+    if lock._owned:
+        _holdings.drop(task, cast("OwnedPrimitive[Any]", lock))
     elsewhere = resume(ended)
     if condition._observers:
-        emit("requested", condition, task, task)
+        emit("requested", condition, claim, task)
     if lock._observers:
-        emit("released", lock, task, task)
+        emit("released", lock, claim, task)
         emit_ended(lock, ended)
     _emit_elsewhere(elsewhere)
     cancelled: list[RaiseCancel] = []
     request.parked = True
     try:
         await wait_task_rescheduled(partial(_abort_wait, condition, lock, request, cancelled))
-        _holdings.hold(task, lock)
+        if lock._owned:
+            _holdings.hold(task, cast("OwnedPrimitive[Any]", lock))
         if cancelled:
             cancelled.pop()()
         if request.status is BROKEN:
@@ -345,8 +353,8 @@ async def wait_notified(condition: Condition, lock: Lock, task: Task) -> None:
 
 
 def _abort_wait(
-    condition: Condition,
-    lock: Lock,
+    condition: Condition | MonitorCondition,
+    lock: Lock | Monitor,
     request: Request[Any],
     cancelled: list[RaiseCancel],
     raise_cancel: RaiseCancel,
@@ -359,6 +367,25 @@ def _abort_wait(
         wake(lock, granted)
     # Never SUCCEEDED: the task sleeps on until it owns the lock.
     return Abort.FAILED
+
+
+async def signal(
+    condition: MonitorCondition, monitor: Monitor, claim: Any, core: HoareConditionCore
+) -> None:
+    """Pass the monitor to a waiter and sleep until it is ours again, whatever happens."""
+    if threads:
+        refuse_user_code()
+    request, ended = core.signal(claim, current_task())
+    if request is None:
+        await cancel_shielded_checkpoint()
+        return
+    request.parked = True
+    resume(ended)
+    if monitor._observers:
+        emit("released", monitor, claim, current_task())
+        emit_ended(monitor, ended)
+    # What the waiter waited for has been passed on; there is no way back that a cancellation could take.
+    await wait_task_rescheduled(lambda _: Abort.FAILED)
 
 
 def change(

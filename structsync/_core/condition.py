@@ -45,9 +45,9 @@ class ConditionCore(ClaimantArbiter):
     def refuse_unless_owner(self, claim: Hashable, verb: str) -> None:
         """Raise RuntimeError unless the claimant owns the lock."""
         if self.lock.owner != claim:
-            raise RuntimeError(f"must hold the lock to {verb}")
+            raise RuntimeError(f"must {self.lock.possession} to {verb}")
 
-    def wait(self, claim: Hashable, waiter: Any) -> tuple[Request[Any], list[Request[Any]]]:
+    def wait(self, claim: Any, waiter: Any) -> tuple[Request[Any], list[Request[Any]]]:
         """Queue the owner of the lock for a notification and release the lock, in one step.
 
         Returns the request, and the requests that the release ended.

@@ -7,9 +7,12 @@ thread is refused until it is done. A thread has one trio run at most, so the th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import get_ident
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 # Threads that run user code now. Empty nearly always, so that callers test its truth first.
 threads: set[int] = set()
@@ -25,6 +28,18 @@ def user_code() -> Iterator[None]:
     threads.add(thread)
     try:
         yield
+    finally:
+        threads.discard(thread)
+
+
+def ask(function: Callable[..., T], *args: Any) -> T:
+    """Return what the function answers, called as :func:`user_code` runs a body; a third of its cost."""
+    thread = get_ident()
+    if thread in threads:
+        return function(*args)
+    threads.add(thread)
+    try:
+        return function(*args)
     finally:
         threads.discard(thread)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .claimants import ClaimantArbiter
 from .request import Request
@@ -16,6 +16,7 @@ class LockCore(ClaimantArbiter):
     """An owner and a line of those who want to be; the claim is the claimant."""
 
     owner: Hashable  # None while the lock is free
+    possession: ClassVar[str] = "hold the lock"  # what its conditions demand
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         super().__init__(policy=policy, ageing=ageing)

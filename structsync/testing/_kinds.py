@@ -7,6 +7,7 @@ import gc
 import types
 from typing import Any
 
+from structsync._core.monitor import MonitorCore
 from structsync.testing import _globals
 from structsync.testing._known import KEPT, UNSET, Expanded, Expander, name_of, number_of
 
@@ -152,7 +153,9 @@ def module(thing: Any) -> Expanded:
 
 def arbiter(thing: Any) -> Expanded:
     # Tickets only grow; what matters is the order in line, and the ranks relative to each other.
-    left_out = ("line", "next_ticket", "policy")
+    # So it is of the index into the line that a monitor keeps.
+    left_out = {"line", "next_ticket", "policy"}
+    left_out |= {"lines"} if isinstance(thing, MonitorCore) else set()
     own = {name: value for name, value in vars(thing).items() if name not in left_out}
     line = list(thing.line.values())
     ranks = thing.policy.snapshot(thing.line, thing.next_ticket)

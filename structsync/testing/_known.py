@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from structsync._core.entry import Invocation
 from structsync._core.request import Request
 from structsync.testing import _globals
 
@@ -19,7 +20,10 @@ class Opaque(Exception):
 
 
 #: Attributes that a fingerprint leaves out, by class: the same facts are told from elsewhere.
-DERIVED: dict[type, frozenset[str]] = {Request: frozenset({"ticket"})}
+DERIVED: dict[type, frozenset[str]] = {
+    Request: frozenset({"ticket"}),
+    Invocation: frozenset({"ticket"}),
+}
 
 #: Local variables that are all that a fingerprint takes from a frame of this code; others of it are
 #: addresses.

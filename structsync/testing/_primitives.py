@@ -125,7 +125,8 @@ class Watched:
             if core.line and not nothing_grantable_waits(core):
                 yield f"{title}: somebody waits for what could be granted (lost wakeup)"
             # A condition's waiter leaves its line when it is notified, and is granted the lock.
-            is_condition = isinstance(entry.thing, structsync.Condition)
+            conditions = (structsync.Condition, structsync.MonitorCondition)
+            is_condition = isinstance(entry.thing, conditions)
             newcomers = 0 if is_condition else self._granted.get(id(entry.thing), 0)
             if core.policy.name == "fifo" and _overtaken(entry.line, newcomers):
                 yield f"{title}: a grant has passed somebody who stood in line before"

@@ -19,6 +19,8 @@ ROWS = [
     "core",
     "cancelled",
     "memory",
+    "monitor",
+    "guards",
     "observers",
     "groups",
     "checker",

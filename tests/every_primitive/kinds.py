@@ -16,8 +16,11 @@ from structsync import (
     Barrier,
     CapacityLimiter,
     Condition,
+    Invocation,
     Latch,
     Lock,
+    Monitor,
+    MonitorCondition,
     Parker,
     Primitive,
     RWLock,
@@ -26,6 +29,7 @@ from structsync import (
     _park,
     acquire_all,
     acquire_any,
+    entry,
 )
 
 Direction = Literal["east", "west"]
@@ -337,6 +341,61 @@ class OfLatch(OfParker):
         await p.wait()
 
 
+class Gate(Monitor):
+    """A monitor whose entry lets one through each time it is opened."""
+
+    opened = 0
+
+    @entry(when=lambda self: self.opened)
+    def go_through(self) -> None:
+        self.opened -= 1
+
+
+class OfMonitor(OfWaitQueue):
+    """A call that waits for its guard; nothing is held when it has returned."""
+
+    cls: ClassVar[type[Primitive[Any]]] = Monitor
+    passes = True
+
+    def make(self) -> Any:
+        return Gate()
+
+    def prepare(self, p: Any) -> None:
+        p.opened = 1
+
+    def free(self, p: Any) -> None:
+        p.opened = 1
+        p.changed()
+
+    async def take(self, p: Any) -> None:
+        await p.go_through()
+
+
+class OfMonitorCondition(OfWaitQueue):
+    """Getting into the monitor is part of the take, as it is of every wait in one.
+
+    Its ``repr`` shows the monitor, and so the policy of that.
+    """
+
+    cls: ClassVar[type[Primitive[Any]]] = MonitorCondition
+    taskless = False
+
+    def make(self) -> Any:
+        return Monitor().condition()
+
+    def free(self, p: Any) -> None:
+        claim = Invocation(p._monitor._core.reentry, trio.lowlevel.current_task())
+        p._monitor._acquire_nowait(claim)
+        p.notify()
+        p._monitor._give_back(claim)
+
+    async def free_soon(self, p: Any) -> None:
+        await p._monitor.entry(p.notify)()
+
+    async def take(self, p: Any) -> None:
+        await p._monitor.entry(p.wait)()
+
+
 KINDS: list[Kind] = [
     Kind("semaphore"),
     Kind("bounded semaphore", max_value=1),
@@ -351,6 +410,8 @@ KINDS: list[Kind] = [
     OfGroup("any of a group", every=False),
     OfCondition("condition"),
     OfWaitQueue("wait queue"),
+    OfMonitor("monitor", policy="eligible"),
+    OfMonitorCondition("monitor condition", policy="eligible"),
     OfParker("parker"),
     OfLimiter("limiter"),
     OfBorrower("limiter on behalf of"),

@@ -1,0 +1,65 @@
+"""A monitor with something to guard: a box with room for two, and one call for each task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.entry import EntryCore, Guard, Invocation
+from structsync._core.monitor import MonitorCore
+
+ROOM = 2  # full, empty, and one in between, where both who puts and who takes are permitted
+
+# Each task makes one call, of this entry with these arguments.
+CALLS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "puts": ("put", ()),
+    "puts too": ("put", ()),
+    "risks it": ("fragile", ()),
+    "takes one": ("take", (1,)),
+    "takes two": ("take", (2,)),
+    "looks": ("look", ()),
+}
+
+
+class Defect(Exception):
+    """What the fragile guard raises."""
+
+
+class BoxCore(MonitorCore):
+    """A monitor whose guards look at ``items``; what is set at run time is part of its state."""
+
+    items: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items = 0
+        self.may_put = Guard(lambda: self.items < ROOM)
+        guards = {
+            "put": self.may_put,
+            "take": Guard(self._may_take, particular=True),
+            "fragile": Guard(self._fragile),
+            "look": None,
+        }
+        self.entries = {name: EntryCore(name, guard) for name, guard in guards.items()}
+        # Made once: a call is equal to itself alone.
+        self.calls = {
+            who: Invocation(self.entries[name], who, arguments)
+            for who, (name, arguments) in CALLS.items()
+        }
+
+    def _may_take(self, call: Invocation) -> bool:
+        number: int = call.args[0]
+        return number <= self.items
+
+    def _fragile(self) -> bool:
+        if self.items == ROOM:
+            raise Defect
+        return False
+
+    def snapshot(self) -> Any:
+        return (super().snapshot(), tuple((one.guard, one.cause) for one in self.entries.values()))
+
+    def restore(self, snapshot: Any) -> None:
+        rest, entries = snapshot
+        super().restore(rest)
+        for one, (guard, cause) in zip(self.entries.values(), entries, strict=True):
+            one.guard, one.cause = guard, cause

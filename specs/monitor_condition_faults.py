@@ -1,0 +1,127 @@
+"""Other disciplines and broken ones, planted in Hoare's: each must be found by the named property."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.hoare import HoareConditionCore
+from structsync._core.monitor import MonitorCore
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from .monitor_condition import HoareSpec, Stage
+
+Signalled = tuple[Request[Any] | None, list[Request[Any]]]
+
+
+class _Mesa(HoareConditionCore):
+    def signal(self, claim: Any, waiter: Any) -> Signalled:
+        self.notify(1)
+        again: Request[Any] = Request(claim, -1, waiter)
+        self.lock.join(again)
+        return again, self.lock.release(claim)
+
+
+class _SignallerJoinsTheLine(HoareConditionCore):
+    def signal(self, claim: Any, waiter: Any) -> Signalled:
+        again, ended = super().signal(claim, waiter)
+        if again is not None:
+            monitor: Any = self.lock
+            monitor.urgent.remove(again)
+            monitor.join(again)
+        return again, ended
+
+
+class _SignallerStays(HoareConditionCore):
+    def signal(self, claim: Any, waiter: Any) -> Signalled:
+        again, ended = super().signal(claim, waiter)
+        self.lock.owner = waiter
+        return again, ended
+
+
+class _CancelledIsForgotten(HoareConditionCore):
+    def _rejoin(self, request: Request[Any]) -> None:
+        pass
+
+
+class _NewestSignallerFirst(MonitorCore):
+    def _end_next(self, ended: list[Request[Any]]) -> bool:
+        if self.urgent:
+            self.urgent.insert(0, self.urgent.pop())
+        return super()._end_next(ended)
+
+
+class _LineFirst(MonitorCore):
+    def _end_next(self, ended: list[Request[Any]]) -> bool:
+        urgent, self.urgent = self.urgent, []
+        found = super()._end_next(ended)
+        self.urgent = urgent
+        return found or super()._end_next(ended)
+
+
+class _WaitFreesNobody(HoareConditionCore):
+    def wait(self, claim: Any, waiter: Any) -> tuple[Request[Any], list[Request[Any]]]:
+        request = self.enqueue(claim, waiter=waiter)
+        self.lock.give_back(claim)
+        return request, []
+
+
+@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
+class SignalledStandInLine(Stage):
+    """A signal only moves the waiter to the end of the line (Mesa)."""
+
+    def __init__(self) -> None:
+        super().__init__(_Mesa)
+
+
+@fault(HoareSpec, "core", refuted_by="what_the_signaller_saw_still_holds")
+class SignalledComeTooLate(SignalledStandInLine):
+    """A signalled waiter stands in line (Mesa), and another consumes what it was promised."""
+
+
+@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
+class SignallersJoinTheLine(Stage):
+    """Whoever signals waits behind those in line."""
+
+    def __init__(self) -> None:
+        super().__init__(_SignallerJoinsTheLine)
+
+
+@fault(HoareSpec, "core", refuted_by="one_inside_at_a_time")
+class TwoAfterASignal(Stage):
+    """The waiter goes on, and so does whoever signalled."""
+
+    def __init__(self) -> None:
+        super().__init__(_SignallerStays)
+
+
+@fault(HoareSpec, "core", refuted_by="signallers_go_first")
+class NewestSignallerFirst(Stage):
+    """Those who signalled are a stack."""
+
+    def __init__(self) -> None:
+        super().__init__(monitor=_NewestSignallerFirst)
+
+
+@fault(HoareSpec, "core", refuted_by="nothing_grantable_waits")
+class WaitFreesNobody(Stage):
+    """Whoever waits frees the monitor and lets nobody in."""
+
+    def __init__(self) -> None:
+        super().__init__(_WaitFreesNobody)
+
+
+@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
+class CancelledIsForgotten(Stage):
+    """A cancelled waiter does not get in again (N4: returns without the lock)."""
+
+    def __init__(self) -> None:
+        super().__init__(_CancelledIsForgotten)
+
+
+@fault(HoareSpec, "core", refuted_by="who_signalled_gets_in_again")
+class TheLineGoesFirst(Stage):
+    """Whoever signalled gets in only when nobody is in line."""
+
+    def __init__(self) -> None:
+        super().__init__(monitor=_LineFirst)

@@ -1,0 +1,153 @@
+"""Bugs that monitors of others had, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from structsync import Status
+from structsync._core.arbiter import Arbiter
+from structsync._core.entry import EntryCore, Guard, Invocation
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from ._box import BoxCore
+from ._planting import break_only
+from .monitor import MonitorSpec
+
+Ended = list[Request[Any]]
+
+
+@fault(MonitorSpec, "core", refuted_by="one_inside_at_a_time")
+class TwoInside(BoxCore):
+    """A newcomer that is permitted does not look whether somebody is inside."""
+
+    def admissible(self, claim: Invocation, priority: int = 0) -> bool:
+        return self.cause is None and claim.entry.cause is None and claim.entry.permits(claim)
+
+
+@fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
+class LeavingAsksNobody(BoxCore):
+    """Whoever leaves lets in nobody, although what changed permits somebody (no signal on exit)."""
+
+    def release(self, claim: Invocation) -> Ended:
+        self.give_back(claim)
+        return []
+
+
+@fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
+class ReplacingAGuardAsksNobody(BoxCore):
+    """A guard is removed, and those whom it held up sleep on."""
+
+    def constrain(self, entry: EntryCore, guard: Guard | None) -> Ended:
+        entry.guard = guard
+        return []
+
+
+@fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
+class OnlyTheOldestOfAnEntryIsAsked(BoxCore):
+    """One look at the head of a line, although its guard depends on the call."""
+
+    def candidates(self) -> Iterable[Request[Invocation]]:
+        heads = [next(iter(line.values())) for line in self.lines.values()]
+        return sorted(heads, key=lambda request: request.ticket)
+
+
+@fault(MonitorSpec, "core", refuted_by="guards_hold_at_the_grant")
+class TheGuardIsNotAskedAgain(BoxCore):
+    """Whoever is first in line when the monitor becomes free gets in, permitted or not."""
+
+    def admits(self, claim: Invocation) -> bool:
+        waits = claim.entry in self.lines
+        return self.owner is None and (waits or claim.entry.permits(claim))
+
+
+@fault(MonitorSpec, "core", refuted_by="nobody_permitted_is_passed")
+class TheEntriesAreAskedInTurn(BoxCore):
+    """The first entry that has a call that is permitted is served, however old the others' are."""
+
+    def candidates(self) -> Iterable[Request[Invocation]]:
+        return [request for line in self.lines.values() for request in reversed(line.values())]
+
+
+@fault(MonitorSpec, "core", refuted_by="an_error_ends_its_own_call_only")
+class AnErrorReachesTheWholeLine(BoxCore):
+    """A guard raises, and whoever waits is told."""
+
+    def settle(self) -> Ended:
+        ended = super().settle()
+        for request in ended:
+            if isinstance(getattr(request, "cause", None), Exception):
+                return ended + break_all(self, request.cause)
+        return ended
+
+
+@fault(MonitorSpec, "core", refuted_by="nobody_waits_where_a_guard_raises")
+class AnErrorMeansNo(BoxCore):
+    """The error of a guard is swallowed, and its call waits for ever."""
+
+    def admits(self, claim: Invocation) -> bool:
+        try:
+            return super().admits(claim)
+        except Exception:  # noqa: BLE001 - the fault
+            return False
+
+
+@fault(MonitorSpec, "core", refuted_by="nobody_waits_for_what_was_taken_out")
+class TakenOutTellsNobody(BoxCore):
+    """An entry is taken out of service, and those who wait for it hang (C2: CPython gh-117531)."""
+
+    def remove(self, entry: EntryCore, cause: Hashable) -> Ended:
+        entry.cause = cause
+        return []
+
+
+@fault(MonitorSpec, "core", refuted_by="whoever_is_inside_cannot_enter")
+class WaitsForItself(BoxCore):
+    """A task inside calls another entry, and waits until it has left itself."""
+
+    def refuse_impossible(self, claim: Invocation) -> None:
+        pass
+
+
+@fault(MonitorSpec, "core", refuted_by="only_who_is_inside_leaves")
+class AnybodyLeaves(BoxCore):
+    """Whoever gives the monitor back frees it."""
+
+    def give_back(self, claim: Invocation) -> None:
+        self.owner = None
+
+
+@fault(MonitorSpec, "core", refuted_by="the_lines_of_the_entries_are_the_line")
+class TheIndexKeepsTheWithdrawn(BoxCore):
+    """Whoever withdraws is forgotten by the line and not by the index into it."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        if not Arbiter.leave(self, request):
+            return None
+        request.status = Status.WITHDRAWN
+        return []
+
+
+@fault(MonitorSpec, "core", refuted_by="who_needs_no_permission_is_served")
+class TheYoungestIsNext(BoxCore):
+    """Of those who are permitted the youngest gets in."""
+
+    def candidates(self) -> Iterable[Request[Invocation]]:
+        return reversed(self.line.values())
+
+
+@fault(MonitorSpec, "core", refuted_by="nobody_waits_out_of_service")
+class ClosingTellsOne(BoxCore):
+    """Closing tells one of those in line; the others hang (C2: CPython gh-117531)."""
+
+    def end(self, cause: Hashable) -> Ended:
+        ended: Ended = break_only(self, self.waiting()[:1], str(cause))
+        return ended
+
+
+def break_all(core: BoxCore, cause: Any) -> Ended:
+    ended = core.waiting()
+    for request in ended:
+        core._break(request, cause)
+    return ended
