@@ -53,7 +53,12 @@ def test_a_program_that_is_over_and_has_no_rule_left_is_no_example(
             await trio.lowlevel.checkpoint()
 
     rejected: list[bool] = []
-    monkeypatch.setattr(_stateful, "reject", lambda: (rejected.append(True), reject()))
+
+    def noted() -> None:
+        rejected.append(True)
+        reject()
+
+    monkeypatch.setattr(_stateful, "reject", noted)
     assert failure(Machine, 10, suppress_health_check=[*HealthCheck]) is None
     assert rejected
 
