@@ -120,6 +120,8 @@ class RWLockCore(ClaimantArbiter):
     # The mode decides the place in line; whatever number a caller has is not asked for.
 
     def admissible(self, claim: Access, priority: int = 0) -> bool:
+        if self.line and self._waits(claim.claimant):
+            return False  # where its mode goes first it would pass itself; refused when it joins
         return super().admissible(claim, claim.mode is self.later)
 
     def join(self, request: Request[Any], priority: int = 0) -> None:

@@ -306,4 +306,6 @@ async def test_what_is_handed_over_never_looks_free(start: Start) -> None:
 def test_no_primitive_is_missing_among_those_closed_here() -> None:
     exported = [getattr(structsync, name) for name in structsync.__all__]
     primitives = {c.__name__ for c in exported if isinstance(c, type) and issubclass(c, Primitive)}
-    assert primitives - set(BUSY) == {"Primitive", "Condition"}  # conditions have their own tests
+    # conditions and monitors have their own tests
+    others = {"Condition", "Monitor", "MonitorCondition"}
+    assert primitives - set(BUSY) == {"Primitive", *others}
