@@ -224,8 +224,8 @@ class SteppingGates(Stepping, GateEngine):
             error = self._ended.error
             if isinstance(error, trio.TrioInternalError):
                 self.crashed(error.__cause__ or error)
-            elif self.ending is None:
-                raise error
+            # Any other was raised while the execution was unwound, and says nothing.
+            assert self.ending is not None, error
 
     def close(self) -> None:
         release(self)

@@ -9,7 +9,9 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.testing import Verdict, _endless, explore
+from structsync.testing import Settings, Verdict, _endless, explore
+from structsync.testing._explore import with_handle
+from structsync.testing._search import explore_outcomes
 
 STEPS = 200  # more than enough, and soon over
 
@@ -109,6 +111,16 @@ def test_the_search_goes_on_with_more_deviations_until_it_is_there(
     failure = explore(who_looks_first_looks_for_ever, cancels=0, max_steps=STEPS).failure
     assert failure is not None
     assert failure.kind == "endless"
+
+
+def test_it_is_an_outcome_where_all_are_collected() -> None:
+    test = with_handle(who_looks_first_looks_for_ever)
+    by_states, plainly = (
+        explore_outcomes(test, Settings(cancels=0, max_steps=STEPS, search=search))
+        for search in ("states", "plain")
+    )
+    assert by_states.outcomes == plainly.outcomes
+    assert len(by_states.outcomes) == 2
 
 
 def test_a_search_that_was_stopped_says_nothing_about_rounds() -> None:
