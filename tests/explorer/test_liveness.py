@@ -91,6 +91,10 @@ def test_somebody_starves_where_others_may_barge() -> None:
     assert failure.replayed == "same"
 
 
+def test_a_cancellation_that_would_end_it_is_owed_to_nobody() -> None:
+    assert starved(loops(Barging), cancels=1, cancel="scopes").kind == "starvation"
+
+
 def test_the_counterexample_says_where_the_cycle_begins() -> None:
     shown = starved(loops(Barging)).counterexample
     assert shown.cycle_start is not None
