@@ -62,7 +62,8 @@ def acquire_all(*claims: Claim) -> AllOf:
 
     Args:
       claims: from ``claim()`` of a :class:`Semaphore`, a :class:`Lock`, a :class:`CapacityLimiter`
-          or a primitive of your own; with the policy ``"fifo"``.
+          or a primitive of your own, or ``read_claim()`` and ``write_claim()`` of an
+          :class:`RWLock`; with the policy ``"fifo"``.
 
     Raises:
       ValueError: if there is no claim, or a policy is not ``"fifo"``; on entry, if a semaphore never

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
 from . import _park
 from ._core.rwlock import READ, WRITE, Access, Mode, RWLockCore, RWPolicyName, make_core
+from .claims import Claim
 from .primitive import OwnedPrimitive, PrimitiveStatistics
 
 
@@ -152,6 +154,24 @@ class RWLock(OwnedPrimitive[Access]):
     def write_locked(self) -> Locked:
         """Return an async context manager that holds the lock for writing."""
         return Locked(self, WRITE)
+
+    def read_claim(self) -> Claim:
+        """Return a claim to read, for :func:`acquire_all` and :func:`acquire_any`.
+
+        The reader is to be the task that acquires, whichever made the claim.
+        """
+        return Claim(self, partial(Access, READ))
+
+    def write_claim(self) -> Claim:
+        """Return a claim to write; as :meth:`read_claim`."""
+        return Claim(self, partial(Access, WRITE))
+
+    @enable_ki_protection
+    def _leave(self, claim: Access) -> None:
+        # The body may have downgraded; and where the lock ended under it, it was told so already.
+        held = self._core.held_by(claim.claimant)
+        if held is not None or self._core.cause is None:
+            self._give_back(held or claim)
 
     def statistics(self) -> RWLockStatistics:
         """Return the state of this lock, for debugging."""
