@@ -212,11 +212,6 @@ def one_reader_enters_where_a_writer_leaves(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PhaseFairCore, "writing_ended", writing_ended)
 
 
-def who_waited_to_read_is_still_indexed(patch: pytest.MonkeyPatch) -> None:
-    """One that was granted is granted again where a writer leaves."""
-    patch.setattr(PhaseFairCore, "settle", RWLockCore.settle)
-
-
 def numbers_are_given_on_arrival(patch: pytest.MonkeyPatch) -> None:
     intact = BarrierCore.enqueue
 
@@ -272,7 +267,6 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             newcomers_barge,
             readers_enter_beside_a_writer,
             one_reader_enters_where_a_writer_leaves,
-            who_waited_to_read_is_still_indexed,
         )
     ],
     (BarrierMachine, numbers_are_given_on_arrival),
