@@ -208,9 +208,7 @@ def turn_partners_away(rules: Rules, cause: Hashable) -> None:
         _park.change(one.home, partial(one.arbiter.turn_away, one.entry, cause))
 
 
-def read_guard(
-    function: GuardFunction, *, first: str | None = None, what: str = "guard"
-) -> Guard:
+def read_guard(function: GuardFunction, *, first: str | None = None, what: str = "guard") -> Guard:
     """Return the guard that the function is, with or without the request after its first parameter.
 
     Raises:

@@ -88,7 +88,7 @@ class Synchronizer:
     def trigger(self, entry: Entry[..., Any], fn: Callable[..., object]) -> None:
         """Run a function whenever a call of an entry starts, before its body and in the same step.
 
-        Triggers run in the order in which they were set. One that raises ends the call (and those
+        Those of one call run in the order in which they were set. One that raises ends the call (and those
         that were to start with it, see :meth:`atomic`): the caller gets the error, the body does not
         run, the later triggers neither; what the earlier ones did stays.
 

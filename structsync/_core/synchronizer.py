@@ -172,7 +172,9 @@ class SynchronizerCore:
         """
         bonded = dict.fromkeys(each for one in group for each in one.bonded())
         if len(bonded) < len(group) or len({one.arbiter for one in bonded}) < len(bonded):
-            names = ", ".join(one.entry.name for one in [*group, *(each for each in bonded if each not in group)])
+            names = ", ".join(
+                one.entry.name for one in [*group, *(each for each in bonded if each not in group)]
+            )
             raise ValueError(
                 f"entries that start together must be of different monitors, and two of {names} are "
                 "not: only one call at a time can be inside a monitor"

@@ -263,7 +263,11 @@ async def async_function() -> bool:
 @pytest.mark.parametrize("rule", ["disable", "trigger"])
 @pytest.mark.parametrize(
     ("function", "match"),
-    [(async_function, "must be a sync function"), (3, "must be callable"), (lambda a, b: 1, "take")],
+    [
+        (async_function, "must be a sync function"),
+        (3, "must be callable"),
+        (lambda a, b: 1, "take"),
+    ],
 )
 async def test_a_rule_is_refused_at_registration(rule: str, function: Any, match: str) -> None:
     async with Synchronizer() as synchronizer:
@@ -292,5 +296,3 @@ async def test_a_synchronizer_takes_entries() -> None:
 def test_a_synchronizer_is_not_copied() -> None:
     with pytest.raises(TypeError, match="cannot be copied"):
         Synchronizer().__reduce_ex__(2)
-
-
