@@ -137,7 +137,11 @@ class Synchronizer:
 
     def _change(self, entry: Entry[..., Any], rule: Callable[[], None]) -> None:
         # A rule only forbids, so nobody can start because of it.
-        _park.change(entry._monitor, lambda: rule() or [])
+        def transition() -> list[Any]:
+            rule()
+            return []
+
+        _park.change(entry._monitor, transition)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a Synchronizer cannot be copied or pickled: its rules are in the monitors")

@@ -10,7 +10,8 @@ from .gate import ask
 from .request import Request
 
 if TYPE_CHECKING:
-    from .synchronizer import Left, Rules
+    from .arbiter import Left
+    from .synchronizer import Rules
 
 
 @final

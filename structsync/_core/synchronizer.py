@@ -16,7 +16,7 @@ would have to be compared with two lines, and the order of arrival in a monitor 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .arbiter import Group, Left, OutOfService
 from .request import GRANTED, Request
@@ -24,6 +24,8 @@ from .request import GRANTED, Request
 if TYPE_CHECKING:
     from .entry import Call, EntryCore, Guard, Invocation, Trigger
     from .monitor import MonitorCore
+
+T = TypeVar("T")
 
 
 class Rules(Group):
@@ -52,7 +54,7 @@ class Rules(Group):
 
     def bonded(self) -> list[Rules]:
         """Return the entries whose calls start together with those of this one, itself first."""
-        found = [self]
+        found: list[Rules] = [self]
         for one in found:  # it grows: groups that share an entry are one group
             for _, group in one.bonds:
                 found += [each for each in group if each not in found]
@@ -81,7 +83,7 @@ class Rules(Group):
             rules = request.claim.entry.rules
             try:
                 admitted = self.arbiter.admits(request.claim)
-            except BaseException:  # noqa: BLE001, S112 - harmless: it is told when its own monitor is settled
+            except BaseException:  # noqa: BLE001 - harmless: it is told when its own monitor is settled
                 continue
             if admitted and rules is self:
                 return cast("Call", request)
@@ -195,9 +197,13 @@ class SynchronizerCore:
         concerned = list(self.concerned)
         self.concerned.clear()
         for rules in concerned:
-            for list_of in (rules.disabling, rules.triggers, rules.bonds):
-                list_of[:] = [one for one in list_of if one[0] is not self]  # type: ignore[index]  # each of its own kind
+            self._forget(rules.disabling)
+            self._forget(rules.triggers)
+            self._forget(rules.bonds)
             if not (rules.disabling or rules.triggers or rules.bonds):
                 rules.entry.rules = None
                 del rules.arbiter.rules[rules]
         return list({rules.arbiter: rules for rules in concerned}.values())
+
+    def _forget(self, rules: list[tuple[SynchronizerCore, T]]) -> None:
+        rules[:] = [one for one in rules if one[0] is not self]

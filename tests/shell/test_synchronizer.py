@@ -226,7 +226,7 @@ async def test_a_trigger_must_not_change_a_primitive() -> None:
 async def test_a_trigger_that_returns_a_coroutine_is_refused() -> None:
     a = Button()
     async with Synchronizer() as synchronizer:
-        synchronizer.trigger(a.on, lambda: trio.sleep(0))
+        synchronizer.trigger(a.on, lambda: async_function())
         with pytest.raises(TypeError, match="a trigger must be a sync function"):
             await a.on()
 
