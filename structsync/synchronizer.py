@@ -124,6 +124,8 @@ class Synchronizer:
         rules = [self._rules_of(entry) for entry in entries]
         if len(rules) < 2:
             raise ValueError(f"atomic needs two entries or more, not {len(rules)}")
+        for entry in entries[1:]:
+            self._change(entry, lambda: None)  # each of them may be in use by another run
         with out_of_service():
             self._change(entries[0], partial(self._core.atomic, rules))
 
