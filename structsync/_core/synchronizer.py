@@ -34,9 +34,9 @@ class Rules(Group):
     __slots__ = ("arbiter", "bonds", "disabling", "entry", "home", "triggers")
 
     def __init__(self, entry: EntryCore, arbiter: MonitorCore, home: Any) -> None:
-        self.entry = entry
-        self.arbiter = arbiter
-        self.home = home
+        self.entry: EntryCore = entry
+        self.arbiter: MonitorCore = arbiter
+        self.home: Any = home  # the monitor of the arbiter, opaque here; the shell's mark
         self.disabling: list[tuple[SynchronizerCore, Guard]] = []
         self.triggers: list[tuple[SynchronizerCore, Trigger]] = []
         self.bonds: list[tuple[SynchronizerCore, Sequence[Rules]]] = []
