@@ -49,6 +49,7 @@ from .scope import Scope as Scope
 from .scope import open_scope as open_scope
 from .semaphore import Semaphore as Semaphore
 from .semaphore import SemaphoreStatistics as SemaphoreStatistics
+from .synchronizer import Synchronizer as Synchronizer
 from .wait_queue import WaitQueue as WaitQueue
 
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "Semaphore",
     "SemaphoreStatistics",
     "Status",
+    "Synchronizer",
     "WaitQueue",
     "acquire_all",
     "acquire_any",

@@ -43,6 +43,7 @@ from ._service import check_run, out_of_service, running_task
 from .events import EventKind, emit, emit_ended
 
 if TYPE_CHECKING:
+    from ._core.entry import Invocation
     from ._core.hoare import HoareConditionCore
     from ._core.lock import LockCore
     from ._core.rwlock import RWLockCore
@@ -86,6 +87,28 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
     await wait_task_rescheduled(partial(_abort, primitive, request, core.withdraw))
     if primitive._owned:
         _holdings.hold(claim, primitive)  # type: ignore[arg-type]  # it is owned
+
+
+@enable_ki_protection
+async def enter(monitor: Monitor, invocation: Invocation) -> None:
+    """Enter a monitor by an entry that synchronizers concern, or wait in line for it."""
+    if threads:
+        refuse_user_code()
+    if monitor._thread != get_ident():
+        check_run(monitor)
+    await checkpoint_if_cancelled()
+    with out_of_service():
+        request, ended = monitor._core.arrive(invocation, current_task())
+    if monitor._observers:
+        emit("requested", monitor, invocation, current_task())
+    wake(monitor, ended)
+    if request.status is PENDING:
+        request.parked = True
+        await wait_task_rescheduled(partial(_abort, monitor, request, monitor._core.withdraw))
+    elif request.status is GRANTED:
+        await cancel_shielded_checkpoint()
+    else:
+        raise error_of_ended(request)
 
 
 @enable_ki_protection
@@ -285,9 +308,9 @@ def _resume(request: Request[Any]) -> None:
 
 
 def _emit_elsewhere(elsewhere: Sequence[Ended]) -> None:
-    for member, ended in elsewhere:
-        if member.home._observers:
-            emit_ended(member.home, ended)
+    for place, ended in elsewhere:
+        if place.home._observers:
+            emit_ended(place.home, ended)
 
 
 def _abort(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -29,6 +30,7 @@ from ._core.entry import EntryCore, Guard, Invocation
 if TYPE_CHECKING:
     from typing import Self
 
+    from ._core.synchronizer import Rules
     from .monitor import Monitor
 
 P = ParamSpec("P")
@@ -76,7 +78,10 @@ class Entry(Generic[P, T]):
         """
         task = current_task()
         invocation = Invocation(self._core, task, args, kwargs)
-        await _park.acquire(self._monitor, invocation)
+        if self._core.rules is None:
+            await _park.acquire(self._monitor, invocation)
+        else:
+            await _park.enter(self._monitor, invocation)
         try:
             return await _run(self.__wrapped__, *args, **kwargs)
         finally:
@@ -93,6 +98,8 @@ class Entry(Generic[P, T]):
         """
         core, cause = self._monitor._core, EntryClosed(self._core.name)
         _park.change(self._monitor, lambda: core.remove(self._core, cause))
+        if self._core.rules is not None:
+            turn_partners_away(self._core.rules, cause)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("an Entry cannot be copied or pickled: tasks wait for this one")
@@ -195,19 +202,25 @@ def check_body(function: object) -> None:
         )
 
 
-def read_guard(function: GuardFunction, *, first: str | None = None) -> Guard:
+def turn_partners_away(rules: Rules, cause: Hashable) -> None:
+    """End the calls that wait for an entry that is closed: they were to start together with its own."""
+    for one in rules.bonded()[1:]:
+        _park.change(one.home, partial(one.arbiter.turn_away, one.entry, cause))
+
+
+def read_guard(function: GuardFunction, *, first: str | None = None, what: str = "guard") -> Guard:
     """Return the guard that the function is, with or without the request after its first parameter.
 
     Raises:
       TypeError: if it is not a sync function with such parameters.
     """
-    check_sync(function, "guard")
+    check_sync(function, what)
     before = () if first is None else (first,)
     try:
         signature = inspect.signature(function)
     except ValueError:  # some functions written in C
         raise TypeError(
-            f"guard has no signature to read: {function!r}; wrap it in a lambda"
+            f"{what} has no signature to read: {function!r}; wrap it in a lambda"
         ) from None
     for particular in (False, True):
         try:
@@ -217,6 +230,6 @@ def read_guard(function: GuardFunction, *, first: str | None = None) -> Guard:
         return Guard(function, particular=particular)
     names = ", ".join(before)
     raise TypeError(
-        f"guard must take ({names}) or ({', '.join((*before, 'request'))}), not {signature}: "
+        f"{what} must take ({names}) or ({', '.join((*before, 'request'))}), not {signature}: "
         f"{function!r}"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, final, overload
 
@@ -11,7 +11,7 @@ from trio.lowlevel import Task, enable_ki_protection
 from . import _park
 from ._core.entry import Guard, Invocation
 from ._core.monitor import MonitorCore
-from .entries import Entry, GuardFunction, check_body, read_guard
+from .entries import Entry, GuardFunction, check_body, read_guard, turn_partners_away
 from .monitor_condition import MonitorCondition
 from .primitive import Primitive, PrimitiveStatistics
 
@@ -150,6 +150,11 @@ class Monitor(Primitive[Invocation]):
     def condition(self) -> MonitorCondition:
         """Return a new condition, to wait on inside this monitor."""
         return MonitorCondition(self)
+
+    def _end(self, cause: Hashable) -> None:
+        super()._end(cause)
+        for rules in self._core.rules:
+            turn_partners_away(rules, cause)
 
     def statistics(self) -> MonitorStatistics:
         """Return the state of this monitor, for debugging."""

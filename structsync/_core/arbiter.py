@@ -20,7 +20,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias
 
 from .policy import Policy, make_policy
 from .request import BROKEN, GRANTED, WITHDRAWN, ClaimT, Request
@@ -32,6 +32,19 @@ class OutOfService(Exception):
     def __init__(self, cause: Hashable) -> None:
         super().__init__(cause)
         self.cause = cause
+
+
+class Place(Protocol):
+    """A line, seen from another one."""
+
+    @property
+    def arbiter(self) -> Arbiter[Any]: ...
+    @property
+    def home(self) -> Any: ...  # the primitive of the arbiter, opaque here; the shell's mark
+
+
+#: A place that is to be settled, and what has ended there already.
+Left: TypeAlias = "tuple[Place, list[Request[Any]]]"
 
 
 class Group(ABC):
@@ -46,6 +59,10 @@ class Group(ABC):
     @abstractmethod
     def ended_with(self, request: Request[Any]) -> None:
         """End the others with a request that has ended just now; settle nothing."""
+
+    @abstractmethod
+    def left(self, request: Request[Any]) -> Sequence[Left]:
+        """Return where else something has ended with it, or may be grantable now."""
 
 
 class Arbiter(ABC, Generic[ClaimT]):
@@ -62,6 +79,7 @@ class Arbiter(ABC, Generic[ClaimT]):
           that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
     """
 
+    request_type: ClassVar[type[Request[Any]]] = Request
     state_fields: ClassVar[tuple[str, ...]] = ()  # the annotated attributes of the subclasses
 
     def __init_subclass__(cls) -> None:
@@ -134,7 +152,7 @@ class Arbiter(ABC, Generic[ClaimT]):
           Exception: what :meth:`refuse_impossible` raises, if it can never be granted.
         """
         self.refuse(claim)
-        request = Request(claim, self.next_ticket, waiter)
+        request = self.request_type(claim, self.next_ticket, waiter)
         self.join(request, priority)
         return request
 
@@ -266,4 +284,4 @@ class Arbiter(ABC, Generic[ClaimT]):
         self.line.clear()
         tickets = self.policy.restore(ranks, len(line))
         for ticket, (claim, waiter) in zip(tickets, line, strict=True):
-            self.line[ticket] = Request(claim, ticket, waiter)
+            self.line[ticket] = self.request_type(claim, ticket, waiter)

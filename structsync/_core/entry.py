@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from types import CoroutineType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from .gate import ask
+from .request import Request
+
+if TYPE_CHECKING:
+    from .arbiter import Left
+    from .synchronizer import Rules
 
 
 @final
@@ -56,29 +61,67 @@ class Guard:
         answer = ask(self.function, invocation) if self.particular else ask(self.function)
         if answer is True or not answer:
             return answer is True
-        if isinstance(answer, CoroutineType):
-            answer.close()
-            raise TypeError(
-                f"a guard must be a sync function, but it returned a coroutine: {answer!r}"
-            )
+        refuse_coroutine(answer, "guard")
         return True
 
 
-class EntryCore:
-    """One entry: its guard, and why it is out of service."""
+class Trigger:
+    """What a synchronizer does when a call starts."""
 
-    __slots__ = ("cause", "guard", "name")
+    __slots__ = ("function", "particular")
+
+    def __init__(self, function: Callable[..., object], *, particular: bool = False) -> None:
+        self.function: Callable[..., object] = function
+        self.particular: bool = particular  # whether it is given the invocation
+
+    def run(self, invocation: Invocation) -> None:
+        """Run it; what it raises is for those who start with this invocation."""
+        refuse_coroutine(
+            ask(self.function, invocation) if self.particular else ask(self.function), "trigger"
+        )
+
+
+def refuse_coroutine(answer: object, what: str) -> None:
+    """Raise TypeError if a function that should have been sync returned a coroutine."""
+    if isinstance(answer, CoroutineType):
+        answer.close()
+        raise TypeError(
+            f"a {what} must be a sync function, but it returned a coroutine: {answer!r}"
+        )
+
+
+class EntryCore:
+    """One entry: its guard, what synchronizers say of it, and why it is out of service."""
+
+    __slots__ = ("cause", "guard", "name", "rules")
 
     def __init__(self, name: str, guard: Guard | None = None) -> None:
         self.name: str = name
         self.guard: Guard | None = guard
         self.cause: Hashable = None  # why it was taken out of its monitor; None while it is in
+        self.rules: Rules | None = None  # None while no synchronizer concerns it
 
     @property
     def particular(self) -> bool:
         """Whether of two who wait here the older may be refused and the younger permitted."""
-        return self.guard is not None and self.guard.particular
+        if self.guard is not None and self.guard.particular:
+            return True
+        return self.rules is not None and self.rules.particular
 
     def permits(self, invocation: Invocation) -> bool:
         """Return whether the state permits this invocation. Asked while the monitor is free only."""
-        return self.guard is None or self.guard.holds(invocation)
+        if self.guard is not None and not self.guard.holds(invocation):
+            return False
+        return self.rules is None or self.rules.permit(invocation)
+
+
+class Call(Request[Invocation]):
+    """An invocation in the line of a monitor."""
+
+    __slots__ = ("left",)
+
+    left: list[Left]  # what is to be settled elsewhere, once it has ended by the rules of its entry
+
+    @property
+    def group(self) -> Rules | None:  # type: ignore[override]  # those that hold now: they come and go while it waits
+        return self.claim.entry.rules

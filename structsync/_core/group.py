@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from .arbiter import Arbiter, Group
+from .arbiter import Arbiter, Group, Left, Place
 from .request import GRANTED, PENDING, WITHDRAWN, Request
 
 
@@ -51,8 +51,8 @@ class Member(Request[Any]):
         self.group.parked = parked
 
 
-#: A member that has ended, and all that ended in its line because of that: itself first.
-Ended: TypeAlias = tuple[Member, list[Request[Any]]]
+#: A line, and all that ended there because of what ended elsewhere, in this order.
+Ended: TypeAlias = tuple[Place, list[Request[Any]]]
 
 
 class Claims(Group):
@@ -132,31 +132,29 @@ class Claims(Group):
                     one.arbiter.admit(one.claim)
                 one.status = GRANTED if granted else WITHDRAWN
 
+    def left(self, request: Request[Any]) -> Sequence[Left]:
+        """Return the other members, which have ended with this one."""
+        return [(one, [one]) for one in self.members if one is not request]
+
     def granted(self) -> list[Member]:
         """Return the members that are granted."""
         return [one for one in self.members if one.status is GRANTED]
 
 
 def carry_on(ended: Iterable[Request[Any]]) -> list[Ended]:
-    """Settle every line that a group has left because of these ended requests; and so on.
+    """Settle every line that these ended requests concern beside their own; and so on.
 
     Returns what ended in those lines, in the order in which it did.
     """
     elsewhere: list[Ended] = []
-    left = _others(ended)
-    for member in left:  # it grows: what is settled may let in another group
-        further = member.arbiter.settle()
-        elsewhere.append((member, [member, *further]))
-        left += _others(further)
+    left = _left(ended)
+    for place, already in left:  # it grows: what is settled may let in another group
+        further = place.arbiter.settle()
+        elsewhere.append((place, [*already, *further]))
+        left += _left(further)
     return elsewhere
 
 
-def _others(ended: Iterable[Request[Any]]) -> list[Member]:
-    """Return the members that have ended with one of these requests."""
-    return [
-        other
-        for one in ended
-        if isinstance(one, Member)
-        for other in one.group.members
-        if other is not one
-    ]
+def _left(ended: Iterable[Request[Any]]) -> list[Left]:
+    """Return what these requests have left to settle."""
+    return [each for one in ended if one.group is not None for each in one.group.left(one)]

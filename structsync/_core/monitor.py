@@ -6,7 +6,7 @@ the oldest is looked at: ten thousand callers of one entry cost a call of anothe
 
 Two questions have one home each. *May it be granted now?* is :meth:`MonitorCore.admits`: the monitor is
 free, and the entry permits it. *It is granted* is :meth:`MonitorCore.admit`. Both are asked, one right
-after the other, in one place for those who wait (``_end_next``) and one for those who need not (the
+after the other, in one place for those who wait (``_end``) and one for those who need not (the
 shell's acquire, between which and ``take`` nobody runs).
 
 An error of a guard ends the request that was looked at and no other (I6).
@@ -22,11 +22,12 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .arbiter import Arbiter, OutOfService
-from .entry import EntryCore, Guard, Invocation
+from .entry import Call, EntryCore, Guard, Invocation
 from .request import GRANTED, Request
 
 if TYPE_CHECKING:
     from .condition import ConditionCore
+    from .synchronizer import Rules
 
 Ended = list[Request[Any]]
 
@@ -35,6 +36,7 @@ class MonitorCore(Arbiter[Invocation]):
     """Who is inside, and those who want to be."""
 
     owner: Hashable  # the task inside; None while the monitor is free
+    request_type: ClassVar[type[Request[Any]]] = Call
     possession: ClassVar[str] = "be inside the monitor"  # what its conditions demand
 
     def __init__(self) -> None:
@@ -47,6 +49,8 @@ class MonitorCore(Arbiter[Invocation]):
         self.reentry: EntryCore = EntryCore("wait")
         # The conditions that have waiters: the end of the monitor reaches those too.
         self.conditions: dict[ConditionCore, None] = {}
+        # What synchronizers say of its entries, for the same reason.
+        self.rules: dict[Rules, None] = {}
 
     @property
     def at_rest(self) -> bool:
@@ -67,6 +71,8 @@ class MonitorCore(Arbiter[Invocation]):
         super().refuse(claim)
         if claim.entry.cause is not None:
             raise OutOfService(claim.entry.cause)
+        if claim.entry.rules is not None:
+            claim.entry.rules.refuse()
 
     def refuse_impossible(self, claim: Invocation) -> None:
         if self.owner == claim.task:
@@ -93,10 +99,29 @@ class MonitorCore(Arbiter[Invocation]):
         """Take an entry out of service for good: break those who wait for it, refuse later calls."""
         if entry.cause is None:
             entry.cause = cause
+        return self.turn_away(entry, cause)
+
+    def turn_away(self, entry: EntryCore, cause: Hashable) -> Ended:
+        """Break those who wait for an entry."""
         ended = list(self.lines.get(entry, {}).values())
         for request in ended:
             self._break(request, cause)
         return ended
+
+    def arrive(self, claim: Invocation, waiter: Any = None) -> tuple[Request[Invocation], Ended]:
+        """Put a call into the line, and grant it at once if that is fair and the rules say so.
+
+        For an entry that synchronizers concern: its triggers run as a part of the grant.
+
+        Raises:
+          OutOfService: as :meth:`enqueue`.
+        """
+        request = self.enqueue(claim, waiter=waiter)
+        # At rest only the newcomer can be grantable, and not where the older of its entry are not.
+        older = len(self.lines[claim.entry]) > 1 and not claim.entry.particular
+        if self.owner is not None or older or not self._end(request):
+            return request, []
+        return request, [request, *self.settle()]
 
     def hand_over(self, signaller: Request[Any], waiter: Request[Any]) -> None:
         """Let the waiter in, in place of the one inside, who is the first to get in again."""
@@ -154,18 +179,27 @@ class MonitorCore(Arbiter[Invocation]):
             ended.append(request)
             return True
         for request in self.candidates():
-            try:
-                if not self.admits(request.claim):
-                    continue
-                self.admit(request.claim)
-            except BaseException as error:  # noqa: BLE001 - a guard's error ends its own request only (I6)
-                self._break(request, error)
-            else:
-                self.leave(request)
-                request.status = GRANTED
-            ended.append(request)
-            return True
+            if self._end(request):
+                ended.append(request)
+                return True
         return False
+
+    def _end(self, request: Request[Invocation]) -> bool:
+        """Grant a request if it can be granted now, or break it if its guard raises; say if it ended."""
+        claim = request.claim
+        try:
+            if not self.admits(claim):
+                return False
+        except BaseException as error:  # noqa: BLE001 - a guard's error ends its own request only (I6)
+            self._break(request, error)
+            return True
+        rules = claim.entry.rules
+        if rules is not None:
+            return rules.start(request)
+        self.admit(claim)
+        self.leave(request)
+        request.status = GRANTED
+        return True
 
     def release(self, claim: Invocation) -> Ended:
         self.give_back(claim)

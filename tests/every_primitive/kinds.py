@@ -31,6 +31,8 @@ from structsync import (
     acquire_any,
     entry,
 )
+from structsync._core.entry import Guard, Trigger
+from structsync._core.synchronizer import Rules, SynchronizerCore
 
 Direction = Literal["east", "west"]
 
@@ -371,6 +373,17 @@ class OfMonitor(OfWaitQueue):
         await p.go_through()
 
 
+class OfRules(OfMonitor):
+    """A call that waits for a synchronizer, too, whose trigger runs when it starts."""
+
+    def make(self) -> Any:
+        gate, core = Gate(), SynchronizerCore()
+        rules = Rules(gate.go_through._core, gate._core, gate)
+        core.disable(rules, Guard(lambda: not gate.opened))
+        core.trigger(rules, Trigger(lambda: None))
+        return gate
+
+
 class OfMonitorCondition(OfWaitQueue):
     """Getting into the monitor is part of the take, as it is of every wait in one.
 
@@ -411,6 +424,7 @@ KINDS: list[Kind] = [
     OfCondition("condition"),
     OfWaitQueue("wait queue"),
     OfMonitor("monitor", policy="eligible"),
+    OfRules("monitor under a synchronizer", policy="eligible"),
     OfMonitorCondition("monitor condition", policy="eligible"),
     OfParker("parker"),
     OfLimiter("limiter"),

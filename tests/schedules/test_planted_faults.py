@@ -24,6 +24,7 @@ from structsync._core.policy import Eligible, Fifo, Priority
 from structsync._core.request import WITHDRAWN, Request
 from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
+from structsync._core.synchronizer import Rules, SynchronizerCore
 from structsync._core.wait_queue import WaitQueueCore
 from structsync.primitive import OwnedPrimitive
 
@@ -37,6 +38,7 @@ from . import (
     test_rwlock,
     test_scope,
     test_semaphore,
+    test_synchronizer,
     test_user_written,
     test_wait_queue,
 )
@@ -402,6 +404,26 @@ def a_block_gives_back_the_first_alone(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Claims, "granted", lambda self: intact(self)[:1])
 
 
+# ==== Synchronizer ====
+
+
+def what_is_disabled_starts_all_the_same(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Rules, "permit", lambda self, invocation: True)
+
+
+def a_trigger_lets_nobody_in_elsewhere(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Rules, "left", lambda self, request: [])
+
+
+def the_first_of_two_does_not_wait_for_the_other(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Rules, "together", lambda self, call: [call])
+
+
+def the_end_of_the_rules_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    intact = SynchronizerCore.end
+    patch.setattr(SynchronizerCore, "end", lambda self: intact(self)[:0])
+
+
 # ==== Scope ====
 
 
@@ -627,6 +649,23 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_acquire_all.test_an_owner_that_ends_breaks_the_groups_that_wait,
         (the_end_of_an_owner_is_ignored,),
+    ),
+    (
+        test_synchronizer.test_at_most_one_switch_is_on,
+        (
+            what_is_disabled_starts_all_the_same,
+            a_trigger_lets_nobody_in_elsewhere,
+            a_cancelled_acquire_stays_in_line,
+            a_cancellation_beats_a_grant,
+        ),
+    ),
+    (
+        test_synchronizer.test_calls_on_two_monitors_start_together,
+        (
+            the_first_of_two_does_not_wait_for_the_other,
+            the_end_of_the_rules_lets_nobody_in,
+            those_let_in_are_not_woken,
+        ),
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,

@@ -1,0 +1,145 @@
+"""Two monitors under one synchronizer: at most one switch is on, and two calls start together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync import Status
+from structsync._core.entry import EntryCore, Guard, Invocation, Trigger
+from structsync._core.group import carry_on
+from structsync._core.monitor import MonitorCore
+from structsync._core.request import Request
+from structsync._core.synchronizer import Rules, SynchronizerCore
+
+Ended = list[Request[Any]]
+
+# Each task makes one call: at which monitor, of which entry. The entries of one name have one rule.
+CALLS: dict[str, tuple[int, str]] = {
+    "on, here": (0, "on"),
+    "on, there": (1, "on"),
+    "off": (0, "off"),
+    "fails": (0, "fragile"),
+    "joins here": (0, "join"),
+    "joins there": (1, "join"),
+    "looks": (1, "look"),
+}
+
+
+class Defect(Exception):
+    """What a trigger raises."""
+
+
+class Switches:
+    """The monitors, the rules over them, and what the triggers change, as one part of the state.
+
+    Each transition is carried on to the other monitor at once, as the shell does it.
+    """
+
+    monitor: type[MonitorCore] = MonitorCore
+    rules: type[Rules] = Rules
+
+    def __init__(self) -> None:
+        self.monitors = [self.monitor(), self.monitor()]
+        self.entries = {place: EntryCore(place[1]) for place in dict.fromkeys(CALLS.values())}
+        # Made once: a call is equal to itself alone.
+        self.calls = {who: Invocation(self.entries[place], who) for who, place in CALLS.items()}
+        self.synchronizer = SynchronizerCore()
+        self.lit = 0
+        self.ran: list[str] = []  # whose triggers ran in this step
+
+    @property
+    def ruled(self) -> bool:
+        return bool(self.synchronizer.concerned)
+
+    # ==== The rules ====
+
+    def begin(self) -> None:
+        """Enter the block of the synchronizer."""
+        rules = {
+            (at, name): self.rules(entry, self.monitors[at], at)
+            for (at, name), entry in self.entries.items()
+            if name != "look"
+        }
+        for (_, name), one in rules.items():
+            if name == "on":
+                self.synchronizer.disable(one, Guard(lambda: self.lit))
+            self.synchronizer.trigger(one, Trigger(self._triggered, particular=True))
+            if name == "fragile":
+                self.synchronizer.trigger(one, Trigger(self._raise))
+        self.synchronizer.atomic([rules[0, "join"], rules[1, "join"]])
+
+    def end(self) -> Ended:
+        """Leave the block."""
+        self.lit = 0
+        return [
+            one for rules in self.synchronizer.end() for one in self.carried(rules.arbiter.settle())
+        ]
+
+    def _triggered(self, call: Invocation) -> None:
+        self.ran.append(call.task)
+        name = call.entry.name
+        if name == "on":
+            self.lit += 1
+        elif name in ("off", "fragile"):
+            self.lit = 0
+
+    def _raise(self) -> None:
+        raise Defect
+
+    # ==== Transitions; each returns the requests that it ended, in both monitors ====
+
+    def arrive(self, who: str) -> Ended:
+        _, ended = self.monitors[CALLS[who][0]].arrive(self.calls[who], who)
+        return self.carried(ended)
+
+    def withdraw(self, who: str) -> Ended:
+        request = self.request_of(who)
+        return self.carried([request, *(self.monitors[CALLS[who][0]].withdraw(request) or ())])
+
+    def leave(self, who: str) -> Ended:
+        return self.carried(self.monitors[CALLS[who][0]].release(self.calls[who]))
+
+    def close_join(self, at: int) -> Ended:
+        """Take one of the entries that start together out of service."""
+        entry = self.entries[at, "join"]
+        ended = self.monitors[at].remove(entry, "closed")
+        for one in entry.rules.bonded()[1:] if entry.rules is not None else ():
+            ended += one.arbiter.turn_away(one.entry, "closed")
+        return self.carried(ended)
+
+    def carried(self, ended: Ended) -> Ended:
+        """Return these and all that end elsewhere because of them."""
+        return [*ended, *(one for _, others in carry_on(ended) for one in others)]
+
+    # ==== Views ====
+
+    def line(self, at: int) -> list[str]:
+        return [one.waiter for one in self.monitors[at].line.values()]
+
+    def request_of(self, who: str) -> Request[Any]:
+        line = self.monitors[CALLS[who][0]].line.values()
+        return next(one for one in line if one.waiter == who)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        causes = tuple([one.cause for one in self.entries.values()])
+        return (tuple([one.snapshot() for one in self.monitors]), self.lit, self.ruled, causes)
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        monitors, lit, ruled, causes = snapshot
+        for one, its in zip(self.monitors, monitors, strict=True):
+            one.restore(its)
+        for entry in self.entries.values():
+            entry.cause = None  # what is closed already cannot be bonded
+        if ruled != self.ruled:
+            if ruled:
+                self.begin()
+            else:
+                self.synchronizer.end()
+        for entry, cause in zip(self.entries.values(), causes, strict=True):
+            entry.cause = cause
+        self.lit = lit
+        self.ran = []
+
+
+def granted(ended: Ended) -> list[str]:
+    return [one.waiter for one in ended if one.status is Status.GRANTED]

@@ -1,0 +1,150 @@
+"""Bugs that rules over several objects invite, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from structsync._core.arbiter import Left
+from structsync._core.entry import Call, Invocation
+from structsync._core.monitor import MonitorCore
+from structsync._core.request import Request
+from structsync._core.synchronizer import Rules
+from structsync.checking import fault
+
+from ._switches import CALLS, Ended, Switches
+from .synchronizer import SynchronizerSpec
+
+
+@fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
+class OtherMonitorsAreNotAsked(Switches):
+    """A trigger permits a call of another monitor, and that sleeps on (H1: a wakeup is lost)."""
+
+    def carried(self, ended: Ended) -> Ended:
+        started = [each for one in ended if one.group for each in one.group.left(one)]
+        return [*ended, *(one for _, already in started for one in already)]
+
+
+@fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
+class TheEndOfTheBlockAsksNobody(Switches):
+    """The rules are gone, and those whom they held up sleep on."""
+
+    def end(self) -> Ended:
+        self.lit = 0
+        self.synchronizer.end()
+        return []
+
+
+class AsksNewcomers(MonitorCore):
+    settling = False
+
+    def settle(self) -> Ended:
+        self.settling = True
+        ended = super().settle()
+        self.settling = False
+        return ended
+
+    def admits(self, claim: Invocation) -> bool:
+        return self.owner is None and (self.settling or claim.entry.permits(claim))
+
+
+@fault(SynchronizerSpec, "core", refuted_by="at_most_one_is_on")
+class DisabledOnArrivalOnly(Switches):
+    """Whoever is next in line is not asked again: between the look and the start another has started."""
+
+    monitor = AsksNewcomers
+
+
+class TakesTheOccupied(Rules):
+    __slots__ = ()
+
+    def next_call(self) -> Call | None:
+        line = self.arbiter.line.values()
+        return cast("Call | None", next((one for one in line if one.group is self), None))
+
+
+@fault(SynchronizerSpec, "core", refuted_by="one_inside_each_monitor")
+class AGroupEntersWhereSomebodyIs(Switches):
+    """Those that start together look at each other, and not at the monitor of the other."""
+
+    rules = TakesTheOccupied
+
+
+class StartsAlone(Rules):
+    __slots__ = ()
+
+    def together(self, call: Request[Any]) -> list[Call] | None:
+        return [cast("Call", call)]
+
+
+@fault(SynchronizerSpec, "core", refuted_by="calls_of_a_group_start_together")
+class TheFirstDoesNotWait(Switches):
+    """One of two starts, and the other does when it can: half a transfer."""
+
+    rules = StartsAlone
+
+
+@fault(SynchronizerSpec, "core", refuted_by="triggers_run_for_those_who_start")
+class TriggersRunOnArrival(Switches):
+    """The call is counted before it starts, and it may be cancelled before it does."""
+
+    def arrive(self, who: str) -> Ended:
+        ended = super().arrive(who)
+        rules = self.entries[CALLS[who]].rules
+        if rules is not None and not ended:
+            self.ran.append(who)
+        return ended
+
+
+@fault(SynchronizerSpec, "core", refuted_by="whose_trigger_raises_does_not_start")
+class TheErrorOfATriggerIsSwallowed(Switches):
+    """A trigger raises, and the call starts all the same."""
+
+    def _raise(self) -> None:
+        pass
+
+
+class TellsTwice(Rules):
+    __slots__ = ()
+
+    def left(self, request: Request[Any]) -> Sequence[Left]:
+        return [*super().left(request)] * 2
+
+
+@fault(SynchronizerSpec, "core", refuted_by="a_call_ends_once")
+class AGroupIsToldTwice(Switches):
+    """The second of those that start together is told by both monitors."""
+
+    rules = TellsTwice
+
+
+@fault(SynchronizerSpec, "core", refuted_by="nobody_waits_for_what_is_closed")
+class ClosingTellsItsOwnMonitorOnly(Switches):
+    """Whoever was to start together with calls that are refused from now on hangs."""
+
+    def close_join(self, at: int) -> Ended:
+        return self.carried(self.monitors[at].remove(self.entries[at, "join"], "closed"))
+
+
+@fault(SynchronizerSpec, "core", refuted_by="places_are_kept")
+class PlacesAreNotKept(Switches):
+    """When somebody gives up, the next in that line goes to its end (O2: gh-76915)."""
+
+    def withdraw(self, who: str) -> Ended:
+        ended = super().withdraw(who)
+        line = self.monitors[CALLS[who][0]].line
+        for ticket in list(line)[:1]:
+            line.move_to_end(ticket)
+        return ended
+
+
+class HeadBlocks(MonitorCore):
+    def candidates(self) -> Iterable[Request[Invocation]]:
+        return list(self.line.values())[:1]
+
+
+@fault(SynchronizerSpec, "core", refuted_by="what_no_rule_concerns_is_served")
+class DisabledCallsBlockTheLine(Switches):
+    """A call that no rule concerns waits behind one that is disabled."""
+
+    monitor = HeadBlocks

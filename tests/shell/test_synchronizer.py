@@ -1,0 +1,298 @@
+"""Rules over the entries of several monitors: disabling, triggers, and where they end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from structsync import Entry, Event, Monitor, Synchronizer, entry, observe
+
+settle = trio.testing.wait_all_tasks_blocked
+
+
+class Button(Monitor):
+    """On and off in turn, and it does not know of the others."""
+
+    is_on = False
+
+    @entry(when=lambda self: not self.is_on)
+    def on(self) -> None:
+        self.is_on = True
+
+    @entry(when=lambda self: self.is_on)
+    def off(self) -> None:
+        self.is_on = False
+
+    @entry
+    def look(self) -> bool:
+        return self.is_on
+
+
+def radio(synchronizer: Synchronizer, *buttons: Button) -> list[Button]:
+    """At most one of the buttons is on; return those that are."""
+    lit: list[Button] = []
+    for button in buttons:
+        synchronizer.disable(button.on, when=lambda: lit)
+        synchronizer.trigger(button.on, lambda button=button: lit.append(button))
+        synchronizer.trigger(button.off, lambda button=button: lit.remove(button))
+    return lit
+
+
+async def start(nursery: trio.Nursery, call: Any, *args: object) -> None:
+    nursery.start_soon(call, *args)
+    await settle()
+
+
+async def is_refused(call: Entry[..., Any]) -> bool:
+    """Say whether a call cannot start now."""
+    with trio.move_on_after(0) as scope:
+        await call()
+    return scope.cancelled_caught
+
+
+# ==== disabling and triggers ====
+
+
+async def test_of_three_radio_buttons_at_most_one_is_on() -> None:
+    a, b, c = Button(), Button(), Button()
+    told: list[list[bool]] = []
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        lit = radio(synchronizer, a, b, c)
+        for call in (a.on, b.on, c.on, a.off, c.off, b.off):
+            await start(nursery, call)
+            told.append([button.is_on for button in (a, b, c)])
+    assert told == [
+        *[[True, False, False]] * 3,
+        [False, True, False],  # the oldest that waits
+        [False, True, False],  # who turns off what is not on waits, too
+        [False, False, False],
+    ]
+    assert lit == []
+
+
+async def test_overlapping_synchronizers_compose() -> None:
+    a, b, c = Button(), Button(), Button()
+    async with Synchronizer() as left, Synchronizer() as right:
+        radio(left, a, b)
+        radio(right, b, c)
+        await a.on()
+        await c.on()
+        assert await is_refused(b.on)
+        await a.off()
+        assert await is_refused(b.on)
+        await c.off()
+        await b.on()
+        assert await is_refused(a.on)
+        assert await is_refused(c.on)
+
+
+async def test_calls_that_no_synchronizer_concerns_never_wait_behind_those_it_does() -> None:
+    monitor, got = Monitor(), list[int]()
+    get, set_ = monitor.entry(lambda: len(got)), monitor.entry(lambda value: got.append(value))
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        synchronizer.disable(set_, when=lambda: True)
+        for value in range(10):
+            await start(nursery, set_, value)
+        assert [await get() for _ in range(3)] == [0, 0, 0]
+        nursery.cancel_scope.cancel()
+
+
+async def test_the_end_of_the_block_permits_what_was_disabled() -> None:
+    button = Button()
+    async with trio.open_nursery() as nursery:
+        async with Synchronizer() as synchronizer:
+            synchronizer.disable(button.on, when=lambda: True)
+            await start(nursery, button.on)
+            assert button.statistics().tasks_waiting == 1
+    assert button.is_on
+    assert button.on._core.rules is None
+
+
+async def test_the_end_of_one_block_leaves_the_rules_of_the_other() -> None:
+    button = Button()
+    async with Synchronizer() as outer:
+        outer.disable(button.on, when=lambda: True)
+        async with Synchronizer() as inner:
+            inner.disable(button.on, when=lambda: False)
+        assert await is_refused(button.on)
+
+
+async def test_a_local_guard_is_asked_before_the_synchronizers() -> None:
+    button, asked = Button(), list[str]()
+    async with Synchronizer() as synchronizer:
+        synchronizer.disable(button.off, when=lambda: asked.append("synchronizer"))
+        assert await is_refused(button.off)
+        assert asked == []
+        await button.on()
+        await button.off()
+        assert asked == ["synchronizer"]
+
+
+async def test_disabling_and_triggers_may_look_at_the_request() -> None:
+    monitor, seen = Monitor(), list[Any]()
+    take = monitor.entry(lambda number: number)
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        synchronizer.disable(take, when=lambda request: request.args[0] > 1)
+        synchronizer.trigger(take, lambda request: seen.append(request.args))
+        await start(nursery, take, 2)
+        await take(1)
+        assert seen == [(1,)]
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_trigger_lets_in_those_of_other_monitors_and_so_on() -> None:
+    """A chain as long as many stacks would not be."""
+    buttons, turn = [Button() for _ in range(300)], [0]
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        for at, button in enumerate(buttons):
+            synchronizer.disable(button.on, when=lambda at=at: turn[0] != at)
+            synchronizer.trigger(button.on, lambda at=at: turn.__setitem__(0, at + 1))
+        for button in buttons[1:]:
+            nursery.start_soon(button.on)
+        await settle()
+        await buttons[0].on()
+    assert all(button.is_on for button in buttons)
+
+
+# ==== errors and cancellation ====
+
+
+async def test_a_guard_of_a_synchronizer_that_raises_fails_the_call_it_was_asked_about() -> None:
+    button, broken = Button(), list[int]()
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        synchronizer.disable(button.on, when=lambda: not broken or 1 // 0)
+
+        async def call() -> None:
+            with pytest.raises(ZeroDivisionError):
+                await button.on()
+
+        await start(nursery, call)
+        broken.append(1)
+        button.changed()
+        await call()
+    assert not button.is_on
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_trigger_that_raises_fails_its_call_and_keeps_what_earlier_ones_did(
+    waits: bool,
+) -> None:
+    a, b, done = Button(), Button(), list[str]()
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        synchronizer.disable(a.on, when=lambda: waits)
+        synchronizer.disable(b.on, when=lambda: not done)
+        synchronizer.trigger(a.on, lambda: done.append("first"))
+        synchronizer.trigger(a.on, lambda: 1 // 0)
+        synchronizer.trigger(a.on, lambda: done.append("third"))
+
+        async def call() -> None:
+            with pytest.raises(ZeroDivisionError):
+                await a.on()
+
+        await start(nursery, b.on)
+        await start(nursery, call)
+        waits = False
+        a.changed()
+        await settle()
+        assert (done, a.is_on, b.is_on) == (["first"], False, True)
+        assert await a.look() is False
+
+
+async def test_a_cancelled_call_has_run_no_trigger() -> None:
+    button, done = Button(), list[int]()
+    async with Synchronizer() as synchronizer:
+        synchronizer.disable(button.on, when=lambda: True)
+        synchronizer.trigger(button.on, lambda: done.append(1))
+        assert await is_refused(button.on)
+    async with Synchronizer() as synchronizer:
+        synchronizer.trigger(button.on, lambda: done.append(1))
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await button.on()
+    assert (done, button.is_on, button.statistics().tasks_waiting) == ([], False, 0)
+
+
+async def test_a_trigger_must_not_change_a_primitive() -> None:
+    a, b = Button(), Button()
+    async with Synchronizer() as synchronizer:
+        synchronizer.trigger(a.on, b.changed)
+        with pytest.raises(RuntimeError, match="must not change"):
+            await a.on()
+
+
+async def test_a_trigger_that_returns_a_coroutine_is_refused() -> None:
+    a = Button()
+    async with Synchronizer() as synchronizer:
+        synchronizer.trigger(a.on, lambda: async_function())
+        with pytest.raises(TypeError, match="a trigger must be a sync function"):
+            await a.on()
+
+
+async def test_a_call_of_a_concerned_entry_is_one_schedule_point() -> None:
+    button = Button()
+    async with Synchronizer() as synchronizer:
+        synchronizer.trigger(button.on, list)
+        with trio.testing.assert_checkpoints():
+            await button.on()
+
+
+async def test_observers_hear_of_both_monitors() -> None:
+    a, b, heard = Button(), Button(), list[Event]()
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        lit = radio(synchronizer, a, b)
+        await a.on()
+        with observe(heard.append):
+            await start(nursery, b.on)
+            await a.off()
+            await settle()
+        assert lit == [b]
+    kinds = [(event.primitive is b, event.kind) for event in heard]
+    assert kinds.count((True, "granted")) == kinds.count((False, "granted")) == 1
+
+
+# ==== misuse ====
+
+
+async def async_function() -> bool:
+    return True
+
+
+@pytest.mark.parametrize("rule", ["disable", "trigger"])
+@pytest.mark.parametrize(
+    ("function", "match"),
+    [
+        (async_function, "must be a sync function"),
+        (3, "must be callable"),
+        (lambda a, b: 1, "take"),
+    ],
+)
+async def test_a_rule_is_refused_at_registration(rule: str, function: Any, match: str) -> None:
+    async with Synchronizer() as synchronizer:
+        with pytest.raises(TypeError, match=match):
+            getattr(synchronizer, rule)(Button().on, function)
+
+
+async def test_a_synchronizer_has_rules_inside_its_block_only() -> None:
+    synchronizer, button = Synchronizer(), Button()
+    async with synchronizer:
+        with pytest.raises(RuntimeError, match="entered already"):
+            await synchronizer.__aenter__()
+    with pytest.raises(RuntimeError, match="inside its `async with` block only"):
+        synchronizer.disable(button.on, lambda: True)
+    assert "not entered" in repr(synchronizer)
+
+
+async def test_a_synchronizer_takes_entries() -> None:
+    async with Synchronizer() as synchronizer:
+        with pytest.raises(TypeError, match="must be an entry of a monitor"):
+            synchronizer.disable(Button.on, lambda: True)  # type: ignore[arg-type]  # the point of the test
+        synchronizer.disable(Button().on, lambda: True)
+        assert "1 entries" in repr(synchronizer)
+
+
+def test_a_synchronizer_is_not_copied() -> None:
+    with pytest.raises(TypeError, match="cannot be copied"):
+        Synchronizer().__reduce_ex__(2)
