@@ -266,7 +266,7 @@ async def test_a_guard_cannot_wait_or_signal() -> None:
         for forbidden in (condition.wait, condition.signal):
             step = forbidden()
             with pytest.raises(RuntimeError, match="a guard, predicate or observer must not"):
-                await other.entry(list, lambda step=step: step.send(None))()  # type: ignore[misc]  # the default is what binds it
+                await other.entry(list, lambda step=step: step.send(None))()
 
     await inside.entry(body)()
 
