@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import trio
 
+from structsync._core.entry import Invocation
 from structsync.events import Event, observe
 from structsync.testing import _globals, _primitives
 from structsync.testing._errors import NondeterminismError
@@ -34,6 +35,7 @@ class _Now:
 
     engine: Engine | None = None
     thread: int = 0
+    ticket_read: bool = False
 
 
 _CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
@@ -45,8 +47,10 @@ _OUTSIDE = frozenset({"socket.__new__", "subprocess.Popen", "os.fork", "os.posix
 def controlled() -> Iterator[None]:
     """Watch and forbid while the block runs; executions inside of it call :func:`executing`."""
     _install_audit()
+    _Now.ticket_read = False
+    patches = _scopes_told, _primitives_told, _tickets_told, _chance_refused, _threads_refused
     with contextlib.ExitStack() as stack:
-        for patch in (_scopes_told, _primitives_told, _chance_refused, _threads_refused):
+        for patch in patches:
             stack.enter_context(patch())
         stack.enter_context(observe(_tell))
         yield
@@ -67,6 +71,11 @@ def release(engine: Engine) -> None:
     """Let everything again, should the execution have been dropped."""
     if _Now.engine is engine:
         _Now.engine = None
+
+
+def ticket_was_read() -> bool:
+    """Return whether the program has read ``Invocation.ticket`` since it is watched."""
+    return _Now.ticket_read
 
 
 def _tell(event: Event) -> None:
@@ -109,6 +118,18 @@ def _scopes_told() -> Iterator[None]:
         _replaced(trio.CancelScope, "__enter__", told_enter),
         _replaced(trio.CancelScope, "__exit__", told_exit),
     ):
+        yield
+
+
+@contextlib.contextmanager
+def _tickets_told() -> Iterator[None]:
+    # Not a property in place of the slot: the class would look as if it hid state.
+    def told_get(invocation: Invocation, name: str) -> Any:
+        if name == "ticket" and not _is_trios_or_ours(sys._getframe(1)):
+            _Now.ticket_read = True
+        return object.__getattribute__(invocation, name)
+
+    with _replaced(Invocation, "__getattribute__", told_get):
         yield
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from trio.lowlevel import Task
 
 from structsync.testing import _frames, _objects
+from structsync.testing._control import ticket_was_read
 from structsync.testing._names import MAIN
 from structsync.testing._objects import Opaque as Opaque
 
@@ -45,8 +46,10 @@ class Fingerprinter:
         """Return the fingerprint of the state between two steps.
 
         Raises:
-          Opaque: a task can reach an object whose inside cannot be seen.
+          Opaque: a task can reach an object whose inside cannot be seen; or the program has read
+              the ticket of a request, which is not written down because tickets only grow.
         """
+        refuse_tickets()
         walk = _Walk(engine, self._symmetry)
         try:
             data = marshal.dumps(walk.state(), 2)
@@ -56,6 +59,12 @@ class Fingerprinter:
             # An object of the user that does not let itself be looked at, like a lazy proxy.
             raise Opaque(f"an object that raises {type(error).__name__}: {error}") from error
         return data if self._exact else blake2b(data, digest_size=16).digest()
+
+
+def refuse_tickets() -> None:
+    """Raise Opaque if states may have been taken for equal that a ticket tells apart."""
+    if ticket_was_read():
+        raise Opaque("the ticket of a request, which the program has read")
 
 
 class _Walk:

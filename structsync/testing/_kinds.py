@@ -153,7 +153,8 @@ def module(thing: Any) -> Expanded:
 
 def arbiter(thing: Any) -> Expanded:
     # Tickets only grow; what matters is the order in line, and the ranks relative to each other.
-    # So it is of the index into the line that a monitor keeps.
+    # The index into the line that a monitor keeps says nothing more: specs/monitor.py checks that
+    # it has exactly those in line, each in order, and nobody looks at the order of its entries.
     left_out = {"line", "next_ticket", "policy"}
     left_out |= {"lines"} if isinstance(thing, MonitorCore) else set()
     own = {name: value for name, value in vars(thing).items() if name not in left_out}

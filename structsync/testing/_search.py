@@ -15,7 +15,7 @@ from structsync.testing._choosers import UNLIMITED, DepthFirst, Following, Notin
 from structsync.testing._endless import Ways, execution_without_end
 from structsync.testing._engine import Engine
 from structsync.testing._execution import AsyncTest
-from structsync.testing._fingerprint import Fingerprinter, Opaque
+from structsync.testing._fingerprint import Fingerprinter, Opaque, refuse_tickets
 from structsync.testing._gates import GateEngine
 from structsync.testing._runs import Runs
 from structsync.testing._settings import Settings
@@ -69,7 +69,7 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> Found:
 def _by_states(runs: Runs, outcomes: Outcomes | None) -> Found:
     look = fingerprinter(runs.settings)
     chooser = Ways(look)
-    found = _depth_first(runs, chooser, outcomes)
+    found = _told_apart(runs, chooser, outcomes)
     if found.failed is None and found.unfinished is None and (states := chooser.endless()):
         failed = execution_without_end(runs, states, look)
         if outcomes is not None:
@@ -82,12 +82,19 @@ def _map(runs: Runs) -> Found:
     """Keep the graph of all states, and look for starvation in it when it is complete."""
     chooser = Mapping(fingerprinter(runs.settings))
     try:
-        found = _depth_first(runs, chooser, None)
+        found = _told_apart(runs, chooser, None)
     except Opaque as error:
         reason = f"cannot look into {error}: states not told apart, so no starvation is found"
         return Found(None, runs.executions, chooser.states, chooser.memory, reason)
     starvation = chooser.starved() if found.unfinished is None else None
     return replace(found, starvation=starvation)
+
+
+def _told_apart(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> Found:
+    found = _depth_first(runs, chooser, outcomes)
+    if found.failed is None:
+        refuse_tickets()  # the last execution may be the first that reads one
+    return found
 
 
 def fingerprinter(settings: Settings) -> Fingerprinter:

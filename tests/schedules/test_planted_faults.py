@@ -11,17 +11,20 @@ from typing import Any
 import pytest
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
-from structsync import _park, scope
+from structsync import Monitor, _park, scope
 from structsync._core.arbiter import Arbiter
 from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.condition import ConditionCore
+from structsync._core.entry import EntryCore, Invocation
 from structsync._core.group import Claims
+from structsync._core.hoare import HoareConditionCore
 from structsync._core.latch import LatchCore
 from structsync._core.lock import LockCore
+from structsync._core.monitor import MonitorCore
 from structsync._core.parker import ParkerCore
 from structsync._core.policy import Eligible, Fifo, Priority
-from structsync._core.request import WITHDRAWN, Request
+from structsync._core.request import GRANTED, WITHDRAWN, Request
 from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync._core.synchronizer import Rules, SynchronizerCore
@@ -34,6 +37,7 @@ from . import (
     test_capacity_limiter,
     test_condition,
     test_lock,
+    test_monitor,
     test_parker,
     test_rwlock,
     test_scope,
@@ -217,6 +221,99 @@ def one_is_notified_whatever_was_asked(patch: pytest.MonkeyPatch) -> None:
 
 def the_lock_forgets_its_conditions_when_it_breaks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LockCore, "end", Arbiter.end)
+
+
+# ==== Monitor ====
+
+
+def two_are_inside(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "admits", lambda self, claim: claim.entry.permits(claim))
+    patch.setattr(MonitorCore, "admissible", lambda self, claim: self.admits(claim))
+
+
+def guards_are_not_asked(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(EntryCore, "permits", lambda self, invocation: True)
+
+
+def guards_are_asked_on_arrival_only(patch: pytest.MonkeyPatch) -> None:
+    """A newcomer whose guard holds goes in, and it is not asked again when it is its turn."""
+    intact = MonitorCore.admissible
+
+    def admissible(self: MonitorCore, claim: Invocation, priority: int = 0) -> bool:
+        answer = intact(self, claim, priority)
+        if self.owner is not None and claim.entry.permits(claim):
+            claim.entry = self.reentry
+        return answer
+
+    patch.setattr(MonitorCore, "admissible", admissible)
+
+
+def a_monitor_left_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def release(self: MonitorCore, claim: Invocation) -> list[Request[Any]]:
+        self.give_back(claim)
+        return []
+
+    patch.setattr(MonitorCore, "release", release)
+
+
+def a_change_asks_nobody(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Monitor, "changed", lambda self: None)
+
+
+def the_oldest_call_of_an_entry_blocks_the_others(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(EntryCore, "particular", property(lambda self: False))
+
+
+def a_monitor_forgets_its_conditions_when_it_closes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "end", Arbiter.end)
+
+
+def a_monitor_forgets_its_signallers_when_it_closes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "waiting", Arbiter.waiting)
+
+
+def a_closed_monitor_takes_new_calls(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "refuse", lambda self, claim: self.refuse_impossible(claim))
+
+
+def an_entry_that_closes_forgets_its_callers(patch: pytest.MonkeyPatch) -> None:
+    def remove(self: MonitorCore, entry: EntryCore, cause: Any) -> list[Request[Any]]:
+        entry.cause = cause
+        return []
+
+    patch.setattr(MonitorCore, "remove", remove)
+
+
+def the_waiter_that_was_signalled_waits_in_line(patch: pytest.MonkeyPatch) -> None:
+    """Mesa in place of Hoare: who stands in line already goes before it."""
+
+    def signal(
+        self: HoareConditionCore, claim: Any, waiter: Any
+    ) -> tuple[None, list[Request[Any]]]:
+        self.notify(1)
+        return None, []
+
+    patch.setattr(HoareConditionCore, "signal", signal)
+
+
+def a_signaller_gets_in_last(patch: pytest.MonkeyPatch) -> None:
+    def hand_over(self: MonitorCore, signaller: Request[Any], waiter: Request[Any]) -> None:
+        self.give_back(signaller.claim)
+        self.join(signaller)
+        self.admit(waiter.claim)
+        waiter.status = GRANTED
+
+    patch.setattr(MonitorCore, "hand_over", hand_over)
+
+
+def a_signaller_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    intact = MonitorCore.hand_over
+
+    def hand_over(self: MonitorCore, signaller: Request[Any], waiter: Request[Any]) -> None:
+        intact(self, signaller, waiter)
+        self.urgent.clear()
+
+    patch.setattr(MonitorCore, "hand_over", hand_over)
 
 
 # ==== WaitQueue ====
@@ -538,6 +635,60 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_condition.test_an_owner_that_ends_is_told_to_the_waiters_of_each_condition,
         (the_lock_forgets_its_conditions_when_it_breaks,),
+    ),
+    (
+        test_monitor.test_one_task_is_inside_and_its_guard_holds,
+        (
+            two_are_inside,
+            guards_are_asked_on_arrival_only,
+            a_cancellation_beats_a_grant,
+            a_change_asks_nobody,
+        ),
+    ),
+    (
+        test_monitor.test_a_buffer_by_guards_loses_no_item_and_invents_none,
+        (
+            guards_are_not_asked,
+            a_monitor_left_lets_nobody_in,
+            a_cancelled_acquire_stays_in_line,
+            those_let_in_are_not_woken,
+        ),
+    ),
+    (
+        test_monitor.test_a_guard_that_looks_at_the_request_passes_over_older_calls,
+        (the_oldest_call_of_an_entry_blocks_the_others,),
+    ),
+    (
+        test_monitor.test_mesa_a_notification_reaches_somebody_though_its_waiter_is_cancelled,
+        (
+            a_notification_is_lost_with_its_waiter,
+            a_cancelled_waiter_does_not_come_back,
+            a_notified_waiter_owns_nothing,
+        ),
+    ),
+    (
+        test_monitor.test_hoare_what_the_signaller_saw_is_true_when_the_waiter_goes_on,
+        (
+            the_waiter_that_was_signalled_waits_in_line,
+            a_signaller_gets_in_last,
+            a_signaller_is_forgotten,
+        ),
+    ),
+    (
+        test_monitor.test_closing_reaches_those_outside_and_those_on_a_condition,
+        (
+            closing_forgets_those_in_line,
+            a_monitor_forgets_its_conditions_when_it_closes,
+            a_closed_monitor_takes_new_calls,
+        ),
+    ),
+    (
+        test_monitor.test_closing_reaches_a_signaller_that_waits_to_get_in_again,
+        (a_monitor_forgets_its_signallers_when_it_closes,),
+    ),
+    (
+        test_monitor.test_closing_an_entry_sends_its_callers_away,
+        (an_entry_that_closes_forgets_its_callers,),
     ),
     (
         test_wait_queue.test_a_wake_is_never_spent_on_a_wait_that_is_cancelled,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -306,3 +308,9 @@ def test_a_task_outside_gives_nothing_back() -> None:
     account = Account()
     with pytest.raises(RuntimeError, match="'a' is not inside this monitor"):
         account._core.release(Invocation(EntryCore("x"), "a"))
+
+
+@pytest.mark.parametrize("double", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_an_entry_cannot_be_copied_or_pickled(double: Callable[[object], object]) -> None:
+    with pytest.raises(TypeError, match="an Entry cannot be copied or pickled"):
+        double(Account().deposit)

@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Monitor, MonitorCondition
+from structsync import Event, Monitor, MonitorCondition, PermitLeakError, observe, open_scope
 from structsync.monitor import Discipline
 
 settle = trio.testing.wait_all_tasks_blocked
@@ -256,3 +256,62 @@ async def test_the_verb_of_the_other_discipline_is_refused() -> None:
 
 def test_a_condition_shows_its_monitor() -> None:
     assert "on <Monitor at" in repr(Monitor().condition())
+
+
+async def test_a_guard_cannot_wait_or_signal() -> None:
+    inside, other = Monitor(discipline="hoare"), Monitor()
+    condition = inside.condition()
+
+    async def body() -> None:
+        for forbidden in (condition.wait, condition.signal):
+            step = forbidden()
+            with pytest.raises(RuntimeError, match="a guard, predicate or observer must not"):
+                await other.entry(list, lambda step=step: step.send(None))()
+
+    await inside.entry(body)()
+
+
+# ==== observed and owned ====
+
+
+async def test_hoare_a_signal_is_observed_as_a_release_and_two_grants() -> None:
+    async with trio.open_nursery() as nursery:
+        stage = Stage(nursery, "hoare")
+        await stage.wait("a")
+        events: list[tuple[str, str]] = []
+
+        def observer(event: Event) -> None:
+            if event.primitive is stage.monitor:
+                assert event.task is not None
+                events.append((event.kind, event.task.name))
+
+        with observe(observer):
+            await stage.act("s", stage.condition.signal)
+    assert events == [
+        ("requested", "s"),
+        ("granted", "s"),
+        ("released", "s"),
+        ("granted", "a"),
+        ("released", "a"),
+        ("granted", "s"),
+        ("released", "s"),
+    ]
+
+
+async def test_a_scope_owns_a_monitor_and_its_condition() -> None:
+    async with open_scope() as scope:
+        monitor = scope.own(Monitor())
+        condition = scope.own(monitor.condition())
+        await monitor.entry(list)()
+    with pytest.raises(trio.ClosedResourceError):
+        await monitor.entry(condition.wait)()
+
+
+async def test_a_scope_that_ends_while_somebody_is_inside_reports_it() -> None:
+    stay = trio.Event()
+    async with trio.open_nursery() as nursery:
+        with pytest.raises(PermitLeakError):
+            async with open_scope() as scope:
+                nursery.start_soon(scope.own(Monitor()).entry(stay.wait))
+                await settle()
+        stay.set()

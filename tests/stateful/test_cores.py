@@ -10,6 +10,7 @@ from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, Wait
 from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 from .meeting_machines import BarrierMachine, LatchMachine
+from .monitor_machine import MonitorMachine
 from .rwlock_machine import RWLockMachine
 
 MACHINES = [
@@ -22,6 +23,7 @@ MACHINES = [
     BarrierMachine,
     LatchMachine,
     GroupMachine,
+    MonitorMachine,
 ]
 
 

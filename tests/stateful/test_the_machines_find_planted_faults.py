@@ -16,9 +16,11 @@ from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.claimants import ClaimantArbiter
 from structsync._core.condition import ConditionCore
+from structsync._core.entry import EntryCore
 from structsync._core.group import Claims
 from structsync._core.latch import LatchCore
 from structsync._core.lock import LockCore
+from structsync._core.monitor import MonitorCore
 from structsync._core.parker import ParkerCore
 from structsync._core.policy import Eligible, Fifo
 from structsync._core.request import GRANTED, WITHDRAWN, Request
@@ -31,6 +33,7 @@ from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
+from .monitor_machine import MonitorMachine
 from .rwlock_machine import RWLockMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
@@ -246,6 +249,39 @@ def a_group_keeps_its_other_places(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Claims, "ended_with", lambda self, request: None)
 
 
+def the_oldest_call_of_an_entry_blocks_the_others(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(EntryCore, "particular", property(lambda self: False))
+
+
+def entries_take_turns(patch: pytest.MonkeyPatch) -> None:
+    """Each entry's calls in order, and not those of all entries."""
+
+    def candidates(self: MonitorCore) -> list[Request[Any]]:
+        return [request for line in self.lines.values() for request in line.values()]
+
+    patch.setattr(MonitorCore, "candidates", candidates)
+
+
+def an_entry_taken_out_forgets_its_callers(patch: pytest.MonkeyPatch) -> None:
+    def remove(self: MonitorCore, entry: EntryCore, cause: Any) -> list[Request[Any]]:
+        entry.cause = cause
+        return []
+
+    patch.setattr(MonitorCore, "remove", remove)
+
+
+def who_leaves_a_line_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "leave", Arbiter.leave)
+
+
+def a_restored_monitor_knows_no_lines(patch: pytest.MonkeyPatch) -> None:
+    def restore(self: MonitorCore, snapshot: Any) -> None:
+        rest, _ = snapshot
+        Arbiter.restore(self, rest)
+
+    patch.setattr(MonitorCore, "restore", restore)
+
+
 FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (machine, plant)
@@ -272,6 +308,16 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (BarrierMachine, numbers_are_given_on_arrival),
     (BarrierMachine, a_reset_opens_what_is_closed),
     (LatchMachine, the_latch_opens_early),
+    *[
+        (MonitorMachine, plant)
+        for plant in (
+            the_oldest_call_of_an_entry_blocks_the_others,
+            entries_take_turns,
+            an_entry_taken_out_forgets_its_callers,
+            who_leaves_a_line_stays_in_the_index,
+            a_restored_monitor_knows_no_lines,
+        )
+    ],
     (SemaphoreShellMachine, those_let_in_are_not_woken),
     (SemaphoreShellMachine, a_cancelled_acquire_stays_in_line),
     (SemaphoreShellMachine, an_acquire_that_need_not_wait_ignores_a_cancellation),

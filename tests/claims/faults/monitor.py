@@ -1,0 +1,70 @@
+"""Faults of a monitor, each for one claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync import Arbiter, Status
+from structsync._core.entry import EntryCore, Guard, Invocation
+from structsync._core.hoare import HoareConditionCore
+from structsync._core.monitor import MonitorCore
+from structsync._core.request import Request
+
+from ._planting import Ended, fault
+
+
+@fault(MonitorCore, "give_back", refuted_by="monitor.only_who_is_inside_leaves")
+def anybody_leaves(core: MonitorCore, claim: Invocation) -> None:
+    core.owner = None
+
+
+@fault(MonitorCore, "candidates", refuted_by="monitor.of_those_permitted_the_oldest_is_next")
+def the_youngest_is_next(core: MonitorCore) -> Ended:
+    return [*reversed(core.line.values())]
+
+
+@fault(MonitorCore, "candidates", refuted_by="monitor.a_guard_on_the_state_answers_for_all")
+def each_who_waits_is_asked_about(core: MonitorCore) -> Ended:
+    return [*core.line.values()]
+
+
+@fault(Guard, "holds", refuted_by="monitor.an_error_of_a_guard_ends_its_own_call_only")
+def an_error_is_a_no(guard: Guard, invocation: Invocation) -> bool:
+    try:
+        return bool(guard.function(invocation))
+    except LookupError:
+        return False
+
+
+@fault(MonitorCore, "remove", refuted_by="monitor.taking_an_entry_out_ends_its_calls_and_no_others")
+def all_are_sent_away(core: MonitorCore, entry: EntryCore, cause: Any) -> Ended:
+    entry.cause = cause
+    return Arbiter.end(core, cause)
+
+
+@fault(
+    MonitorCore,
+    "hand_over",
+    refuted_by="monitor.a_signal_passes_the_monitor_on_and_its_sender_is_next",
+)
+def the_signaller_goes_to_the_end(
+    core: MonitorCore, signaller: Request[Any], waiter: Request[Any]
+) -> None:
+    core.give_back(signaller.claim)
+    core.join(signaller)
+    core.admit(waiter.claim)
+    waiter.status = Status.GRANTED
+
+
+@fault(
+    HoareConditionCore, "signal", refuted_by="monitor.a_signal_that_finds_nobody_changes_nothing"
+)
+def the_monitor_is_left_in_any_case(
+    core: HoareConditionCore, claim: Any, waiter: Any
+) -> tuple[None, Ended]:
+    return None, core.lock.release(claim)
+
+
+@fault(MonitorCore, "waiting", refuted_by="monitor.closing_reaches_who_signalled_and_who_waits")
+def signallers_are_forgotten(core: MonitorCore) -> Ended:
+    return Arbiter.waiting(core)

@@ -1,0 +1,87 @@
+"""Tickets are left out of a fingerprint, so states are not merged where a guard looks at one."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+from trio.lowlevel import checkpoint
+
+from structsync import Invocation, Monitor
+from structsync.testing import Exploration, ExploredRun, Verdict, explore
+from structsync.testing import _fingerprint as fingerprint
+from structsync.testing import _search as searching
+
+
+def the_ticket_is(wanted: int) -> Exploration:
+    """Explore a call that waits for ever unless it has that ticket.
+
+    It has 1 or 2, as another task came too late to arrive or not. All else is the same.
+    """
+
+    async def test(x: ExploredRun) -> None:
+        monitor, too_late = Monitor(), list[bool]()
+        call = monitor.entry(list[int])
+        await call()
+
+        async def arrive() -> None:
+            if not too_late:
+                await call()
+
+        async def hurry() -> None:
+            too_late.append(True)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(arrive)
+            nursery.start_soon(hurry)
+        too_late.clear()
+        async with trio.open_nursery() as nursery:  # states are compared where there is a choice
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        await monitor.entry(list, lambda request: request.ticket == wanted)()
+
+    return explore(test, cancels=0)
+
+
+def the_item_is_there(*, read: bool = False) -> Exploration:
+    """Explore calls whose guard looks at the request, and the last time perhaps at its ticket."""
+
+    async def test(x: ExploredRun) -> None:
+        monitor, items = Monitor(), list[int]()
+
+        def guard(request: Invocation) -> bool:
+            return request.args[0] in items and (not read or request.ticket >= 0)
+
+        take = monitor.entry(items.remove, guard)
+        async with trio.open_nursery() as nursery:
+            for item in range(2):
+                nursery.start_soon(take, item)
+            await checkpoint()
+            items += range(2)
+            monitor.changed()
+
+    return explore(test, cancels=0)
+
+
+@pytest.mark.parametrize("wanted", [1, 2])
+def test_what_a_ticket_tells_apart_is_not_merged(wanted: int) -> None:
+    assert the_ticket_is(wanted).failure is not None
+
+
+def test_if_states_were_merged_one_of_the_two_would_be_missed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (fingerprint, searching):
+        monkeypatch.setattr(module, "refuse_tickets", lambda: None)
+    assert [the_ticket_is(wanted).failure is None for wanted in (1, 2)].count(True) == 1
+
+
+def test_a_guard_that_looks_at_the_rest_of_a_request_is_explored_by_states() -> None:
+    found = the_item_is_there()
+    assert found.verdict is Verdict.CONFIRMED
+    assert found.states > 0
+
+
+def test_a_guard_that_reads_the_ticket_is_explored_by_schedules() -> None:
+    found = the_item_is_there(read=True)
+    assert found.verdict is Verdict.CONFIRMED
+    assert "states" not in found.covered
