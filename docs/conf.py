@@ -43,6 +43,12 @@ nitpick_ignore = [
     ("py:class", "structsync.testing._handle.Exclusive"),  # "a context manager", as the text says
     ("py:class", "structsync.testing._settings.Options"),  # "fields of Settings", as the text says
     ("py:class", "FailureKind"),  # a Literal; the text of Failure.kind spells it out
+    # what `entry(when=...)` returns, and what only the package makes
+    ("py:class", "structsync.entries.EntryDecorator"),
+    ("py:class", "structsync._core.entry.EntryCore"),
+    ("py:class", "Guard"),
+    ("py:class", "Task"),  # trio's, in the fields of a frozen dataclass
+    ("py:obj", "typing.~P"),  # a ParamSpec, as the type variables above
     # parts of an alias of rich, for which "anything that rich prints" stands
     ("py:class", "rich.console.ConsoleRenderable"),
     ("py:class", "rich.console.RichCast"),

@@ -80,3 +80,10 @@ def test_the_gate_of_one_thread_does_not_shut_out_another() -> None:
         other.join()
         assert is_shut()
     assert seen == [False]
+
+
+def test_user_code_within_user_code_leaves_the_gate_shut() -> None:
+    with user_code():
+        with user_code():
+            pass
+        assert is_shut()

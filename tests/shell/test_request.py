@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Request, RequestWithdrawn, Semaphore
+from structsync import Request, RequestWithdrawn, Semaphore, _park
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -257,3 +257,12 @@ async def test_the_place_of_a_priority_request_is_fixed_at_the_call() -> None:
     low, high = semaphore.request(priority=1), semaphore.request(priority=-1)
     semaphore.release()
     assert (low.status, high.status) == ("pending", "granted")
+
+
+async def test_an_abort_that_comes_after_the_grant_changes_nothing() -> None:
+    semaphore = Semaphore(1)
+    request = semaphore._core.submit(1)
+    aborted = _park._abort(semaphore, request, semaphore._core.withdraw, lambda: None)
+    assert aborted is trio.lowlevel.Abort.FAILED
+    assert request.status == "granted"
+    assert semaphore.value == 0
