@@ -18,6 +18,8 @@ class BarrierCore(Arbiter[int | None]):
     places: int  # of the round that is let in now; 0 at rest
     broken: bool  # until the next reset
 
+    cause: Hashable
+
     def __init__(self, parties: int) -> None:
         super().__init__()
         self.parties: int = parties

@@ -65,6 +65,11 @@ class Claims(Group):
 
     __slots__ = ("every", "members", "parked", "waiter")
 
+    every: bool
+    waiter: Any
+    parked: bool
+    members: list[Member]
+
     def __init__(
         self, every: bool, wanted: Iterable[tuple[Arbiter[Any], Any]], waiter: Any = None
     ) -> None:

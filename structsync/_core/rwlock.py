@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias
 
 from .claimants import ClaimantArbiter
-from .policy import Priority
+from .policy import Policy, Priority
 from .request import GRANTED, Request
 
 RWPolicyName: TypeAlias = Literal["fifo", "phase", "readers", "writers"]
@@ -67,13 +67,14 @@ class PhaseFair(WritersFirst):
 class RWLockCore(ClaimantArbiter):
     """Who reads, who writes, and a line of those who want to; each claimant once."""
 
+    policy: Policy
     writer: Hashable  # None while nobody writes
+    later: Mode | None  # the mode that stands behind the other
 
     def __init__(self, preference: Preference | None = None) -> None:
         super().__init__()
         if preference is not None:
             self.policy = preference
-        # The mode that stands behind the other.
         self.later = None if preference is None else WRITE if preference.first is READ else READ
         self.writer = None
         self.readers: dict[Hashable, None] = {}  # in the order in which they entered
