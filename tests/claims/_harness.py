@@ -12,13 +12,16 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import FunctionType
 
+from _pytest.assertion.rewrite import AssertionRewritingHook
 from crosshair.core_and_libs import AnalysisKind, MessageType, analyze_function, run_checkables
 from crosshair.options import AnalysisOptionSet
 
@@ -66,13 +69,29 @@ def is_counterexample(state: MessageType, words: str) -> bool:
 # ==== Claims ====
 
 
+@contextmanager
+def _asserts_as_written() -> Iterator[None]:
+    """Keep pytest from rewriting the asserts of what is imported meanwhile.
+
+    It does so in all of a package that has a plugin for it, and CrossHair finds no end in what comes of
+    a claim.
+    """
+    finders = sys.meta_path[:]
+    sys.meta_path[:] = [one for one in finders if not isinstance(one, AssertionRewritingHook)]
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = finders
+
+
 def shipped_claims() -> dict[str, FunctionType]:
     """Return all claims by module and name, from the installed package or the source tree."""
     folder = _load._shipped_folder()
     assert folder is not None
     root = f"{_load._package(folder)}.claims"
     names = [one.name for one in pkgutil.iter_modules([str(folder / "claims")])]
-    modules = [importlib.import_module(f"{root}.{name}") for name in names if name[0] != "_"]
+    with _asserts_as_written():
+        modules = [importlib.import_module(f"{root}.{name}") for name in names if name[0] != "_"]
     return {
         f"{module.__name__.rpartition('.')[2]}.{name}": one
         for module in modules
