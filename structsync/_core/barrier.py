@@ -18,8 +18,6 @@ class BarrierCore(Arbiter[int | None]):
     places: int  # of the round that is let in now; 0 at rest
     broken: bool  # until the next reset
 
-    cause: Hashable
-
     def __init__(self, parties: int) -> None:
         super().__init__()
         self.parties: int = parties
@@ -79,4 +77,5 @@ class BarrierCore(Arbiter[int | None]):
 
     def _mend(self) -> None:
         if self.broken:
-            self.broken, self.cause = False, None
+            self.broken = False
+            self.cause: Hashable = None

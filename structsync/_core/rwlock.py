@@ -67,14 +67,14 @@ class PhaseFair(WritersFirst):
 class RWLockCore(ClaimantArbiter):
     """Who reads, who writes, and a line of those who want to; each claimant once."""
 
-    policy: Policy
     writer: Hashable  # None while nobody writes
-    later: Mode | None  # the mode that stands behind the other
 
     def __init__(self, preference: Preference | None = None) -> None:
         super().__init__()
         if preference is not None:
-            self.policy = preference
+            self.policy: Policy = preference
+        # The mode that stands behind the other.
+        self.later: Mode | None
         self.later = None if preference is None else WRITE if preference.first is READ else READ
         self.writer = None
         self.readers: dict[Hashable, None] = {}  # in the order in which they entered
