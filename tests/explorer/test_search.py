@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -242,3 +243,10 @@ def test_a_deadline_fires_early_only_where_that_is_asked_for() -> None:
     failure = explore(program, cancels=0, clock="explore").failure
     assert failure is not None
     assert "a minute was not enough" in failure.message
+
+
+def test_a_state_with_more_of_one_budget_and_less_of_the_other_is_new_and_stays_on_record() -> None:
+    chooser = DepthFirst(lambda engine: b"here", max_deviations=5)  # type: ignore[arg-type]  # any will do
+    chooser.seen[b"here"] = (1, 3)
+    assert not chooser._known(SimpleNamespace(cancels_left=2), 2)  # type: ignore[arg-type]  # the same
+    assert chooser.seen == {b"here": (1, 3)}
