@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from structsync._core.gate import is_shut, refuse_user_code, threads, user_code
+from structsync._core.gate import ask, is_shut, refuse_user_code, threads, user_code
 from structsync._core.ledger import Ledger
 
 # ==== ledger ====
@@ -87,3 +87,10 @@ def test_user_code_within_user_code_leaves_the_gate_shut() -> None:
         with user_code():
             pass
         assert is_shut()
+
+
+def test_a_question_within_user_code_leaves_the_gate_shut() -> None:
+    with user_code():
+        assert ask(lambda: "answer") == "answer"
+        assert is_shut()
+    assert not is_shut()

@@ -108,3 +108,11 @@ async def test_a_lock_that_broke_in_the_body_adds_no_second_error() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(dies)
     assert "broken" in repr(rwlock)
+
+
+async def test_what_the_body_released_of_a_closed_lock_is_no_error_at_its_end() -> None:
+    rwlock = RWLock()
+    async with acquire_all(rwlock.read_claim()):
+        rwlock.release()
+        rwlock.close()
+    assert not rwlock.locked()

@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Entry, Event, Monitor, Synchronizer, entry, observe
+from structsync import Entry, Event, Lock, Monitor, Synchronizer, entry, observe
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -296,3 +296,22 @@ async def test_a_synchronizer_takes_entries() -> None:
 def test_a_synchronizer_is_not_copied() -> None:
     with pytest.raises(TypeError, match="cannot be copied"):
         Synchronizer().__reduce_ex__(2)
+
+
+async def test_an_observer_must_not_call_an_entry_that_a_synchronizer_concerns() -> None:
+    monitor, lock, refused = Monitor(), Lock(), []
+    work = monitor.entry(lambda: None)
+
+    def call(event: Event) -> None:
+        try:
+            work().send(None)
+        except RuntimeError as error:
+            refused.append(str(error))
+
+    async with Synchronizer() as synchronizer:
+        synchronizer.disable(work, when=lambda: False)
+        with observe(call):
+            lock.acquire_nowait()
+        lock.release()
+    assert len(refused) == 2
+    assert "must not change" in refused[0]
