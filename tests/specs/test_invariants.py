@@ -57,6 +57,12 @@ def test_nowait_agrees_that_an_impossible_claim_is_not_granted() -> None:
     assert invariants.nowait_agrees(SemaphoreCore(3, max_value=3), 4)
 
 
+def test_nowait_agrees_that_nothing_is_granted_by_what_is_closed() -> None:
+    core = SemaphoreCore(1)
+    core.end("closed")
+    assert invariants.nowait_agrees(core, 1)
+
+
 def test_barging_is_noticed() -> None:
     class Barging(SemaphoreCore):
         def admissible(self, claim: int, priority: int = 0) -> bool:
