@@ -261,14 +261,20 @@ async def meet(barrier: Barrier, stop: Stop) -> int:
     """Wait until the round is full; return the number of this party in it."""
     if threads:
         refuse_user_code()
-    request, core = enqueue(barrier, None), barrier._core
-    # Who is cancelled already does not fill the round: it parks, and is aborted in this very step.
-    if core.full and current_effective_deadline() > -inf:
-        wake(barrier, core.trip())
-        await cancel_shielded_checkpoint()
-    else:
-        request.parked = True
-        await wait_task_rescheduled(partial(_abort, barrier, request, stop))
+    try:
+        request, core = enqueue(barrier, None), barrier._core
+        # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
+        if core.full and current_effective_deadline() > -inf:
+            wake(barrier, core.trip())
+            await cancel_shielded_checkpoint()
+        else:
+            request.parked = True
+            await wait_task_rescheduled(partial(_abort, barrier, request, stop))
+    except trio.BrokenResourceError:
+        # Of parties that are cancelled together the first to be told breaks the round; let out of
+        # the others, its error would end the nursery that was cancelled.
+        await checkpoint_if_cancelled()
+        raise
     return cast(int, request.claim)
 
 
@@ -286,17 +292,17 @@ def resume(ended: list[Request[Any]]) -> Sequence[Ended]:
 
     Returns what else ended, because a group left other lines; it is runnable, and not told yet.
     """
-    elsewhere: Sequence[Ended] = ()
+    elsewhere: Sequence[Ended] | None = None
     for request in ended:
-        if request.group is not None and not elsewhere:
+        if request.group is not None and elsewhere is None:  # once for all of them
             elsewhere = carry_on(ended)
         if request.parked:
             _resume(request)
-    for _, others in elsewhere:
+    for _, others in elsewhere or ():
         for request in others:
             if request.parked:
                 _resume(request)
-    return elsewhere
+    return elsewhere or ()
 
 
 def _resume(request: Request[Any]) -> None:
@@ -428,12 +434,14 @@ def change(
     if not primitive._core.at_rest and primitive._thread != get_ident():
         check_run(primitive)
     ended, woken = transition(), wakes or primitive
-    resume(ended)
+    elsewhere = resume(ended)
     if primitive._observers:
         for kind, claim in told:
             emit(kind, primitive, claim, running_task())
     if woken._observers:
         emit_ended(woken, ended)
+    if elsewhere:
+        _emit_elsewhere(elsewhere)
 
 
 def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:

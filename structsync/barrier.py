@@ -47,8 +47,9 @@ class Barrier(Primitive[int | None]):
     Fairness: a round is made of those who came first. Cancellation: who is cancelled first is not
     counted and the round goes on waiting for one more; or, with ``cancelled="breaks"``, the round is
     broken in the same step: the others of it, those too that come late, get
-    :exc:`trio.BrokenResourceError` until somebody calls :meth:`reset`. Who is cancelled after the
-    last party has come was in the round, and goes on.
+    :exc:`trio.BrokenResourceError` until somebody calls :meth:`reset`, or :exc:`trio.Cancelled` if
+    they are cancelled themselves. Who is cancelled after the last party has come was in the round,
+    and goes on.
 
     Args:
       parties: how many make a round, an int >= 1.
