@@ -322,7 +322,10 @@ def test_a_reader_that_passes_a_writer_in_line_is_seen(monkeypatch: pytest.Monke
     """The fault: a newcomer reads beside who reads, although somebody waits to write."""
     monkeypatch.setattr(Fifo, "may_pass", lambda self, line, ticket, priority: True)
     failure = failure_of(a_writer_becomes_a_reader, cancels=0)
-    assert (failure.kind, failure.message) == ("violation", OVERTAKEN.replace("Semaphore", "RWLock"))
+    assert (failure.kind, failure.message) == (
+        "violation",
+        OVERTAKEN.replace("Semaphore", "RWLock"),
+    )
 
 
 def test_a_primitive_that_comes_and_goes_is_forgotten() -> None:
