@@ -91,8 +91,10 @@ class MonitorCondition(Primitive[Invocation]):
     async def signal(self) -> None:
         """Pass the monitor to the oldest waiter, wait until it is free again, and get in first.
 
-        Of several who wait so, the oldest is first. Without a waiter nothing happens. Cancellation is
-        looked at before the monitor is passed on, and not any more while this waits to get in.
+        Of several who wait so, the oldest is first. Without a waiter nothing happens. Fairness: this
+        goes before everybody in line, so those inside who signal without end starve the line.
+        Cancellation is looked at before the monitor is passed on, and not any more while this waits
+        to get in.
 
         Raises:
           RuntimeError: if this task is not inside the monitor, or its discipline is not ``"hoare"``.
