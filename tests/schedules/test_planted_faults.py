@@ -6,17 +6,18 @@ Each within so many executions; what it took is told at the end of the run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
-from structsync import Monitor, _park, scope
+from structsync import Monitor, _park, monitor, scope
 from structsync._core.arbiter import Arbiter
 from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.condition import ConditionCore
-from structsync._core.entry import EntryCore, Invocation
+from structsync._core.entry import EntryCore, Invocation, Trigger
 from structsync._core.group import Claims
 from structsync._core.hoare import HoareConditionCore
 from structsync._core.latch import LatchCore
@@ -24,7 +25,7 @@ from structsync._core.lock import LockCore
 from structsync._core.monitor import MonitorCore
 from structsync._core.parker import ParkerCore
 from structsync._core.policy import Eligible, Fifo, Priority
-from structsync._core.request import GRANTED, WITHDRAWN, Request
+from structsync._core.request import BROKEN, GRANTED, WITHDRAWN, Request
 from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync._core.synchronizer import Rules, SynchronizerCore
@@ -521,6 +522,30 @@ def the_end_of_the_rules_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SynchronizerCore, "end", lambda self: intact(self)[:0])
 
 
+def whose_trigger_raises_runs_all_the_same(patch: pytest.MonkeyPatch) -> None:
+    def suppressed(self: Trigger, invocation: Invocation) -> None:
+        with suppress(ValueError):
+            intact(self, invocation)
+
+    intact = Trigger.run
+    patch.setattr(Trigger, "run", suppressed)
+
+
+def a_trigger_that_raises_keeps_everybody_out(patch: pytest.MonkeyPatch) -> None:
+    def start(self: Rules, call: Request[Any]) -> bool:
+        ended = intact(self, call)
+        if call.status is BROKEN:
+            self.arbiter.admit(call.claim)
+        return ended
+
+    intact = Rules.start
+    patch.setattr(Rules, "start", start)
+
+
+def partners_of_a_closed_member_wait_on(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(monitor, "turn_partners_away", lambda rules, cause: None)
+
+
 # ==== Scope ====
 
 
@@ -817,6 +842,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
             the_end_of_the_rules_lets_nobody_in,
             those_let_in_are_not_woken,
         ),
+    ),
+    (
+        test_synchronizer.test_whose_trigger_raises_has_not_run_and_keeps_nobody_out,
+        (whose_trigger_raises_runs_all_the_same, a_trigger_that_raises_keeps_everybody_out),
+    ),
+    (
+        test_synchronizer.test_closing_a_member_sends_away_those_who_wait_for_it,
+        (partners_of_a_closed_member_wait_on,),
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,
