@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
-from structsync import Monitor, _park, monitor, scope
+from structsync import Monitor, _park, _park_together, monitor, scope
 from structsync._core.arbiter import Arbiter
 from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
@@ -51,6 +51,8 @@ from .sweeping import FOUND, SWEPT, Size
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
+PARKING = (_park, _park_together)
+
 #: Twice of what the one that hides best takes; half of them fail in the first execution.
 BUDGET = 1_600
 
@@ -85,16 +87,18 @@ def a_cancelled_acquire_stays_in_line(patch: pytest.MonkeyPatch) -> None:
         request.parked = False
         return Abort.SUCCEEDED
 
-    patch.setattr(_park, "_abort", abort)
+    patch.setattr(_park, "abort", abort)
 
 
 def a_cancellation_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
     """After the take comes a checkpoint that can be cancelled, and nobody gives back."""
-    patch.setattr(_park, "cancel_shielded_checkpoint", checkpoint)
+    for module in PARKING:
+        patch.setattr(module, "cancel_shielded_checkpoint", checkpoint)
 
 
 def others_run_between_the_look_and_the_take(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(_park, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
+    for module in PARKING:
+        patch.setattr(module, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
 
 
 def newcomers_barge(patch: pytest.MonkeyPatch) -> None:
@@ -449,8 +453,8 @@ def a_deserter_only_leaves(patch: pytest.MonkeyPatch) -> None:
 
 def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
     """It comes last and cancelled, the others go on, and it raises."""
-    patch.setattr(_park, "current_effective_deadline", lambda: 0)
-    patch.setattr(_park, "cancel_shielded_checkpoint", checkpoint)
+    patch.setattr(_park_together, "current_effective_deadline", lambda: 0)
+    patch.setattr(_park_together, "cancel_shielded_checkpoint", checkpoint)
 
 
 def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
