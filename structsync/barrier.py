@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, final
 
 from trio.lowlevel import enable_ki_protection
 
-from . import _park
+from . import _park, _park_together
 from ._arguments import check_count
 from ._causes import RoundBroken
 from ._core.barrier import BarrierCore
@@ -94,7 +94,7 @@ class Barrier(Primitive[int | None]):
           trio.BrokenResourceError: if the round is broken, before or meanwhile.
           trio.ClosedResourceError: if the barrier is closed, before or meanwhile.
         """
-        return await _park.meet(self, self._stop)
+        return await _park_together.meet(self, self._stop)
 
     @enable_ki_protection
     def abort(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
-from . import _park
+from . import _park_together
 from ._core.group import Claims, Member
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class _Block:
         group = self._group(current_task())
         self._taken = []
         try:
-            await _park.acquire_group(group)
+            await _park_together.acquire_group(group)
         finally:
             self._taken = group.granted() or None
         return group.granted()
