@@ -123,6 +123,13 @@ def _checked(claims: Sequence[Claim], name: str) -> Sequence[Claim]:
     return claims
 
 
+def _sum(primitive: Primitive[Any], amounts: Sequence[Any]) -> Any:
+    try:
+        return primitive._core.sum_of(amounts)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error}; leave one of the {len(amounts)} on {primitive!r}") from None
+
+
 class _Block:
     """What both blocks do: take for the task that enters, give back all that was taken."""
 
@@ -138,19 +145,21 @@ class _Block:
         if self._taken is not None:
             raise RuntimeError("this block is entered already; make another one for each use")
         group = self._group(current_task())
-        self._taken = []
+        self._taken = granted = []
         try:
             await _park_together.acquire_group(group)
         finally:
-            self._taken = group.granted() or None
-        return group.granted()
+            granted = group.granted()
+            self._taken = granted or None
+            group.members.clear()  # which point back at it: nothing is left to the collector
+        return granted
 
     def _group(self, task: Task) -> Claims:
         """Return the claims as they are for this task, summed where several are on one primitive."""
         wanted: dict[Primitive[Any], list[Any]] = {}
         for claim in self._claims:
             wanted.setdefault(claim.primitive, []).append(claim._made_for(task))
-        cores = ((each._core, each._core.sum_of(amounts)) for each, amounts in wanted.items())
+        cores = ((each._core, _sum(each, amounts)) for each, amounts in wanted.items())
         group = Claims(self._every, cores, task)
         for member, primitive in zip(group.members, wanted, strict=True):
             member.home = primitive

@@ -104,7 +104,11 @@ class Arbiter(ABC, Generic[ClaimT]):
 
     @abstractmethod
     def admit(self, claim: ClaimT) -> None:
-        """Take the claim. Called only when :meth:`admits` holds; must not raise."""
+        """Take the claim. Called only when :meth:`admits` holds; must not raise.
+
+        It must not make room for others either: what makes room is :meth:`give_back`, after which
+        those who wait are asked again.
+        """
 
     @abstractmethod
     def give_back(self, claim: ClaimT) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -201,7 +203,7 @@ async def test_claims_on_one_semaphore_are_summed() -> None:
 
 async def test_a_lock_twice_is_refused_and_nothing_is_taken() -> None:
     lock, semaphore = Lock(), Semaphore(1)
-    with pytest.raises(RuntimeError, match="once only"):
+    with pytest.raises(RuntimeError, match=r"once only.*one of the 2 on <Lock"):
         async with acquire_all(semaphore.claim(), lock.claim(), lock.claim()):
             raise AssertionError
     assert (semaphore.value, lock.locked()) == (1, False)
@@ -505,6 +507,26 @@ async def test_a_guard_that_fails_ends_the_group_and_leaves_the_other_lines(aske
         await settle()
         assert failed
         assert waiting(semaphore, gate) == [0, 0]
+
+
+@pytest.mark.parametrize("acquire", [acquire_all, acquire_any])
+async def test_a_task_is_gone_at_once_when_it_has_used_a_block(acquire: Any) -> None:
+    lock, semaphore, tasks = Lock(), Semaphore(2), []
+
+    async def once() -> None:
+        tasks.append(weakref.ref(trio.lowlevel.current_task()))
+        async with acquire(lock.claim(), semaphore.claim()):
+            await trio.lowlevel.checkpoint()
+
+    gc.disable()
+    try:
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):  # the first need not wait
+                nursery.start_soon(once)
+        await trio.lowlevel.checkpoint()
+        assert [reference() for reference in tasks] == [None] * 3
+    finally:
+        gc.enable()
 
 
 async def test_a_block_may_be_used_again_but_not_twice_at_once() -> None:
