@@ -286,12 +286,14 @@ def resume(ended: list[Request[Any]]) -> Sequence[Ended]:
 
     Returns what else ended, because a group left other lines; it is runnable, and not told yet.
     """
-    elsewhere: Sequence[Ended] = ()
+    elsewhere: Sequence[Ended] | None = None
     for request in ended:
-        if request.group is not None and not elsewhere:
+        if elsewhere is None and request.group is not None:
             elsewhere = carry_on(ended)
         if request.parked:
             _resume(request)
+    if elsewhere is None:
+        return ()
     for _, others in elsewhere:
         for request in others:
             if request.parked:
@@ -428,12 +430,13 @@ def change(
     if not primitive._core.at_rest and primitive._thread != get_ident():
         check_run(primitive)
     ended, woken = transition(), wakes or primitive
-    resume(ended)
+    elsewhere = resume(ended)
     if primitive._observers:
         for kind, claim in told:
             emit(kind, primitive, claim, running_task())
     if woken._observers:
         emit_ended(woken, ended)
+    _emit_elsewhere(elsewhere)
 
 
 def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:
