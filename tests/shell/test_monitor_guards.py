@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -352,17 +353,19 @@ async def test_what_has_a_default_is_not_taken_for_the_request() -> None:
     assert await monitor.entry(answer, when=lambda limit=3: limit == 3)() == 3
 
 
-@pytest.mark.parametrize(
-    "guard", [operator.attrgetter("ready"), operator.methodcaller("is_ready"), len]
-)
+class Ready:
+    def __call__(self, gate: Any) -> bool:
+        return len(gate) > 0
+
+
+@pytest.mark.parametrize("guard", [Ready(), functools.partial(operator.lt, 0), len])
 async def test_the_guard_of_a_method_may_be_any_callable(guard: Any) -> None:
     class Gate(Monitor):
-        ready = True
-
         def __len__(self) -> int:
-            return self.ready
+            return 1
 
-        is_ready = __len__
+        def __gt__(self, other: int) -> bool:
+            return True
 
         @entry(when=guard)
         def go(self) -> str:
