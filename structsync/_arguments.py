@@ -8,6 +8,13 @@ from typing import Any
 
 from ._core.arbiter import Arbiter
 
+# Which functions are no sync functions: a generator that nobody runs is true, and does nothing.
+RUN_LATER = (
+    inspect.iscoroutinefunction,
+    inspect.isgeneratorfunction,
+    inspect.isasyncgenfunction,
+)
+
 
 def check_count(value: object, what: str, *, least: int = 1) -> None:
     """Raise unless ``value`` is an int (not a bool) that is at least ``least``.
@@ -39,12 +46,11 @@ def check_priority(priority: object, core: Arbiter[Any]) -> None:
 
 
 def check_sync(function: Callable[..., object], what: str) -> None:
-    """Raise TypeError unless ``function`` is a callable that is not ``async def``."""
+    """Raise TypeError unless ``function`` is a callable whose body runs to its end when it is called."""
     if not callable(function):
         raise TypeError(f"{what} must be callable, not {function!r}")
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 - an object whose call is async
-    ):
+    call = getattr(function, "__call__", None)  # noqa: B004 - of an object whose call is async
+    if any(runs_later(one) for one in (function, call) for runs_later in RUN_LATER):
         raise TypeError(
             f"{what} must be a sync function, because it runs inside one step: {function!r}"
         )

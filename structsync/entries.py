@@ -101,6 +101,9 @@ class Entry(Generic[P, T]):
         if self._core.rules is not None:
             turn_partners_away(self._core.rules, cause)
 
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Entry is final; a monitor makes entries, and no other kind of them")
+
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("an Entry cannot be copied or pickled: tasks wait for this one")
 
@@ -128,6 +131,10 @@ class EntryMethod(Generic[M, P, T]):
         self, method: Callable[Concatenate[M, P], Awaitable[T] | T], when: GuardFunction | None
     ) -> None:
         check_body(method)
+        if not hasattr(method, "__get__"):
+            raise TypeError(
+                f"an entry must be a function, because {method!r} would not get self; wrap it in one"
+            )
         self.__wrapped__: Callable[..., Any] = method
         self._when = None if when is None else read_guard(when, first="self")
 
@@ -147,7 +154,7 @@ class EntryMethod(Generic[M, P, T]):
         found = entries.get(self)
         if found is None:
             guard = self._when and Guard(
-                self._when.function.__get__(monitor), particular=self._when.particular
+                partial(self._when.function, monitor), particular=self._when.particular
             )
             found = entries[self] = Entry(monitor, self.__wrapped__.__get__(monitor), guard)
         return cast("Entry[P, T]", found)

@@ -151,7 +151,7 @@ class Primitive(Generic[ClaimT]):
 
     def __repr__(self) -> str:
         core = self._core
-        words = [self._describe(), f"{len(core.line)} waiting"]
+        words = [self._describe(), f"{len(core.waiting())} waiting"]
         if core.policy.name != "fifo":
             words.append(f"policy={core.policy.name!r}")
         if core.cause is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from trio.lowlevel import checkpoint, enable_ki_protection
@@ -12,7 +13,7 @@ from trio.lowlevel import checkpoint, enable_ki_protection
 from . import _park
 from ._core.entry import Trigger
 from ._core.synchronizer import Rules, SynchronizerCore
-from ._service import out_of_service
+from ._service import check_run, out_of_service
 from .entries import Entry, GuardFunction, read_guard
 
 if TYPE_CHECKING:
@@ -43,31 +44,33 @@ class Synchronizer:
     is cancelled while it waits has run no trigger; a trigger has run if and only if its call has
     started, or was ended by the error of a trigger.
 
-    Entering the block is a checkpoint, and raises RuntimeError if it is entered already.
+    Entering the block is a checkpoint, and raises RuntimeError if it is entered already. Until the block
+    ends, the monitors that it concerns are in use by its run, also while nobody is inside.
 
     Source: Frølund and Agha 1993, synchronizers; Dinges and Agha 2012 on why they need a scope.
     """
 
-    __slots__ = ("__weakref__", "_core", "_entered")
+    __slots__ = ("__weakref__", "_core", "_thread")
 
     def __init__(self) -> None:
         self._core = SynchronizerCore()
-        self._entered = False
+        self._thread = 0  # that of the run inside the block; 0 outside
 
     @enable_ki_protection
     async def __aenter__(self) -> Self:
-        if self._entered:
+        await checkpoint()  # first: another task may enter meanwhile
+        if self._thread:
             raise RuntimeError("this synchronizer is entered already; make another one")
-        await checkpoint()
-        self._entered = True
+        self._thread = get_ident()
         return self
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: object) -> None:
-        self._entered = False
-        with ExitStack() as stack:  # if one monitor cannot be settled, the others still are
-            for rules in reversed(self._core.end()):
-                stack.callback(_park.change, rules.home, rules.arbiter.settle)
+    async def __aexit__(self, *exc_info: Any) -> None:
+        self._thread = 0
+        stack = ExitStack()  # if one monitor cannot be settled, the others still are
+        for rules in reversed(self._core.end()):
+            stack.callback(_park.change, rules.home, rules.arbiter.settle)
+        stack.__exit__(*exc_info)  # told of the body's error, which it would else hide
 
     @enable_ki_protection
     def disable(self, entry: Entry[..., Any], when: GuardFunction) -> None:
@@ -108,7 +111,8 @@ class Synchronizer:
 
         A call waits until each of the other entries has a call, too, that could start: the oldest such
         call is taken. Only the start is one step; how the bodies run is up to them. Groups that share
-        an entry are one group. A call made from inside a monitor of the group waits for itself.
+        an entry are one group. Of groups that one step permits and that need the same monitor, any may
+        be first. A call made from inside a monitor of the group waits for itself.
 
         If an entry or a monitor of the group is closed, those who wait for it get
         :exc:`trio.ClosedResourceError`, and so do later calls while the group lasts.
@@ -132,8 +136,10 @@ class Synchronizer:
     def _rules_of(self, entry: Entry[..., Any]) -> Rules:
         if not isinstance(entry, Entry):
             raise TypeError(f"must be an entry of a monitor, not {entry!r}")
-        if not self._entered:
-            raise RuntimeError("a synchronizer has rules inside its `async with` block only")
+        if self._thread != get_ident():
+            raise RuntimeError(
+                "a synchronizer has rules inside its `async with` block only, and in that run"
+            )
         core, monitor = entry._core, entry._monitor
         return core.rules or Rules(core, monitor._core, monitor)
 
@@ -143,11 +149,15 @@ class Synchronizer:
             rule()
             return []
 
+        check_run(entry._monitor)  # under rules it belongs to this run, also while nobody is inside
         _park.change(entry._monitor, transition)
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Synchronizer is final; keep a private one inside your class")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a Synchronizer cannot be copied or pickled: its rules are in the monitors")
 
     def __repr__(self) -> str:
-        state = f"{len(self._core.concerned)} entries" if self._entered else "not entered"
+        state = f"{len(self._core.concerned)} entries" if self._thread else "not entered"
         return f"<Synchronizer at {id(self):#x}: {state}>"

@@ -90,12 +90,14 @@ class ConditionCore(ClaimantArbiter):
         """
         if self.cause is None:
             self.cause = cause
-        for request in self._oldest(None):
+        waiting = self._oldest(None)
+        for request in waiting:
             self._pop(request)
             request.status = BROKEN
             request.cause = cause
             self._rejoin(request)
-        return self.lock.settle()
+        # Without waiters nothing has changed in the lock, which may be in use by another run.
+        return self.lock.settle() if waiting else []
 
     def break_waiters(self, cause: Hashable) -> list[Request[Any]]:
         """Break those who wait for a notification, because the lock is out of service."""

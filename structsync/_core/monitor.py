@@ -54,7 +54,9 @@ class MonitorCore(Arbiter[Invocation]):
 
     @property
     def at_rest(self) -> bool:
-        return self.owner is None and not self.line and not self.urgent and not self.conditions
+        # A call under rules may let in those who wait at other monitors, and they are of one run.
+        busy = self.line or self.urgent or self.conditions or self.rules
+        return self.owner is None and not busy
 
     def admits(self, claim: Invocation) -> bool:
         return self.owner is None and claim.entry.permits(claim)

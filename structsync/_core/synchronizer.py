@@ -54,10 +54,15 @@ class Rules(Group):
 
     def bonded(self) -> list[Rules]:
         """Return the entries whose calls start together with those of this one, itself first."""
-        found: list[Rules] = [self]
+        found = [self]
+        known, looked_at = {self}, set[int]()
         for one in found:  # it grows: groups that share an entry are one group
             for _, group in one.bonds:
-                found += [each for each in group if each not in found]
+                if id(group) not in looked_at:  # each member of a group names all of it
+                    looked_at.add(id(group))
+                    fresh = [each for each in group if each not in known]
+                    known.update(fresh)
+                    found += fresh
         return found
 
     def refuse(self) -> None:
@@ -181,7 +186,7 @@ class SynchronizerCore:
                 f"entries that start together must be of different monitors, and two of {names} are "
                 "not: only one call at a time can be inside a monitor"
             )
-        for one in bonded:
+        for one in group:
             one.refuse()
         for one in group:
             self._concern(one).bonds.append((self, group))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from structsync._core.condition import ConditionCore
+from structsync._core.entry import EntryCore, Guard, Invocation
 from structsync._core.lock import LockCore
+from structsync._core.monitor import MonitorCore
 from structsync._core.request import Request
 
 
@@ -172,3 +174,14 @@ def test_a_condition_itself_grants_and_holds_nothing() -> None:
     for function in (condition.admit, condition.give_back):
         with pytest.raises(NotImplementedError, match="its lock does"):
             function("a")
+
+
+def test_the_end_of_a_condition_that_nobody_waits_on_lets_nobody_in() -> None:
+    """It may be ended in another thread than that of the run that uses the lock."""
+    monitor, ready = MonitorCore(), list[int]()
+    condition = ConditionCore(cast("LockCore", monitor))
+    call, _ = monitor.arrive(Invocation(EntryCore("go", Guard(lambda: ready)), "a"))
+    ready.append(1)  # and nobody has said so
+    assert condition.end("closed") == []
+    assert call.status == "pending"
+    assert monitor.settle() == [call]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from structsync._core.entry import EntryCore, Invocation
 from structsync._core.monitor import MonitorCore
 from structsync._core.synchronizer import Rules, SynchronizerCore
@@ -33,3 +35,22 @@ def test_a_call_that_starts_takes_its_partner_out_of_the_other_line() -> None:
     assert ended == [second]
     assert (first.status, second.status) == ("granted", "granted")
     assert (a.owner, b.owner, len(a.line), len(b.line)) == ("first", "second", 0, 0)
+
+
+class Walked(list[Rules]):
+    """A group that counts how often it is walked through."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Rules]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_to_know_who_starts_together_a_group_is_walked_once() -> None:
+    """Once for each of its members, each looked for among all, would be the cube of its size."""
+    rules = Walked(Rules(EntryCore(name), MonitorCore(), None) for name in "abcd")
+    SynchronizerCore().atomic(rules)
+    rules.times = 0
+    assert rules[2].bonded() == [rules[2], rules[0], rules[1], rules[3]]
+    assert rules.times == 1

@@ -27,6 +27,13 @@ def passing(request: pytest.FixtureRequest) -> Kind:
     return found
 
 
+@pytest.fixture(params=kinds(lambda kind: kind.moves))
+def movable(request: pytest.FixtureRequest) -> Kind:
+    """Kinds that a run in another thread may use once nobody waits or holds them."""
+    found: Kind = request.param
+    return found
+
+
 @pytest.fixture(params=kinds(lambda kind: kind.crowd))
 def crowd(request: pytest.FixtureRequest) -> Kind:
     """Kinds on which several tasks may wait."""

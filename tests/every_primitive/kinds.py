@@ -33,6 +33,7 @@ from structsync import (
 )
 from structsync._core.entry import Guard, Trigger
 from structsync._core.synchronizer import Rules, SynchronizerCore
+from structsync._service import check_run
 
 Direction = Literal["east", "west"]
 
@@ -86,6 +87,7 @@ class Kind:
     crowd = True  # whether several tasks may wait
     lends = True  # whether a take holds something
     taskless = True  # whether occupy and free need no task
+    moves = True  # whether a run in another thread may use it where nobody waits or holds it
 
     def __init__(self, name: str, **options: Any) -> None:
         self.name = name
@@ -376,8 +378,11 @@ class OfMonitor(OfWaitQueue):
 class OfRules(OfMonitor):
     """A call that waits for a synchronizer, too, whose trigger runs when it starts."""
 
+    moves = False  # while there are rules it is of the run of the synchronizer
+
     def make(self) -> Any:
         gate, core = Gate(), SynchronizerCore()
+        check_run(gate)  # as a synchronizer does
         rules = Rules(gate.go_through._core, gate._core, gate)
         core.disable(rules, Guard(lambda: not gate.opened))
         core.trigger(rules, Trigger(lambda: None))

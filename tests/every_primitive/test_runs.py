@@ -53,14 +53,14 @@ def test_an_object_at_rest_may_be_used_by_one_run_after_another(kind: Kind) -> N
     assert [trio.run(use) for _ in range(3)] == ["granted"] * 3
 
 
-def test_an_object_at_rest_may_be_used_by_a_run_in_another_thread(kind: Kind) -> None:
-    primitive = kind.make()
+def test_an_object_at_rest_may_be_used_by_a_run_in_another_thread(movable: Kind) -> None:
+    primitive = movable.make()
 
     async def use() -> str:
-        kind.occupy(primitive)
+        movable.occupy(primitive)
         async with trio.open_nursery() as nursery:
-            attempt = await waiting(kind, primitive, nursery)
-            kind.free(primitive)
+            attempt = await waiting(movable, primitive, nursery)
+            movable.free(primitive)
         return attempt.outcome
 
     trio.run(use)

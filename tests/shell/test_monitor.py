@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import trio
@@ -314,3 +314,8 @@ def test_a_task_outside_gives_nothing_back() -> None:
 def test_an_entry_cannot_be_copied_or_pickled(double: Callable[[object], object]) -> None:
     with pytest.raises(TypeError, match="an Entry cannot be copied or pickled"):
         double(Account().deposit)
+
+
+def test_a_marked_callable_that_would_not_get_self_is_refused() -> None:
+    with pytest.raises(TypeError, match="would not get self; wrap it in one"):
+        entry(cast("Any", Account))

@@ -271,6 +271,22 @@ async def test_a_guard_cannot_wait_or_signal() -> None:
     await inside.entry(body)()
 
 
+async def test_hoare_the_repr_counts_those_who_signalled_as_the_statistics_do() -> None:
+    seen: list[tuple[int, bool]] = []
+    async with trio.open_nursery() as nursery:
+        monitor = Monitor(discipline="hoare")
+        condition = monitor.condition()
+
+        async def wait() -> None:
+            await condition.wait()
+            seen.append((monitor.statistics().tasks_waiting, ", 1 waiting," in repr(monitor)))
+
+        nursery.start_soon(monitor.entry(wait))
+        await settle()
+        await monitor.entry(condition.signal)()
+    assert seen == [(1, True)]
+
+
 # ==== observed and owned ====
 
 

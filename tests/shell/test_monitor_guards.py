@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -313,10 +315,20 @@ def answer() -> int:
     return 3
 
 
+async def async_generator() -> Any:
+    yield
+
+
+def generator() -> Any:
+    yield
+
+
 @pytest.mark.parametrize(
     ("guard", "match"),
     [
         (async_guard, "guard must be a sync function"),
+        (async_generator, "guard must be a sync function"),
+        (generator, "guard must be a sync function"),
         (3, "guard must be callable"),
         (lambda a, b: True, r"guard must take \(\) or \(request\), not \(a, b\)"),
         (lambda *, key: True, r"not \(\*, key\)"),
@@ -339,3 +351,24 @@ def test_the_guard_of_a_method_takes_self_first() -> None:
 async def test_what_has_a_default_is_not_taken_for_the_request() -> None:
     monitor = Monitor()
     assert await monitor.entry(answer, when=lambda limit=3: limit == 3)() == 3
+
+
+class Ready:
+    def __call__(self, gate: Any) -> bool:
+        return len(gate) > 0
+
+
+@pytest.mark.parametrize("guard", [Ready(), functools.partial(operator.lt, 0), len])
+async def test_the_guard_of_a_method_may_be_any_callable(guard: Any) -> None:
+    class Gate(Monitor):
+        def __len__(self) -> int:
+            return 1
+
+        def __gt__(self, other: int) -> bool:
+            return True
+
+        @entry(when=guard)
+        def go(self) -> str:
+            return "through"
+
+    assert await Gate().go() == "through"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import pytest
 import trio
 import trio.testing
 
-from structsync import Entry, Event, Lock, Monitor, Synchronizer, entry, observe
+from structsync import Entry, Event, Lock, Monitor, Synchronizer, _park, entry, observe
+from structsync._core import group
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -253,7 +256,105 @@ async def test_observers_hear_of_both_monitors() -> None:
     assert kinds.count((True, "granted")) == kinds.count((False, "granted")) == 1
 
 
+async def test_observers_hear_of_both_monitors_where_a_change_lets_in() -> None:
+    """Nobody leaves a monitor here: a guard that was false is true, and is said to be."""
+    a, b, ready, heard = Monitor(), Monitor(), list[int](), list[Event]()
+    here, there = a.entry(lambda: 1, when=lambda: ready), b.entry(lambda: 2)
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        synchronizer.atomic(here, there)
+        await start(nursery, here)
+        await start(nursery, there)
+        ready.append(1)
+        with observe(heard.append):
+            a.changed()
+    assert [(event.primitive, event.kind) for event in heard] == [(a, "granted"), (b, "granted")]
+
+
+async def test_what_ends_in_one_step_is_carried_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each of ten thousand calls that a close ends would be a hundred million looks."""
+    times: list[int] = []
+
+    def carry_on(ended: Any) -> list[Any]:
+        times.append(len(ended))
+        return group.carry_on(ended)
+
+    monitor = Monitor()
+    work = monitor.entry(lambda: None)
+
+    async def refused() -> None:
+        with pytest.raises(trio.ClosedResourceError):
+            await work()
+
+    monkeypatch.setattr(_park, "carry_on", carry_on)
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        synchronizer.disable(work, when=lambda: True)
+        for _ in range(5):
+            await start(nursery, refused)
+        monitor.close()
+    assert times == [5]
+
+
+# ==== other runs ====
+
+
+def refusal_in_a_thread(call: Callable[[], object]) -> str:
+    """Return what a thread that trio knows nothing of is told when it calls this."""
+    told: list[str] = []
+
+    def attempt() -> None:
+        try:
+            call()
+        except RuntimeError as error:
+            told.append(str(error))
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(20)
+    return "".join(told)
+
+
+async def test_a_monitor_under_rules_is_of_the_run_of_the_synchronizer_though_nobody_is_inside() -> (
+    None
+):
+    """What starts there may let in those who wait at the other monitors, in the run of those."""
+    a, b, lit = Monitor(), Monitor(), [1]
+    off, on = a.entry(lambda: None), b.entry(lambda: None)
+    async with trio.open_nursery() as nursery:
+        async with Synchronizer() as synchronizer:
+            synchronizer.trigger(off, lit.clear)
+            synchronizer.disable(on, when=lambda: lit)
+            await start(nursery, on)
+            assert not a._core.at_rest  # or the thread would wake a task of this run
+            assert "is in use by another trio run" in refusal_in_a_thread(lambda: trio.run(off))
+            assert lit == [1]
+        assert refusal_in_a_thread(lambda: trio.run(off)) == ""
+
+
+async def test_a_synchronizer_takes_no_rules_from_another_run() -> None:
+    async with Synchronizer() as synchronizer:
+        rule = Button().on, lambda: True
+        assert "in that run" in refusal_in_a_thread(lambda: synchronizer.disable(*rule))
+        assert synchronizer._core.concerned == {}
+
+
 # ==== misuse ====
+
+
+async def test_of_two_tasks_that_enter_a_synchronizer_at_once_one_is_refused() -> None:
+    synchronizer, told = Synchronizer(), list[str]()
+
+    async def enter() -> None:
+        try:
+            async with synchronizer:
+                told.append("inside")
+                await settle()
+        except RuntimeError as error:
+            told.append(str(error))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(enter)
+        nursery.start_soon(enter)
+    assert told == ["inside", "this synchronizer is entered already; make another one"]
 
 
 async def async_function() -> bool:
@@ -267,6 +368,7 @@ async def async_function() -> bool:
         (async_function, "must be a sync function"),
         (3, "must be callable"),
         (lambda a, b: 1, "take"),
+        (lambda: (yield), "must be a sync function"),
     ],
 )
 async def test_a_rule_is_refused_at_registration(rule: str, function: Any, match: str) -> None:
@@ -291,6 +393,27 @@ async def test_a_synchronizer_takes_entries() -> None:
             synchronizer.disable(Button.on, lambda: True)  # type: ignore[arg-type]  # the point of the test
         synchronizer.disable(Button().on, lambda: True)
         assert "1 entries" in repr(synchronizer)
+
+
+async def test_the_end_of_a_block_does_not_hide_the_error_of_its_body(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def settle() -> NoReturn:
+        raise RuntimeError("the end's")
+
+    button, error = Button(), LookupError("the body's")
+    with pytest.raises(RuntimeError, match="the end's") as caught:
+        async with Synchronizer() as synchronizer:
+            radio(synchronizer, button)
+            monkeypatch.setattr(button._core, "settle", settle)
+            raise error
+    assert caught.value.__context__ is error
+
+
+@pytest.mark.parametrize("final", [Synchronizer, Entry])
+def test_synchronizers_and_entries_are_final(final: type[object]) -> None:
+    with pytest.raises(TypeError, match=f"{final.__name__} is final"):
+        type("Own", (final,), {})
 
 
 def test_a_synchronizer_is_not_copied() -> None:
