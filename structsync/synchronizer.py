@@ -40,9 +40,9 @@ class Synchronizer:
     each. If something else changes it, call :meth:`Monitor.changed` of the monitors concerned.
 
     A disabled call is passed over, so calls that no synchronizer concerns never wait for those it
-    does. Fairness: in each monitor the oldest call that can start is next. Cancellation: a call that
-    is cancelled while it waits has run no trigger; a trigger has run if and only if its call has
-    started, or was ended by the error of a trigger.
+    does. Fairness: in each monitor the oldest call that can start is next, save what :meth:`atomic`
+    says. Cancellation: a call that is cancelled while it waits has run no trigger; a trigger has run if
+    and only if its call has started, or was ended by the error of a trigger.
 
     Entering the block is a checkpoint, and raises RuntimeError if it is entered already. Until the block
     ends, the monitors that it concerns are in use by its run, also while nobody is inside.
