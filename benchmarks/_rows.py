@@ -66,6 +66,7 @@ ROWS = (
     Row("memory", "bytes per parked task / trio's", AtMost(1.05), memory.cases),
     Row("monitor", "entry / async with Lock", AtMost(1.3), monitors.entry_cases),
     Row("guards", "10,000 blocked / none", AtMost(1.3), monitors.blocked_cases),
+    Row("synchronizer", "many disabled / none", AtMost(1.3), monitors.disabled_cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
     Row("groups", "acquire_all / nested async with", None, groups.cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),

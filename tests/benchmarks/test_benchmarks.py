@@ -21,6 +21,7 @@ ROWS = [
     "memory",
     "monitor",
     "guards",
+    "synchronizer",
     "observers",
     "groups",
     "checker",

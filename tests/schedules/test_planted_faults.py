@@ -805,7 +805,6 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_synchronizer.test_at_most_one_switch_is_on,
         (
             what_is_disabled_starts_all_the_same,
-            a_trigger_lets_nobody_in_elsewhere,
             a_cancelled_acquire_stays_in_line,
             a_cancellation_beats_a_grant,
         ),
@@ -817,6 +816,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
             the_end_of_the_rules_lets_nobody_in,
             those_let_in_are_not_woken,
         ),
+    ),
+    (
+        test_synchronizer.test_philosophers_under_a_rule_over_the_seats_all_eat,
+        (a_trigger_lets_nobody_in_elsewhere,),
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,

@@ -55,3 +55,29 @@ async def test_calls_on_two_monitors_start_together(x: ExploredRun, tasks: int) 
         for at in range(tasks):
             nursery.start_soon(halves[at % 2])
         await checkpoint()
+
+
+# With two it takes ten times as long.
+@swept(least=60, sizes=(Size(3, 1),))
+async def test_philosophers_under_a_rule_over_the_seats_all_eat(x: ExploredRun, tasks: int) -> None:
+    """Neighbours never eat at once; whoever is cancelled in the middle leaves the others to eat."""
+    eating: set[int] = set()
+
+    async with Synchronizer() as synchronizer:
+        begins, ends = [[Monitor().entry(int) for _ in range(tasks)] for _ in range(2)]
+        for seat, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            beside = {(seat - 1) % tasks, (seat + 1) % tasks}
+            synchronizer.disable(begin, when=lambda beside=beside: eating & beside)
+            synchronizer.trigger(begin, lambda seat=seat: eating.add(seat))
+            synchronizer.trigger(end, lambda seat=seat: eating.remove(seat))
+
+        async def dine(seat: int) -> None:
+            await begins[seat]()
+            try:
+                with x.exclusive(f"fork {seat}"), x.exclusive(f"fork {(seat + 1) % tasks}"):
+                    await checkpoint()
+            finally:
+                with trio.CancelScope(shield=True):
+                    await ends[seat]()
+
+        await together(*[partial(dine, seat) for seat in range(tasks)])
