@@ -19,6 +19,12 @@ def call(rules: Rules, who: int = 0) -> Invocation:
     return Invocation(rules.entry, who)
 
 
+def answer(what: bool, asked: list[str], who: str) -> bool:
+    """Answer for a guard, and take down that it was asked."""
+    asked.append(who)
+    return what
+
+
 def a_call_is_permitted_if_no_synchronizer_disables_it(level: int, one: int, other: int) -> None:
     assert one <= BOUND  # any number would do; a claim begins with what it takes for granted
     rules = ruled()
@@ -31,9 +37,8 @@ def a_call_is_permitted_if_no_synchronizer_disables_it(level: int, one: int, oth
 def the_guard_of_the_entry_is_asked_first(is_open: bool, disabled: bool) -> None:
     assert isinstance(is_open, bool)
     asked: list[str] = []
-    rules = ruled(Guard(lambda: asked.append("entry") is None and is_open))
-    guard = Guard(lambda: asked.append("synchronizer") is None and disabled)
-    SynchronizerCore().disable(rules, guard)
+    rules = ruled(Guard(lambda: answer(is_open, asked, "entry")))
+    SynchronizerCore().disable(rules, Guard(lambda: answer(disabled, asked, "synchronizer")))
     assert rules.entry.permits(call(rules)) == (is_open and not disabled)
     assert asked == (["entry", "synchronizer"] if is_open else ["entry"])
 
