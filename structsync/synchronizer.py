@@ -108,7 +108,8 @@ class Synchronizer:
 
         A call waits until each of the other entries has a call, too, that could start: the oldest such
         call is taken. Only the start is one step; how the bodies run is up to them. Groups that share
-        an entry are one group. A call made from inside a monitor of the group waits for itself.
+        an entry are one group. A call made from inside a monitor of the group waits for itself. Where
+        one change permits calls of two groups that meet in a monitor, the younger may start first.
 
         If an entry or a monitor of the group is closed, those who wait for it get
         :exc:`trio.ClosedResourceError`, and so do later calls while the group lasts.
