@@ -69,6 +69,7 @@ ROWS = (
     Row("guards", "10,000 blocked / none", AtMost(1.3), monitors.blocked_cases),
     Row("coordination", "a call / under a Lock", None, coordination.cases),
     Row("atomic", "together / without a rule", None, coordination.atomic_cases),
+    Row("synchronizer", "many disabled / none", AtMost(1.3), monitors.disabled_cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
     Row("groups", "acquire_all / nested async with", None, groups.cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),

@@ -1,4 +1,4 @@
-"""What a monitor costs: against our lock, and with many callers blocked on another entry."""
+"""What a monitor costs: against our lock, and with many callers held up at another entry."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ def blocked_cases(effort: Effort) -> Iterator[Case]:
     yield Case(f"{many:,} blocked", partial(ratio, subject, reference))
 
 
+def disabled_cases(effort: Effort) -> Iterator[Case]:
+    """Seed 004, figure 3.8: a call that no synchronizer concerns, while very many wait that it disables."""
+    times = effort.of(1_280, 128)
+    reference = partial(trio.run, unconcerned, times, 0)
+    for full, quick in ((1_000, 50), (BLOCKED, 100)):
+        many = effort.of(full, quick)
+        subject = partial(trio.run, unconcerned, times, many)
+        yield Case(f"{many:,} disabled", partial(ratio, subject, reference))
+
+
 async def body() -> None:
     """Do nothing, as an entry or under a lock."""
 
@@ -60,10 +70,25 @@ async def guarded(times: int, blocked: int) -> float:
     """Return the seconds of that many calls, with so many callers blocked on another entry."""
     monitor = structsync.Monitor()
     call = monitor.entry(body, when=lambda: True)
-    never = monitor.entry(body, when=lambda: False)
+    return await beside(call, times, monitor.entry(body, when=lambda: False), blocked)
+
+
+async def unconcerned(times: int, disabled: int) -> float:
+    """Return the seconds of that many calls of ``get``, with so many of ``set`` disabled."""
+    monitor = structsync.Monitor()
+    get, set_ = monitor.entry(body), monitor.entry(body)
+    async with structsync.Synchronizer() as synchronizer:
+        synchronizer.disable(set_, when=lambda: True)
+        return await beside(get, times, set_, disabled)
+
+
+async def beside(
+    call: structsync.Entry[[], None], times: int, other: structsync.Entry[[], None], waiting: int
+) -> float:
+    """Return the seconds of that many calls, while so many wait for another entry."""
     async with trio.open_nursery() as nursery:
-        for _ in range(blocked):
-            nursery.start_soon(never)
+        for _ in range(waiting):
+            nursery.start_soon(other)
         await wait_all_tasks_blocked()
         began = thread_time()
         for _ in range(times):

@@ -1,8 +1,9 @@
-"""Dining philosophers: one fork after the other, and both in one step.
+"""Dining philosophers: one fork after the other, both in one step, and by a rule over the seats.
 
 Each needs the fork on the left and the one on the right. The explorer tries every order of steps. It
-finds the one in which each has the left fork and waits for the right one, and none that stops those
-who take both by ``acquire_all``, with any of them cancelled anywhere.
+finds the one in which each has the left fork and waits for the right one. It finds none that stops
+those who take both by ``acquire_all``, or those who know nothing of forks: of them a synchronizer says
+who may not start to eat, because a neighbour does.
 
 Prints::
 
@@ -11,12 +12,13 @@ Prints::
       dine#1 waits for a Lock: held by dine#2, 1 waiting
       dine#2 waits for a Lock: held by dine#0, 1 waiting
     both forks in one step: confirmed in every schedule
+    a rule over the seats: confirmed in every schedule
 """
 
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync import Lock, acquire_all
+from structsync import Entry, Lock, Monitor, Synchronizer, acquire_all
 from structsync.testing import explore
 
 SEATS = 3
@@ -48,6 +50,28 @@ async def both_in_one_step() -> None:
             nursery.start_soon(dine, seat)
 
 
+async def a_rule_over_the_seats() -> None:
+    eating: set[int] = set()
+
+    async def dine(begin: Entry[[], None], finish: Entry[[], None]) -> None:
+        await begin()
+        try:
+            await checkpoint()
+        finally:
+            with trio.CancelScope(shield=True):
+                await finish()
+
+    async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
+        for seat in range(SEATS):
+            philosopher = Monitor()
+            begin, finish = [philosopher.entry(lambda: None) for _ in range(2)]
+            beside = {(seat - 1) % SEATS, (seat + 1) % SEATS}
+            synchronizer.disable(begin, when=lambda beside=beside: eating & beside)
+            synchronizer.trigger(begin, lambda seat=seat: eating.add(seat))
+            synchronizer.trigger(finish, lambda seat=seat: eating.remove(seat))
+            nursery.start_soon(dine, begin, finish)
+
+
 failure = explore(one_after_the_other).failure
 assert failure
 print(f"one fork after the other: {failure.kind}")
@@ -56,3 +80,4 @@ for blocked in failure.counterexample.blocked:
         print(f"  {blocked.task} {blocked.why}")
 
 print(f"both forks in one step: {explore(both_in_one_step).verdict.value} in every schedule")
+print(f"a rule over the seats: {explore(a_rule_over_the_seats).verdict.value} in every schedule")

@@ -23,6 +23,7 @@ ROWS = [
     "guards",
     "coordination",
     "atomic",
+    "synchronizer",
     "observers",
     "groups",
     "checker",

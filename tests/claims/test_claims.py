@@ -21,6 +21,7 @@ from .faults import (
     policy,
     rwlock,
     semaphore,
+    synchronizer,
     wait_queue,
 )
 from .faults._planting import Fault
@@ -39,6 +40,7 @@ MODULES = (
     policy,
     rwlock,
     semaphore,
+    synchronizer,
     wait_queue,
 )
 FAULTS = {

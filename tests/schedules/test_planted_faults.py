@@ -834,7 +834,6 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_synchronizer.test_at_most_one_switch_is_on,
         (
             what_is_disabled_starts_all_the_same,
-            a_trigger_lets_nobody_in_elsewhere,
             a_cancelled_acquire_stays_in_line,
             a_cancellation_beats_a_grant,
         ),
@@ -854,6 +853,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_synchronizer.test_closing_a_member_sends_away_those_who_wait_for_it,
         (partners_of_a_closed_member_wait_on,),
+    ),
+    (
+        test_synchronizer.test_philosophers_under_a_rule_over_the_seats_all_eat,
+        (a_trigger_lets_nobody_in_elsewhere,),
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,

@@ -107,3 +107,28 @@ async def test_closing_a_member_sends_away_those_who_wait_for_it(
                 there.close()
 
         await together(end, *[partial(caller, at % 2) for at in range(tasks - 1)])
+
+
+@swept(least=60, sizes=SIZES[:1])
+async def test_philosophers_under_a_rule_over_the_seats_all_eat(x: ExploredRun, tasks: int) -> None:
+    """Neighbours never eat at once; whoever is cancelled in the middle leaves the others to eat."""
+    eating: set[int] = set()
+
+    async with Synchronizer() as synchronizer:
+        begins, ends = [[Monitor().entry(int) for _ in range(tasks)] for _ in range(2)]
+        for seat, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            beside = {(seat - 1) % tasks, (seat + 1) % tasks}
+            synchronizer.disable(begin, when=lambda beside=beside: eating & beside)
+            synchronizer.trigger(begin, lambda seat=seat: eating.add(seat))
+            synchronizer.trigger(end, lambda seat=seat: eating.remove(seat))
+
+        async def dine(seat: int) -> None:
+            await begins[seat]()
+            try:
+                with x.exclusive(f"fork {seat}"), x.exclusive(f"fork {(seat + 1) % tasks}"):
+                    await checkpoint()
+            finally:
+                with trio.CancelScope(shield=True):
+                    await ends[seat]()
+
+        await together(*[partial(dine, seat) for seat in range(tasks)])

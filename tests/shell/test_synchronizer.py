@@ -93,13 +93,21 @@ async def test_overlapping_synchronizers_compose() -> None:
 
 
 async def test_calls_that_no_synchronizer_concerns_never_wait_behind_those_it_does() -> None:
-    monitor, got = Monitor(), list[int]()
-    get, set_ = monitor.entry(lambda: len(got)), monitor.entry(lambda value: got.append(value))
+    """Neither where the monitor is free nor in its line (figure 3.8 of seed 004)."""
+    monitor, got, leave = Monitor(), list[int](), trio.Event()
+    stay = monitor.entry(leave.wait)
+    get, set_ = monitor.entry(lambda: got.append(0)), monitor.entry(lambda: got.append(1))
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
         synchronizer.disable(set_, when=lambda: True)
-        for value in range(10):
-            await start(nursery, set_, value)
-        assert [await get() for _ in range(3)] == [0, 0, 0]
+        for _ in range(10):
+            await start(nursery, set_)
+        await start(nursery, get)
+        assert got == [0]
+        for call in (stay, set_, get, get):
+            await start(nursery, call)
+        leave.set()
+        await settle()
+        assert (got, monitor.statistics().tasks_waiting) == ([0, 0, 0], 11)
         nursery.cancel_scope.cancel()
 
 

@@ -12,6 +12,7 @@ from .lock_machine import LockMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .monitor_machine import MonitorMachine
 from .rwlock_machine import RWLockMachine
+from .synchronizer_machine import SynchronizerMachine
 
 MACHINES = [
     SemaphoreMachine,
@@ -24,6 +25,7 @@ MACHINES = [
     LatchMachine,
     GroupMachine,
     MonitorMachine,
+    SynchronizerMachine,
 ]
 
 

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from trio.lowlevel import Abort, cancel_shielded_checkpoint
 
 from structsync import _park, _park_together
+from structsync._core import synchronizer
 from structsync._core.arbiter import Arbiter
 from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
@@ -26,6 +27,7 @@ from structsync._core.policy import Eligible, Fifo
 from structsync._core.request import GRANTED, WITHDRAWN, Request
 from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
+from structsync._core.synchronizer import Rules, SynchronizerCore
 from structsync._core.wait_queue import WaitQueueCore
 
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
@@ -37,6 +39,7 @@ from .monitor_machine import MonitorMachine
 from .rwlock_machine import RWLockMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
+from .synchronizer_machine import SynchronizerMachine
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -283,6 +286,52 @@ def a_restored_monitor_knows_no_lines(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "restore", restore)
 
 
+def what_triggers_permit_sleeps_on(patch: pytest.MonkeyPatch) -> None:
+    """The other monitors of a synchronizer are not asked again after its triggers."""
+    intact = synchronizer.run_triggers
+    patch.setattr(synchronizer, "run_triggers", lambda calls, touched: intact(calls, {}))
+
+
+def groups_that_share_an_entry_stay_apart(patch: pytest.MonkeyPatch) -> None:
+    def bonded(self: Rules) -> list[Rules]:
+        return [self, *(one for _, group in self.bonds for one in group if one is not self)]
+
+    patch.setattr(Rules, "bonded", bonded)
+
+
+def the_youngest_partner_is_taken(patch: pytest.MonkeyPatch) -> None:
+    def next_call(self: Rules) -> Request[Any] | None:
+        line = [one for one in self.arbiter.candidates() if one.claim.entry.rules is self]
+        return next((one for one in reversed(line) if self.arbiter.admits(one.claim)), None)
+
+    patch.setattr(Rules, "next_call", next_call)
+
+
+def an_error_of_a_trigger_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    intact = synchronizer.run_triggers
+    patch.setattr(synchronizer, "run_triggers", lambda *args: intact(*args) and None)
+
+
+def one_synchronizer_overrules_the_others(patch: pytest.MonkeyPatch) -> None:
+    def permit(self: Rules, invocation: Any) -> bool:
+        return not self.disabling or not all(one.holds(invocation) for _, one in self.disabling)
+
+    patch.setattr(Rules, "permit", permit)
+
+
+def a_block_takes_all_rules_with_it(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SynchronizerCore, "_forget", lambda self, rules: rules.clear())
+
+
+def the_end_of_a_block_asks_nobody(patch: pytest.MonkeyPatch) -> None:
+    intact = SynchronizerCore.end
+    patch.setattr(SynchronizerCore, "end", lambda self: intact(self)[:0])
+
+
+def a_partner_waits_for_what_is_closed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Rules, "refuse", lambda self: None)
+
+
 FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (machine, plant)
@@ -317,6 +366,20 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             an_entry_taken_out_forgets_its_callers,
             who_leaves_a_line_stays_in_the_index,
             a_restored_monitor_knows_no_lines,
+        )
+    ],
+    *[
+        (SynchronizerMachine, plant)
+        for plant in (
+            what_triggers_permit_sleeps_on,
+            groups_that_share_an_entry_stay_apart,
+            the_youngest_partner_is_taken,
+            an_error_of_a_trigger_is_forgotten,
+            one_synchronizer_overrules_the_others,
+            a_block_takes_all_rules_with_it,
+            the_end_of_a_block_asks_nobody,
+            a_partner_waits_for_what_is_closed,
+            the_oldest_call_of_an_entry_blocks_the_others,
         )
     ],
     (SemaphoreShellMachine, those_let_in_are_not_woken),
