@@ -3,7 +3,7 @@
 Map of the package, from the inside out:
 
 * ``_core``: the pure decisions, without trio: requests, policies, one core per primitive.
-* ``_park``: the only module that parks and wakes tasks.
+* ``_park``, ``_park_together``: the only modules that park tasks; the first alone wakes them.
 * ``primitive``, ``semaphore``, ``lock``, ``condition``, ...: the public classes, without decisions.
 * ``claims``: several resources in one step.
 * ``scope``, ``events``: what ends primitives, and what tells of them.

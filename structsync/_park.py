@@ -1,4 +1,6 @@
-"""Where a core's decision becomes sleeping and waking: the only module that does either.
+"""Where a core's decision becomes sleeping and waking, in one line at a time.
+
+Only this module wakes. Only this one and :mod:`._park_together` park.
 
 The skeleton of every blocking call (C2): check for cancellation, decide, then one shielded
 checkpoint; or park. Nothing lies between the decision and its end that could raise, so a raised
@@ -6,20 +8,18 @@ checkpoint; or park. Nothing lies between the decision and its end that could ra
 
 Why no permit is lost between grant and wake: the core changes the status in the same step in which
 ``wake`` reschedules the task, and trio never aborts a task that has been rescheduled (grant beats
-cancel). What is left to get right is a cancellation *before* the grant, and that is ``_abort``.
+cancel). What is left to get right is a cancellation *before* the grant, and that is ``abort``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from math import inf
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 import outcome
 import trio
-from trio import current_effective_deadline
 from trio.lowlevel import (
     Abort,
     Task,
@@ -36,22 +36,15 @@ from . import _holdings
 from ._causes import error_of
 from ._core.arbiter import OutOfService
 from ._core.gate import is_shut, refuse_user_code, threads
-from ._core.group import Claims, Ended, Member, carry_on
+from ._core.group import Ended, carry_on
 from ._core.request import BROKEN, GRANTED, PENDING, Request
 from ._errors import RequestWithdrawn
 from ._service import check_run, out_of_service, running_task
 from .events import EventKind, emit, emit_ended
 
 if TYPE_CHECKING:
-    from ._core.entry import Invocation
-    from ._core.hoare import HoareConditionCore
     from ._core.lock import LockCore
     from ._core.rwlock import RWLockCore
-    from .barrier import Barrier
-    from .condition import Condition
-    from .lock import Lock
-    from .monitor import Monitor
-    from .monitor_condition import MonitorCondition
     from .primitive import OwnedPrimitive, Primitive
 
     RaiseCancel = Callable[[], Any]
@@ -84,71 +77,9 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
     request = enqueue(primitive, claim, priority)
     primitive._skips_left = primitive._skips
     request.parked = True
-    await wait_task_rescheduled(partial(_abort, primitive, request, core.withdraw))
+    await wait_task_rescheduled(partial(abort, primitive, request, core.withdraw))
     if primitive._owned:
         _holdings.hold(claim, primitive)  # type: ignore[arg-type]  # it is owned
-
-
-@enable_ki_protection
-async def enter(monitor: Monitor, invocation: Invocation) -> None:
-    """Enter a monitor by an entry that synchronizers concern, or wait in line for it."""
-    if threads:
-        refuse_user_code()
-    if monitor._thread != get_ident():
-        check_run(monitor)
-    await checkpoint_if_cancelled()
-    with out_of_service():
-        request, ended = monitor._core.arrive(invocation, current_task())
-    if monitor._observers:
-        emit("requested", monitor, invocation, current_task())
-    wake(monitor, ended)
-    if request.status is PENDING:
-        request.parked = True
-        await wait_task_rescheduled(partial(_abort, monitor, request, monitor._core.withdraw))
-    elif request.status is GRANTED:
-        await cancel_shielded_checkpoint()
-    else:
-        raise error_of_ended(request)
-
-
-@enable_ki_protection
-async def acquire_group(group: Claims) -> None:
-    """Take what the group claims now, or wait in each of its lines for it."""
-    if threads:
-        refuse_user_code()
-    for member in group.members:
-        if member.home._thread != get_ident():
-            check_run(member.home)
-    with out_of_service():
-        group.refuse()
-    granted = group.admissible()
-    if granted:
-        await checkpoint_if_cancelled()
-        group.take(granted)  # still admissible, as in acquire()
-        for member in granted:
-            _hold_granted(member)
-        _emit_of_members(granted, "requested")
-        _emit_of_members(granted, "granted")
-        await cancel_shielded_checkpoint()
-        return
-    group.join()
-    group.parked = True
-    _emit_of_members(group.members, "requested")
-    first = group.members[0]  # it stands for the group: the end of any member ends them all
-    await wait_task_rescheduled(partial(_abort, first.home, first, first.arbiter.withdraw))
-    for member in group.granted():
-        _hold_granted(member)
-
-
-def _hold_granted(member: Member) -> None:
-    if member.home._owned:
-        _holdings.hold(member.waiter, member.home)
-
-
-def _emit_of_members(members: Sequence[Member], kind: EventKind) -> None:
-    for member in members:
-        if member.home._observers:
-            emit(kind, member.home, member.claim, member.waiter)
 
 
 @enable_ki_protection
@@ -187,7 +118,7 @@ def give_back(primitive: Primitive[Any], claim: Any) -> None:
         emit("released", primitive, claim, running_task())
         emit_ended(primitive, ended)
     if elsewhere:
-        _emit_elsewhere(elsewhere)
+        emit_elsewhere(elsewhere)
 
 
 def submit(primitive: Primitive[Any], claim: Any, priority: int) -> Request[Any]:
@@ -250,26 +181,11 @@ async def wait_for(primitive: Primitive[Any], request: Request[Any]) -> None:
     check_run(primitive)
     request.waiter = current_task()
     request.parked = True
-    await wait_task_rescheduled(partial(_abort, primitive, request, _keep_place))
+    await wait_task_rescheduled(partial(abort, primitive, request, _keep_place))
 
 
 def _keep_place(request: Request[Any]) -> list[Request[Any]] | None:
     return [] if request.status is PENDING else None
-
-
-async def meet(barrier: Barrier, stop: Stop) -> int:
-    """Wait until the round is full; return the number of this party in it."""
-    if threads:
-        refuse_user_code()
-    request, core = enqueue(barrier, None), barrier._core
-    # Who is cancelled already does not fill the round: it parks, and is aborted in this very step.
-    if core.full and current_effective_deadline() > -inf:
-        wake(barrier, core.trip())
-        await cancel_shielded_checkpoint()
-    else:
-        request.parked = True
-        await wait_task_rescheduled(partial(_abort, barrier, request, stop))
-    return cast(int, request.claim)
 
 
 def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
@@ -278,7 +194,7 @@ def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
     if primitive._observers:
         emit_ended(primitive, ended)
     if elsewhere:
-        _emit_elsewhere(elsewhere)
+        emit_elsewhere(elsewhere)
 
 
 def resume(ended: list[Request[Any]]) -> Sequence[Ended]:
@@ -286,17 +202,17 @@ def resume(ended: list[Request[Any]]) -> Sequence[Ended]:
 
     Returns what else ended, because a group left other lines; it is runnable, and not told yet.
     """
-    elsewhere: Sequence[Ended] = ()
+    elsewhere: Sequence[Ended] | None = None
     for request in ended:
-        if request.group is not None and not elsewhere:
+        if request.group is not None and elsewhere is None:  # once for all of them
             elsewhere = carry_on(ended)
         if request.parked:
             _resume(request)
-    for _, others in elsewhere:
+    for _, others in elsewhere or ():
         for request in others:
             if request.parked:
                 _resume(request)
-    return elsewhere
+    return elsewhere or ()
 
 
 def _resume(request: Request[Any]) -> None:
@@ -307,20 +223,20 @@ def _resume(request: Request[Any]) -> None:
         reschedule(request.waiter, outcome.Error(error_of_ended(request)))
 
 
-def _emit_elsewhere(elsewhere: Sequence[Ended]) -> None:
+def emit_elsewhere(elsewhere: Sequence[Ended]) -> None:
     for place, ended in elsewhere:
         if place.home._observers:
             emit_ended(place.home, ended)
 
 
-def _abort(
+def abort(
     primitive: Primitive[Any], request: Request[Any], stop: Stop, raise_cancel: RaiseCancel
 ) -> Abort:
     """Stop the wait of a task that trio wants to cancel, unless it has ended by then."""
     if threads and is_shut():
         # A guard or an observer cancelled a scope while the core is in the middle of a step. The
         # cancellation is carried out right after it; until then a grant may still win.
-        _soon(_abort_late, primitive, request, stop, raise_cancel)
+        soon(_abort_late, primitive, request, stop, raise_cancel)
         return Abort.FAILED
     ended = stop(request)
     if ended is None:
@@ -333,82 +249,12 @@ def _abort(
 def _abort_late(
     primitive: Primitive[Any], request: Request[Any], stop: Stop, raise_cancel: RaiseCancel
 ) -> None:
-    if request.parked and _abort(primitive, request, stop, raise_cancel) is Abort.SUCCEEDED:
+    if request.parked and abort(primitive, request, stop, raise_cancel) is Abort.SUCCEEDED:
         reschedule(request.waiter, outcome.capture(raise_cancel))
 
 
-def _soon(function: Callable[..., object], *args: object) -> None:
+def soon(function: Callable[..., object], *args: object) -> None:
     trio.lowlevel.current_trio_token().run_sync_soon(function, *args)
-
-
-async def wait_notified(
-    condition: Condition | MonitorCondition, lock: Lock | Monitor, claim: Any
-) -> None:
-    """Give the lock up, sleep until notified, and own the lock again, whatever happens."""
-    if threads:
-        refuse_user_code()
-    task = current_task()
-    with out_of_service():
-        request, ended = condition._core.wait(claim, task)
-    condition._thread = get_ident()
-    if lock._owned:
-        _holdings.drop(task, cast("OwnedPrimitive[Any]", lock))
-    elsewhere = resume(ended)
-    if condition._observers:
-        emit("requested", condition, claim, task)
-    if lock._observers:
-        emit("released", lock, claim, task)
-        emit_ended(lock, ended)
-    _emit_elsewhere(elsewhere)
-    cancelled: list[RaiseCancel] = []
-    request.parked = True
-    try:
-        await wait_task_rescheduled(partial(_abort_wait, condition, lock, request, cancelled))
-        if lock._owned:
-            _holdings.hold(task, cast("OwnedPrimitive[Any]", lock))
-        if cancelled:
-            cancelled.pop()()
-        if request.status is BROKEN:
-            raise error_of(request.cause)
-    finally:
-        if condition._observers:
-            emit_ended(condition, [request])
-
-
-def _abort_wait(
-    condition: Condition | MonitorCondition,
-    lock: Lock | Monitor,
-    request: Request[Any],
-    cancelled: list[RaiseCancel],
-    raise_cancel: RaiseCancel,
-) -> Abort:
-    """Let the waiter join the lock's line; it raises when it owns the lock."""
-    if threads and is_shut():
-        _soon(_abort_wait, condition, lock, request, cancelled, raise_cancel)
-    elif (granted := condition._core.cancel(request)) is not None:
-        cancelled.append(raise_cancel)
-        wake(lock, granted)
-    # Never SUCCEEDED: the task sleeps on until it owns the lock.
-    return Abort.FAILED
-
-
-async def signal(
-    condition: MonitorCondition, monitor: Monitor, claim: Any, core: HoareConditionCore
-) -> None:
-    """Pass the monitor to a waiter and sleep until it is ours again, whatever happens."""
-    if threads:
-        refuse_user_code()
-    request, ended = core.signal(claim, current_task())
-    if request is None:
-        await cancel_shielded_checkpoint()
-        return
-    request.parked = True
-    resume(ended)
-    if monitor._observers:
-        emit("released", monitor, claim, current_task())
-        emit_ended(monitor, ended)
-    # What the waiter waited for has been passed on; there is no way back that a cancellation could take.
-    await wait_task_rescheduled(lambda _: Abort.FAILED)
 
 
 def change(
@@ -428,12 +274,14 @@ def change(
     if not primitive._core.at_rest and primitive._thread != get_ident():
         check_run(primitive)
     ended, woken = transition(), wakes or primitive
-    resume(ended)
+    elsewhere = resume(ended)
     if primitive._observers:
         for kind, claim in told:
             emit(kind, primitive, claim, running_task())
     if woken._observers:
         emit_ended(woken, ended)
+    if elsewhere:
+        emit_elsewhere(elsewhere)
 
 
 def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:

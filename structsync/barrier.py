@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, final
 
 from trio.lowlevel import enable_ki_protection
 
-from . import _park
+from . import _park, _park_together
 from ._arguments import check_count
 from ._causes import RoundBroken
 from ._core.barrier import BarrierCore
@@ -47,8 +47,9 @@ class Barrier(Primitive[int | None]):
     Fairness: a round is made of those who came first. Cancellation: who is cancelled first is not
     counted and the round goes on waiting for one more; or, with ``cancelled="breaks"``, the round is
     broken in the same step: the others of it, those too that come late, get
-    :exc:`trio.BrokenResourceError` until somebody calls :meth:`reset`. Who is cancelled after the
-    last party has come was in the round, and goes on.
+    :exc:`trio.BrokenResourceError` until somebody calls :meth:`reset`, or :exc:`trio.Cancelled` if
+    they are cancelled themselves. Who is cancelled after the last party has come was in the round,
+    and goes on.
 
     Args:
       parties: how many make a round, an int >= 1.
@@ -93,7 +94,7 @@ class Barrier(Primitive[int | None]):
           trio.BrokenResourceError: if the round is broken, before or meanwhile.
           trio.ClosedResourceError: if the barrier is closed, before or meanwhile.
         """
-        return await _park.meet(self, self._stop)
+        return await _park_together.meet(self, self._stop)
 
     @enable_ki_protection
     def abort(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
-from . import _park
+from . import _park_together
 from ._core.group import Claims, Member
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def acquire_all(*claims: Claim) -> AllOf:
       ValueError: if there is no claim, or a policy is not ``"fifo"``; on entry, if a semaphore never
           had as many permits as are claimed.
       TypeError: if something else is passed.
-      RuntimeError: on entry, if a lock is claimed twice or held already, or a borrower of a limiter
-          is; or if the block is entered already.
+      RuntimeError: on entry, if a lock or a limiter is claimed twice, or is held already by who is
+          to hold it; or if the block is entered already.
       trio.ClosedResourceError, trio.BrokenResourceError: on entry or while it waits, if one of the
           primitives is closed or breaks; the other lines are left as if never joined.
 
@@ -140,7 +140,7 @@ class _Block:
         group = self._group(current_task())
         self._taken = []
         try:
-            await _park.acquire_group(group)
+            await _park_together.acquire_group(group)
         finally:
             self._taken = group.granted() or None
         return group.granted()
@@ -157,11 +157,12 @@ class _Block:
         return group
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: object) -> None:
+    async def __aexit__(self, *exc_info: Any) -> None:
         taken, self._taken = self._taken or [], None
-        with ExitStack() as stack:  # if one cannot be given back, the others still are
-            for member in taken:
-                stack.callback(partial(member.home._leave, member.claim))
+        stack = ExitStack()  # if one cannot be given back, the others still are
+        for member in taken:
+            stack.callback(partial(member.home._leave, member.claim))
+        stack.__exit__(*exc_info)  # told of the body's error, which it would else hide
 
     def __init_subclass__(cls) -> None:
         if cls.__mro__[1] is not _Block:

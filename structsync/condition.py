@@ -15,7 +15,7 @@ from trio.lowlevel import (
     enable_ki_protection,
 )
 
-from . import _park
+from . import _park, _park_together
 from ._arguments import check_count, check_sync
 from ._core.condition import ConditionCore
 from ._core.gate import user_code
@@ -115,7 +115,7 @@ class Condition(Primitive[Task]):
         task = current_task()
         self._core.refuse_unless_owner(task, "wait")
         await checkpoint_if_cancelled()
-        await _park.wait_notified(self, self._lock, task)
+        await _park_together.wait_notified(self, self._lock, task)
 
     @enable_ki_protection
     async def wait_for(self, predicate: Callable[[], T]) -> T:

@@ -22,7 +22,7 @@ from typing import (
 
 from trio.lowlevel import current_task, disable_ki_protection, enable_ki_protection
 
-from . import _park
+from . import _park, _park_together
 from ._arguments import check_sync
 from ._causes import EntryClosed
 from ._core.entry import EntryCore, Guard, Invocation
@@ -81,7 +81,7 @@ class Entry(Generic[P, T]):
         if self._core.rules is None:
             await _park.acquire(self._monitor, invocation)
         else:
-            await _park.enter(self._monitor, invocation)
+            await _park_together.enter(self._monitor, invocation)
         try:
             return await _run(self.__wrapped__, *args, **kwargs)
         finally:

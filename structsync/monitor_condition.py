@@ -12,7 +12,7 @@ from trio.lowlevel import (
     enable_ki_protection,
 )
 
-from . import _park
+from . import _park, _park_together
 from ._arguments import check_count
 from ._core.condition import ConditionCore
 from ._core.entry import Invocation
@@ -59,7 +59,7 @@ class MonitorCondition(Primitive[Invocation]):
         """
         claim = self._reentry("wait")
         await checkpoint_if_cancelled()
-        await _park.wait_notified(self, self._monitor, claim)
+        await _park_together.wait_notified(self, self._monitor, claim)
 
     @enable_ki_protection
     def notify(self, n: int = 1) -> None:
@@ -91,8 +91,10 @@ class MonitorCondition(Primitive[Invocation]):
     async def signal(self) -> None:
         """Pass the monitor to the oldest waiter, wait until it is free again, and get in first.
 
-        Of several who wait so, the oldest is first. Without a waiter nothing happens. Cancellation is
-        looked at before the monitor is passed on, and not any more while this waits to get in.
+        Of several who wait so, the oldest is first. Without a waiter nothing happens. Fairness: this
+        goes before everybody in line, so those inside who signal without end starve the line.
+        Cancellation is looked at before the monitor is passed on, and not any more while this waits
+        to get in.
 
         Raises:
           RuntimeError: if this task is not inside the monitor, or its discipline is not ``"hoare"``.
@@ -103,7 +105,7 @@ class MonitorCondition(Primitive[Invocation]):
             raise RuntimeError("this monitor has the discipline 'mesa': use notify()")
         claim = self._reentry("signal")
         await checkpoint_if_cancelled()
-        await _park.signal(self, self._monitor, claim, core)
+        await _park_together.signal(self, self._monitor, claim, core)
 
     def _reentry(self, verb: str) -> Invocation:
         task: Task = current_task()

@@ -132,9 +132,9 @@ class Primitive(Generic[ClaimT]):
         Raises:
           RuntimeError: if another trio run uses it now.
         """
-        in_service = self._core.cause is None
+        before = self._core.cause  # a broken barrier can still be closed
         self._end(Closed(type(self).__name__))
-        if self._observers and in_service:
+        if self._observers and self._core.cause is not before:
             emit("closed", self, None, running_task())
 
     def _end(self, cause: Hashable) -> None:

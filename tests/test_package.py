@@ -118,6 +118,20 @@ def test_a_foreign_import_in_the_core_is_found(source: str) -> None:
     assert foreign_imports("import math\nfrom .arbiter import Arbiter\n" + source)
 
 
+def sleepers(name: str) -> set[str]:
+    """Return the modules of the library proper that use a name of ``trio.lowlevel``."""
+    return {
+        path.stem
+        for path in sources(PACKAGE)
+        if "testing" not in path.relative_to(PACKAGE).parts and name in path.read_text()
+    }
+
+
+def test_two_modules_park_and_one_wakes() -> None:
+    assert sleepers("wait_task_rescheduled") == {"_park", "_park_together"}
+    assert sleepers("reschedule(") == {"_park"}
+
+
 def private_names_of_trio(source: str) -> list[str]:
     """Imports of, and attribute chains to, names of trio that start with one underscore."""
     tree = ast.parse(source)

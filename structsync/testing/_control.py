@@ -80,8 +80,8 @@ def ticket_was_read() -> bool:
 
 def _tell(event: Event) -> None:
     engine = _Now.engine
-    if engine is not None and event.kind == "granted":
-        engine.handle._watched.granted(event.primitive)
+    if engine is not None:
+        engine.handle._watched.told(event)
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ import trio
 import structsync
 from structsync._core.request import GRANTED, PENDING, Request
 from structsync.checking.invariants import nothing_grantable_waits
+from structsync.events import Event
 from structsync.primitive import Primitive
 
 NameOf: TypeAlias = Callable[[object], str]
@@ -77,6 +78,7 @@ class Watched:
         self.checked = False
         """Whether something must hold after each step."""
         self._granted: dict[int, int] = {}
+        self._released: Event | None = None
 
     def found(self, thing: object) -> None:
         """Note that a primitive was made."""
@@ -93,9 +95,22 @@ class Watched:
         if isinstance(thing, _SEMAPHORES):
             entry.start = thing.value
 
-    def granted(self, primitive: object) -> None:
+    def told(self, event: Event) -> None:
         """Note that a claim on a primitive of structsync was granted."""
-        self._granted[id(primitive)] = self._granted.get(id(primitive), 0) + 1
+        if event.kind == "granted" and not self._becomes_a_reader(event):
+            at = id(event.primitive)
+            self._granted[at] = self._granted.get(at, 0) + 1
+        self._released = event if event.kind == "released" else None
+
+    def _becomes_a_reader(self, granted: Event) -> bool:
+        # It passes nobody, and is told as a release and a grant of what was not requested.
+        before = self._released
+        return (
+            before is not None
+            and before.primitive is granted.primitive
+            and before.task is granted.task
+            and isinstance(granted.primitive, structsync.RWLock)
+        )
 
     def state(self) -> list[object]:
         """Return what the checks to come depend on."""
@@ -132,6 +147,7 @@ class Watched:
                 yield f"{title}: a grant has passed somebody who stood in line before"
             entry.line = core.waiting()
         self._granted.clear()
+        self._released = None
 
     def leaked(self, name_of: NameOf) -> str | None:
         """Return what has not been given back at the end."""

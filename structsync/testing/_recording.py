@@ -9,6 +9,7 @@ import outcome
 import trio
 from trio.lowlevel import Task
 
+from structsync._core.group import Claims
 from structsync.report import Blocked, Counterexample, Step
 from structsync.testing import _frames, _primitives
 from structsync.testing._choices import Choice, Schedule
@@ -132,9 +133,17 @@ class Recording:
             return ""
         if isinstance(thing, str):
             return thing
+        if isinstance(thing, Claims):
+            how = "all" if thing.every else "any"
+            return f"waits for {how} of " + "; ".join(
+                self._state(one.home) for one in thing.members
+            )
+        return f"waits for {self._state(thing)}"
+
+    def _state(self, thing: object) -> str:
         label = self._labels.get(id(thing), f"a {type(thing).__name__}")
         state = self._states[-1].get(id(thing)) if self._states else None
-        return f"waits for {label}" + (f": {state}" if state else "")
+        return label + (f": {state}" if state else "")
 
 
 def _arguments(choice: Choice) -> tuple[tuple[str, str], ...]:
@@ -152,13 +161,16 @@ def _met_by_cancel(engine: Engine, task: Task) -> str:
     return f"parked at {_frames.where(engine.coroutine_of(task))}"
 
 
+_NAMES = ("primitive", "condition", "group", "self")
+
+
 def _waited_for(coroutine: Any) -> object:
-    """Return the primitive in whose method a coroutine is parked, or a text, or None."""
+    """Return the primitive in whose method a coroutine is parked, or several, or a text, or None."""
     for frame in reversed([*_frames.frames_of(coroutine)]):
         if frame.f_code.co_name == "_nested_child_finished":
             return "waits for the tasks of its nursery"
-        for value in (frame.f_locals.get(name) for name in ("primitive", "condition", "self")):
-            if isinstance(value, _primitives.FOUND):
+        for value in (frame.f_locals.get(name) for name in _NAMES):
+            if isinstance(value, (*_primitives.FOUND, Claims)):
                 return value
             if isinstance(value, trio.MemoryReceiveChannel):
                 return "waits for an item of a memory channel"

@@ -21,6 +21,8 @@ ROWS = [
     "memory",
     "monitor",
     "guards",
+    "coordination",
+    "atomic",
     "observers",
     "groups",
     "checker",

@@ -295,6 +295,39 @@ def test_a_notified_waiter_of_a_condition_is_not_overtaken() -> None:
     assert explore(program, cancels=0).failure is None
 
 
+async def a_writer_becomes_a_reader() -> None:
+    lock = structsync.RWLock()
+
+    async def write_and_read() -> None:
+        async with lock.write_locked():
+            await checkpoint()
+            lock.downgrade()
+            await checkpoint()
+
+    async def read() -> None:
+        async with lock.read_locked():
+            await checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(write_and_read)
+        nursery.start_soon(write_and_read)
+        nursery.start_soon(read)
+
+
+def test_a_writer_that_becomes_a_reader_passes_nobody() -> None:
+    assert explore(a_writer_becomes_a_reader, exhaustive=True).failure is None
+
+
+def test_a_reader_that_passes_a_writer_in_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault: a newcomer reads beside who reads, although somebody waits to write."""
+    monkeypatch.setattr(Fifo, "may_pass", lambda self, line, ticket, priority: True)
+    failure = failure_of(a_writer_becomes_a_reader, cancels=0)
+    assert (failure.kind, failure.message) == (
+        "violation",
+        OVERTAKEN.replace("Semaphore", "RWLock"),
+    )
+
+
 def test_a_primitive_that_comes_and_goes_is_forgotten() -> None:
     """A loop that makes an event in each round comes back to its state."""
 

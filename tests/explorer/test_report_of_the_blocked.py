@@ -39,6 +39,31 @@ async def at_our_rwlock() -> None:
         nursery.start_soon(checkpoint)
 
 
+async def for_two_locks() -> None:
+    near, far = structsync.Lock(), structsync.Lock()
+
+    async def takes() -> None:
+        async with structsync.acquire_all(near.claim(), far.claim()):
+            pass
+
+    await near.acquire()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(takes)
+        nursery.start_soon(checkpoint)
+
+
+async def for_one_of_two() -> None:
+    semaphore = structsync.Semaphore(0)
+
+    async def takes() -> None:
+        async with structsync.acquire_any(semaphore.claim(), structsync.Semaphore(0).claim()):
+            pass
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(takes)
+        nursery.start_soon(checkpoint)
+
+
 async def at_a_limiter() -> None:
     limiter = trio.CapacityLimiter(1)
     await limiter.acquire()
@@ -100,6 +125,8 @@ async def at_something_of_its_own() -> None:
         (at_a_lock, "waits for lock: held by main, 2 waiting"),
         (at_our_lock, "waits for lock: held by main, 1 waiting"),
         (at_our_rwlock, "waits for rwlock: read by main, 1 waiting"),
+        (for_two_locks, "waits for all of near: held by main, 1 waiting; far: free, 1 waiting"),
+        (for_one_of_two, "waits for any of semaphore: 0 free, 1 waiting; a Semaphore: 0 free"),
         (at_a_limiter, "waits for limiter: 1 of 1 lent, 1 waiting"),
         (at_our_wait_queue, "waits for queue: "),
         (at_a_condition, "waits for condition: 1 waiting"),

@@ -6,17 +6,18 @@ Each within so many executions; what it took is told at the end of the run.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint, current_task
 
-from structsync import Monitor, RWLock, _park, scope
+from structsync import Monitor, RWLock, _park, _park_together, monitor, scope
 from structsync._core.arbiter import Arbiter
 from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
 from structsync._core.condition import ConditionCore
-from structsync._core.entry import EntryCore, Invocation
+from structsync._core.entry import EntryCore, Invocation, Trigger
 from structsync._core.group import Claims
 from structsync._core.hoare import HoareConditionCore
 from structsync._core.latch import LatchCore
@@ -24,7 +25,7 @@ from structsync._core.lock import LockCore
 from structsync._core.monitor import MonitorCore
 from structsync._core.parker import ParkerCore
 from structsync._core.policy import Eligible, Fifo, Priority
-from structsync._core.request import GRANTED, WITHDRAWN, Request
+from structsync._core.request import BROKEN, GRANTED, WITHDRAWN, Request
 from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync._core.synchronizer import Rules, SynchronizerCore
@@ -51,6 +52,8 @@ from . import (
 from .sweeping import FOUND, SWEPT, Size
 
 Plant = Callable[[pytest.MonkeyPatch], None]
+
+PARKING = (_park, _park_together)
 
 #: Twice of what the one that hides best takes; half of them fail in the first execution.
 BUDGET = 1_600
@@ -86,16 +89,18 @@ def a_cancelled_acquire_stays_in_line(patch: pytest.MonkeyPatch) -> None:
         request.parked = False
         return Abort.SUCCEEDED
 
-    patch.setattr(_park, "_abort", abort)
+    patch.setattr(_park, "abort", abort)
 
 
 def a_cancellation_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
     """After the take comes a checkpoint that can be cancelled, and nobody gives back."""
-    patch.setattr(_park, "cancel_shielded_checkpoint", checkpoint)
+    for module in PARKING:
+        patch.setattr(module, "cancel_shielded_checkpoint", checkpoint)
 
 
 def others_run_between_the_look_and_the_take(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(_park, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
+    for module in PARKING:
+        patch.setattr(module, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
 
 
 def newcomers_barge(patch: pytest.MonkeyPatch) -> None:
@@ -450,8 +455,8 @@ def a_deserter_only_leaves(patch: pytest.MonkeyPatch) -> None:
 
 def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
     """It comes last and cancelled, the others go on, and it raises."""
-    patch.setattr(_park, "current_effective_deadline", lambda: 0)
-    patch.setattr(_park, "cancel_shielded_checkpoint", checkpoint)
+    patch.setattr(_park_together, "current_effective_deadline", lambda: 0)
+    patch.setattr(_park_together, "cancel_shielded_checkpoint", checkpoint)
 
 
 def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
@@ -535,6 +540,30 @@ def the_first_of_two_does_not_wait_for_the_other(patch: pytest.MonkeyPatch) -> N
 def the_end_of_the_rules_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
     intact = SynchronizerCore.end
     patch.setattr(SynchronizerCore, "end", lambda self: intact(self)[:0])
+
+
+def whose_trigger_raises_runs_all_the_same(patch: pytest.MonkeyPatch) -> None:
+    def suppressed(self: Trigger, invocation: Invocation) -> None:
+        with suppress(ValueError):
+            intact(self, invocation)
+
+    intact = Trigger.run
+    patch.setattr(Trigger, "run", suppressed)
+
+
+def a_trigger_that_raises_keeps_everybody_out(patch: pytest.MonkeyPatch) -> None:
+    def start(self: Rules, call: Request[Any]) -> bool:
+        ended = intact(self, call)
+        if call.status is BROKEN:
+            self.arbiter.admit(call.claim)
+        return ended
+
+    intact = Rules.start
+    patch.setattr(Rules, "start", start)
+
+
+def partners_of_a_closed_member_wait_on(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(monitor, "turn_partners_away", lambda rules, cause: None)
 
 
 # ==== Scope ====
@@ -854,6 +883,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
             the_end_of_the_rules_lets_nobody_in,
             those_let_in_are_not_woken,
         ),
+    ),
+    (
+        test_synchronizer.test_whose_trigger_raises_has_not_run_and_keeps_nobody_out,
+        (whose_trigger_raises_runs_all_the_same, a_trigger_that_raises_keeps_everybody_out),
+    ),
+    (
+        test_synchronizer.test_closing_a_member_sends_away_those_who_wait_for_it,
+        (partners_of_a_closed_member_wait_on,),
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,

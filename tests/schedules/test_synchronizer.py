@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 import trio
@@ -10,13 +11,11 @@ from trio.lowlevel import checkpoint
 from structsync import Monitor, Synchronizer
 from structsync.testing import ExploredRun
 
-from .sweeping import Size, swept, together
-
-#: With a third task each of these takes long; the specification has what more of them could show.
-FEW = (Size(2, 2),)
+from .sweeping import SIZES, swept, together
 
 
-@swept(least=20, sizes=FEW)
+# With a fourth task each of these takes half a minute and shows no more than the specification does.
+@swept(least=20, sizes=SIZES[:1])
 async def test_at_most_one_switch_is_on(x: ExploredRun, tasks: int) -> None:
     switches = [Monitor() for _ in range(tasks)]
     lit: list[int] = []
@@ -41,7 +40,7 @@ async def test_at_most_one_switch_is_on(x: ExploredRun, tasks: int) -> None:
         await together(*[partial(user, at) for at in range(tasks)])
 
 
-@swept(least=20, sizes=FEW)
+@swept(least=20, sizes=SIZES[:1])
 async def test_calls_on_two_monitors_start_together(x: ExploredRun, tasks: int) -> None:
     """Who is left over goes on when the block ends."""
     accounts, started = [Monitor(), Monitor()], [0, 0]
@@ -55,3 +54,56 @@ async def test_calls_on_two_monitors_start_together(x: ExploredRun, tasks: int) 
         for at in range(tasks):
             nursery.start_soon(halves[at % 2])
         await checkpoint()
+
+
+@swept(least=20, sizes=SIZES[:1])
+async def test_whose_trigger_raises_has_not_run_and_keeps_nobody_out(
+    x: ExploredRun, tasks: int
+) -> None:
+    """The trigger fails for every second call, and counts the others."""
+    monitor, begun, ran = Monitor(), [0], [0]
+
+    def count() -> None:
+        begun[0] += 1
+        if begun[0] % 2:
+            raise ValueError
+
+    async def body() -> None:
+        with x.exclusive("the monitor"):
+            ran[0] += 1
+            await checkpoint()
+
+    x.finally_(lambda: ran[0] <= begun[0] // 2, "nobody runs without its trigger")
+    async with Synchronizer() as synchronizer:
+        work = monitor.entry(body)
+        synchronizer.trigger(work, count)
+
+        async def caller() -> None:
+            with suppress(ValueError):
+                await work()
+
+        await together(*[caller] * tasks)
+
+
+@swept(least=20, sizes=SIZES[:1])
+async def test_closing_a_member_sends_away_those_who_wait_for_it(
+    x: ExploredRun, tasks: int
+) -> None:
+    """Whoever has started with a partner goes on; nobody waits for one that cannot come any more."""
+    here, there = Monitor(), Monitor()
+
+    async with Synchronizer() as synchronizer:
+        halves = [monitor.entry(checkpoint) for monitor in (here, there)]
+        synchronizer.atomic(*halves)
+
+        async def caller(at: int) -> None:
+            with suppress(trio.ClosedResourceError):
+                await halves[at]()
+
+        async def end() -> None:
+            try:
+                await checkpoint()
+            finally:
+                there.close()
+
+        await together(end, *[partial(caller, at % 2) for at in range(tasks - 1)])

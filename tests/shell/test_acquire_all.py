@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,11 +20,14 @@ from structsync import (
     Event,
     Lock,
     Primitive,
+    RWLock,
     Semaphore,
     acquire_all,
     acquire_any,
     observe,
 )
+
+from ..core.test_cost import lines_run  # noqa: TID252 - how cost is counted has one home
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -162,6 +167,26 @@ async def test_a_chain_of_ten_thousand_groups_is_no_recursion() -> None:
         # each stands behind the one before it, and the first waits for a permit
         gates[0].release(2)
     assert holding == many - 1
+
+
+def lines_to_close(waiting: int) -> int:
+    """Return how many lines it takes to close what so many groups wait for, and for nothing else."""
+
+    async def main() -> int:
+        semaphore = Semaphore(0)
+        async with trio.open_nursery() as nursery:
+            tasks = Tasks(nursery)
+            for number in range(waiting):
+                await tasks.start(str(number), acquire_all(semaphore.claim()))
+            lines = lines_run(semaphore.close)
+        assert len(tasks.errors) == waiting
+        return lines
+
+    return trio.run(main)
+
+
+def test_each_of_many_groups_that_end_together_costs_the_same() -> None:
+    assert lines_to_close(400) < 5 * lines_to_close(100)
 
 
 async def test_claims_on_one_semaphore_are_summed() -> None:
@@ -305,6 +330,18 @@ async def test_what_can_be_given_back_is_though_something_else_cannot() -> None:
     assert (a.value, b.locked(), c.value) == (1, False, 1)
 
 
+async def test_what_cannot_be_given_back_does_not_hide_the_error_of_the_body() -> None:
+    a, b = Lock(), Lock()
+    with pytest.raises(RuntimeError, match="don't own") as caught:
+        async with acquire_all(a.claim(), b.claim()):
+            a.release()
+            b.release()
+            raise LookupError("the body's")
+    second = caught.value.__context__
+    assert second
+    assert (type(second), type(second.__context__)) == (RuntimeError, LookupError)
+
+
 async def test_a_lock_that_ended_in_the_body_adds_no_second_error() -> None:
     condition, semaphore = Condition(lock := Lock()), Semaphore(1)
     async with trio.open_nursery() as nursery:
@@ -352,6 +389,45 @@ async def test_each_members_steps_are_told_with_its_primitive() -> None:
         ("released", b),
         ("granted", b),
     ]
+
+
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        ("close", ["withdrawn", "granted"]),
+        ("resize", ["granted"]),
+        ("total_tokens", ["granted"]),
+        ("downgrade", ["granted"]),
+    ],
+)
+async def test_what_a_change_of_one_primitive_ends_elsewhere_is_told_there(
+    how: str, end: list[str]
+) -> None:
+    semaphore, limiter, rwlock = Semaphore(0, max_value=1), CapacityLimiter(0), RWLock()
+    await rwlock.acquire_write()
+    changes: dict[str, tuple[Claim, Callable[[], object]]] = {
+        "close": (semaphore.claim(), semaphore.close),
+        "resize": (semaphore.claim(), partial(semaphore.resize, 2)),
+        "total_tokens": (limiter.claim(), partial(setattr, limiter, "total_tokens", 1)),
+        "downgrade": (rwlock.read_claim(), rwlock.downgrade),
+    }
+    claim, change = changes[how]
+    other = Semaphore(1)
+    told: list[str] = []
+
+    def note(event: Event) -> None:
+        if event.primitive is other:
+            told.append(event.kind)
+
+    async with trio.open_nursery() as nursery:
+        tasks = Tasks(nursery)
+        await tasks.start("both", acquire_all(claim, other.claim()))
+        await tasks.start("behind at the other", other)
+        with observe(note):
+            change()
+        assert told == end
+        nursery.cancel_scope.cancel()
+    rwlock.release()
 
 
 class GateCore(Arbiter[str]):

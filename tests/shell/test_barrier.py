@@ -1,5 +1,7 @@
 """Barrier: rounds of parties, each with a number of its own; what a cancelled party does (B1, B2)."""
 
+from functools import partial
+
 import pytest
 import trio
 import trio.testing
@@ -128,6 +130,26 @@ async def test_a_cancelled_party_breaks_the_round_and_those_who_come_late(
     assert [p.ended[name] for name in "def"] == [0, 1, 2]
 
 
+async def test_parties_that_are_cancelled_together_are_cancelled_and_no_error_comes_of_it() -> None:
+    barrier = Barrier(4, cancelled="breaks")
+
+    async def party(*, late: bool) -> None:
+        with trio.CancelScope(shield=late) as scope:
+            if late:
+                await trio.lowlevel.checkpoint()
+                await settle()
+            scope.shield = False
+            await barrier.wait()
+
+    async with trio.open_nursery() as nursery:
+        for late in (False, False, True):
+            nursery.start_soon(partial(party, late=late))
+        await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    assert nursery.cancel_scope.cancelled_caught
+    assert barrier.broken
+
+
 async def test_aborting_sends_away_who_waits_and_who_comes(nursery: trio.Nursery) -> None:
     p = Parties(Barrier(2), nursery)
     await p.come("a")
@@ -160,6 +182,17 @@ async def test_a_closed_barrier_stays_closed(broken: bool, nursery: trio.Nursery
     await p.come("b")
     assert not p.barrier.broken
     assert {str(one).partition(":")[0] for one in p.ended.values()} == {"ClosedResourceError"}
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_closing_is_told_once_though_it_was_broken_before(broken: bool) -> None:
+    barrier, told = Barrier(2), []
+    if broken:
+        barrier.abort()
+    with observe(lambda event: told.append(event.kind)):
+        barrier.close()
+        barrier.close()
+    assert told == ["closed"]
 
 
 async def test_it_says_how_many_wait_and_make_a_round(nursery: trio.Nursery) -> None:

@@ -24,6 +24,7 @@ class BarrierShellMachine(OneLineMachine):
         self.primitive = structsync.Barrier(parties, cancelled=cancelled)
         self.model = BarrierModel(parties)
         self.breaks = cancelled == "breaks"
+        self.told: set[str] = set()  # in this step, that the round is broken
         self.numbers: dict[str, int] = {}
         self.predicted_numbers: dict[str, int] = {}
 
@@ -34,12 +35,18 @@ class BarrierShellMachine(OneLineMachine):
 
     def end(self, ended: Ended) -> None:
         super().end(ended)
+        if not self.model.closed:
+            self.told |= {who for who, status in ended if status == "broken"}
         round_ = [who for who, status in ended if status == "granted"]
         self.predicted_numbers |= {who: number for number, who in enumerate(round_)}
 
     def predict_cancel(self, who: str) -> None:
         if self.breaks and self.visitors[who].expected == "blocked":
             self.end_one(who, "withdrawn", lambda: self.model.desert(who))
+        elif who in self.told:
+            self.visitors[
+                who
+            ].expected = "cancelled"  # of the two it raises what it was sent itself
         else:
             super().predict_cancel(who)
 
@@ -65,7 +72,7 @@ class BarrierShellMachine(OneLineMachine):
         if self.model.closed:
             self.visitors[who].expected = "ClosedResourceError"
         elif self.model.broken:
-            self.visitors[who].expected = "BrokenResourceError"
+            self.visitors[who].expected = "cancelled"
         else:
             self.predict("requested", who)
             self.model.join(who, None)
@@ -83,6 +90,7 @@ class BarrierShellMachine(OneLineMachine):
     def it_is_as_broken_as_the_model(self) -> None:
         if hasattr(self, "primitive"):
             assert self.primitive.broken == self.model.broken
+            self.told.clear()
 
     @invariant()
     def numbers_are_those_of_the_model(self) -> None:

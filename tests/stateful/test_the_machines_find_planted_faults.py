@@ -10,7 +10,7 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
-from structsync import _park
+from structsync import _park, _park_together
 from structsync._core.arbiter import Arbiter
 from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
@@ -192,11 +192,12 @@ def a_cancelled_acquire_stays_in_line(patch: pytest.MonkeyPatch) -> None:
         request.parked = False
         return Abort.SUCCEEDED
 
-    patch.setattr(_park, "_abort", abort)
+    patch.setattr(_park, "abort", abort)
 
 
 def an_acquire_that_need_not_wait_ignores_a_cancellation(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(_park, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
+    for module in (_park, _park_together):
+        patch.setattr(module, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
 
 
 def readers_enter_beside_a_writer(patch: pytest.MonkeyPatch) -> None:
@@ -247,8 +248,8 @@ def a_deserter_only_leaves(patch: pytest.MonkeyPatch) -> None:
 
 def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
     """It comes last and cancelled, the others go on, and it raises."""
-    patch.setattr(_park, "current_effective_deadline", lambda: 0)
-    patch.setattr(_park, "cancel_shielded_checkpoint", checkpoint)
+    patch.setattr(_park_together, "current_effective_deadline", lambda: 0)
+    patch.setattr(_park_together, "cancel_shielded_checkpoint", checkpoint)
 
 
 def the_end_of_a_holder_is_ignored(patch: pytest.MonkeyPatch) -> None:
