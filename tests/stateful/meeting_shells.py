@@ -78,10 +78,12 @@ class BarrierShellMachine(OneLineMachine):
             self.model.join(who, None)
             self.predict_cancel(who)
 
+    @precondition(lambda self: len(self.visitors) > 4)  # or hardly a round is ever full
     @rule(number=st.integers(0, 5))
     def abort(self, number: int) -> None:
         self.change(self.primitive.abort, self.model.break_round, number)
 
+    @precondition(lambda self: self.model.broken or len(self.visitors) > 4)
     @rule(number=st.integers(0, 5))
     def reset(self, number: int) -> None:
         self.change(self.primitive.reset, self.model.reset, number)
