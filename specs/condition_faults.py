@@ -11,31 +11,19 @@ from structsync._core.lock import LockCore
 from structsync._core.request import Request
 from structsync.checking import fault
 
+from ._broken_conditions import (
+    CancelledKeepsItsPlace,
+    HeirGoesToTheEnd,
+    NoHeir,
+    ReturnsWithoutTheLock,
+    TakesTheNewest,
+    WaitWakesNobody,
+)
 from ._lock_with_conditions import LockWithConditions
 from ._planting import break_only, grant
 from .condition import ConditionSpec
 
 Ended = list[Request[Any]]
-
-
-class _NoHeir(ConditionCore):
-    def _stop_waiting(self, request: Request[Any]) -> bool:
-        return self._pop(request) or self.lock.leave(request)
-
-
-class _TakesTheNewest(ConditionCore):
-    def _oldest(self, count: int | None) -> Ended:
-        return self.waiting()[-1:] if count == 1 else super()._oldest(count)
-
-
-class _HeirGoesToTheEnd(ConditionCore):
-    def _stop_waiting(self, request: Request[Any]) -> bool:
-        if self._pop(request):
-            return True
-        if not self.lock.leave(request):
-            return False
-        self.notify(1)
-        return True
 
 
 class _EveryCancellationNotifies(ConditionCore):
@@ -45,22 +33,6 @@ class _EveryCancellationNotifies(ConditionCore):
         if was_waiting:
             self.notify(1)
         return ended
-
-
-class _ReturnsWithoutTheLock(ConditionCore):
-    def _rejoin(self, request: Request[Any]) -> None:
-        pass
-
-
-class _CancelledKeepsItsPlace(ConditionCore):
-    def cancel(self, request: Request[Any]) -> Ended | None:
-        if self.lock.line.get(request.ticket) is not request:
-            return super().cancel(request)
-        again: Request[Any] = Request(request.claim, -1, request.waiter)
-        self.lock.replace(request, again)
-        self.notify(1)
-        request.status = Status.WITHDRAWN
-        return []
 
 
 class _NotifiedOwnAtOnce(ConditionCore):
@@ -85,14 +57,6 @@ class _ClosingForgetsTheNewest(ConditionCore):
         for request in newest:
             self.join(request)
         return ended
-
-
-class _WaitWakesNobody(ConditionCore):
-    def wait(self, claim: Hashable, waiter: Any) -> tuple[Request[Any], Ended]:
-        request = self.enqueue(claim, waiter=waiter)
-        self.lock.conditions[self] = None
-        self.lock.give_back(claim)
-        return request, []
 
 
 class _EndsAlone(LockCore):
@@ -126,19 +90,19 @@ class _ReleaserComesFirst(LockCore):
 @fault(ConditionSpec, "core", refuted_by="no_notification_is_lost")
 def notification_dies_with_the_cancelled_waiter() -> LockWithConditions:
     """Notified, cancelled in the line for the lock, and nobody takes over (N1: trio.Condition)."""
-    return LockWithConditions(_NoHeir)
+    return LockWithConditions(NoHeir)
 
 
 @fault(ConditionSpec, "core", refuted_by="the_oldest_are_notified_first")
 def the_newest_is_notified() -> LockWithConditions:
     """Notifying one takes the newest, who came long after the oldest."""
-    return LockWithConditions(_TakesTheNewest)
+    return LockWithConditions(TakesTheNewest)
 
 
 @fault(ConditionSpec, "core", refuted_by="places_are_kept")
 def the_heir_goes_to_the_end() -> LockWithConditions:
     """The notification is handed on, but its place in the line for the lock is lost."""
-    return LockWithConditions(_HeirGoesToTheEnd)
+    return LockWithConditions(HeirGoesToTheEnd)
 
 
 @fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_line_and_the_right_one")
@@ -150,13 +114,13 @@ def every_cancellation_notifies() -> LockWithConditions:
 @fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_line_and_the_right_one")
 def cancelled_returns_without_the_lock() -> LockWithConditions:
     """Cancelled, it raises at once, and the block around it releases what it does not own (N4, N6)."""
-    return LockWithConditions(_ReturnsWithoutTheLock)
+    return LockWithConditions(ReturnsWithoutTheLock)
 
 
 @fault(ConditionSpec, "core", refuted_by="the_cancelled_join_at_the_end")
 def cancelled_keeps_its_place() -> LockWithConditions:
     """The cancelled one goes first, and the one that can use the notification comes later."""
-    return LockWithConditions(_CancelledKeepsItsPlace)
+    return LockWithConditions(CancelledKeepsItsPlace)
 
 
 @fault(ConditionSpec, "core", refuted_by="one_owner_at_a_time")
@@ -186,7 +150,7 @@ def breaking_the_lock_strands_its_conditions() -> LockWithConditions:
 @fault(ConditionSpec, "core", refuted_by="nothing_grantable_waits")
 def waiting_wakes_nobody() -> LockWithConditions:
     """The lock is given up for the wait, and those in line for it sleep on."""
-    return LockWithConditions(_WaitWakesNobody)
+    return LockWithConditions(WaitWakesNobody)
 
 
 @fault(ConditionSpec, "core", refuted_by="a_second_cancellation_changes_nothing")

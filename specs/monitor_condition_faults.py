@@ -9,7 +9,8 @@ from structsync._core.monitor import MonitorCore
 from structsync._core.request import Request
 from structsync.checking import fault
 
-from .monitor_condition import HoareSpec, Stage
+from ._broken_conditions import ReturnsWithoutTheLock, WaitWakesNobody
+from .monitor_condition import HoareSpec, HoareStage
 
 Signalled = tuple[Request[Any] | None, list[Request[Any]]]
 
@@ -39,9 +40,12 @@ class _SignallerStays(HoareConditionCore):
         return again, ended
 
 
-class _CancelledIsForgotten(HoareConditionCore):
-    def _rejoin(self, request: Request[Any]) -> None:
-        pass
+class _ReturnsWithoutTheMonitor(ReturnsWithoutTheLock, HoareConditionCore):
+    pass
+
+
+class _WaitWakesNobody(WaitWakesNobody, HoareConditionCore):
+    pass
 
 
 class _NewestSignallerFirst(MonitorCore):
@@ -59,15 +63,8 @@ class _LineFirst(MonitorCore):
         return found or super()._end_next(ended)
 
 
-class _WaitFreesNobody(HoareConditionCore):
-    def wait(self, claim: Any, waiter: Any) -> tuple[Request[Any], list[Request[Any]]]:
-        request = self.enqueue(claim, waiter=waiter)
-        self.lock.give_back(claim)
-        return request, []
-
-
 @fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
-class SignalledStandInLine(Stage):
+class SignalledStandInLine(HoareStage):
     """A signal only moves the waiter to the end of the line (Mesa)."""
 
     def __init__(self) -> None:
@@ -80,7 +77,7 @@ class SignalledComeTooLate(SignalledStandInLine):
 
 
 @fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
-class SignallersJoinTheLine(Stage):
+class SignallersJoinTheLine(HoareStage):
     """Whoever signals waits behind those in line."""
 
     def __init__(self) -> None:
@@ -88,7 +85,7 @@ class SignallersJoinTheLine(Stage):
 
 
 @fault(HoareSpec, "core", refuted_by="one_inside_at_a_time")
-class TwoAfterASignal(Stage):
+class TwoAfterASignal(HoareStage):
     """The waiter goes on, and so does whoever signalled."""
 
     def __init__(self) -> None:
@@ -96,7 +93,7 @@ class TwoAfterASignal(Stage):
 
 
 @fault(HoareSpec, "core", refuted_by="signallers_go_first")
-class NewestSignallerFirst(Stage):
+class NewestSignallerFirst(HoareStage):
     """Those who signalled are a stack."""
 
     def __init__(self) -> None:
@@ -104,23 +101,23 @@ class NewestSignallerFirst(Stage):
 
 
 @fault(HoareSpec, "core", refuted_by="nothing_grantable_waits")
-class WaitFreesNobody(Stage):
+class WaitFreesNobody(HoareStage):
     """Whoever waits frees the monitor and lets nobody in."""
 
     def __init__(self) -> None:
-        super().__init__(_WaitFreesNobody)
+        super().__init__(_WaitWakesNobody)
 
 
 @fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
-class CancelledIsForgotten(Stage):
+class CancelledIsForgotten(HoareStage):
     """A cancelled waiter does not get in again (N4: returns without the lock)."""
 
     def __init__(self) -> None:
-        super().__init__(_CancelledIsForgotten)
+        super().__init__(_ReturnsWithoutTheMonitor)
 
 
 @fault(HoareSpec, "core", refuted_by="who_signalled_gets_in_again")
-class TheLineGoesFirst(Stage):
+class TheLineGoesFirst(HoareStage):
     """Whoever signalled gets in only when nobody is in line."""
 
     def __init__(self) -> None:

@@ -20,9 +20,6 @@ NOT_YET = {
     "D7": "tox-dev/filelock#675, a false alarm of a deadlock detector; there is no detector yet",
     "N15": "e2b-dev/infra#3629, a broadcast from another thread between check and wait; calls from "
     "threads are refused, and the façade for them is not there yet",
-    "P15": "tornadoweb/tornado#2826, an item lost in a queue; there is no Buffer yet (P13 has the "
-    "same recipe for what there is)",
-    "P16": "anyio#146, an item sent to a receiver that is being cancelled; there is no Buffer yet",
 }
 
 ID = re.compile(r"\b([A-Z]\d{1,2}), \S")

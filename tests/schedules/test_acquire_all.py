@@ -11,12 +11,11 @@ from trio.lowlevel import checkpoint, current_task
 from structsync import CapacityLimiter, Lock, Semaphore, acquire_all, acquire_any
 from structsync.testing import ExploredRun, explore
 
-from .sweeping import SIZES, forgive, swept, together
+from .sweeping import forgive, swept, together
 from .test_starvation import ENDLESS, once
 
 
-# With a fourth task each of these takes long; the specifications go on to five philosophers.
-@swept(least=60, sizes=SIZES[:1])
+@swept(least=60, slow=True)
 async def test_philosophers_in_any_order_of_forks_all_eat(x: ExploredRun, tasks: int) -> None:
     """Every second one writes the right fork first; nobody deadlocks, and neighbours never meet."""
     forks = [Lock() for _ in range(tasks)]
@@ -34,7 +33,7 @@ async def test_philosophers_in_any_order_of_forks_all_eat(x: ExploredRun, tasks:
     await together(*[partial(dine, seat) for seat in range(tasks)])
 
 
-@swept(least=60, sizes=SIZES[:1])
+@swept(least=60)
 async def test_groups_and_single_claims_share_the_lines(x: ExploredRun, tasks: int) -> None:
     lock, semaphore = Lock(), Semaphore(2, max_value=2)
     x.always(lambda: semaphore.value >= 0, "no more permits than there are")
@@ -67,7 +66,7 @@ async def test_a_choice_is_one_of_the_two(x: ExploredRun, tasks: int) -> None:
     await together(*[either] * tasks)
 
 
-@swept(least=60, sizes=SIZES[:1])
+@swept(least=60, slow=True)
 async def test_a_choice_leaves_the_other_lines_to_groups_behind_it(
     x: ExploredRun, tasks: int
 ) -> None:
@@ -87,7 +86,7 @@ async def test_a_choice_leaves_the_other_lines_to_groups_behind_it(
     await together(*kinds[:tasks])
 
 
-@swept(least=60, sizes=SIZES[:1])
+@swept(least=60, slow=True)
 async def test_closing_one_takes_a_group_out_of_the_other_line(x: ExploredRun, tasks: int) -> None:
     a, b = Lock(), Lock()
     closed = False
@@ -145,7 +144,7 @@ async def test_every_philosopher_eats_again_and_again(x: ExploredRun, tasks: int
     await together(*[partial(dine, seat) for seat in range(tasks)])
 
 
-@swept(least=10, sizes=SIZES[:1], order="trio")
+@swept(least=10, order="trio")
 async def test_groups_are_safe_in_the_order_of_trio(x: ExploredRun, tasks: int) -> None:
     a, b = Lock(), Lock()
 

@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
+from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint, current_task
 
-from structsync import Monitor, _park, _park_together, monitor, scope
+from structsync import Monitor, RWLock, _park, _park_together, monitor, scope
 from structsync._core.arbiter import Arbiter
 from structsync._core.barrier import BarrierCore
 from structsync._core.capacity_limiter import CapacityLimiterCore
@@ -26,10 +26,11 @@ from structsync._core.monitor import MonitorCore
 from structsync._core.parker import ParkerCore
 from structsync._core.policy import Eligible, Fifo, Priority
 from structsync._core.request import BROKEN, GRANTED, WITHDRAWN, Request
-from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
+from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync._core.synchronizer import Rules, SynchronizerCore
 from structsync._core.wait_queue import WaitQueueCore
+from structsync.claims import Claim
 from structsync.primitive import OwnedPrimitive
 
 from . import (
@@ -41,6 +42,7 @@ from . import (
     test_monitor,
     test_parker,
     test_rwlock,
+    test_rwlock_in_groups,
     test_scope,
     test_semaphore,
     test_synchronizer,
@@ -506,6 +508,20 @@ def a_block_gives_back_the_first_alone(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Claims, "granted", lambda self: intact(self)[:1])
 
 
+def a_claim_to_write_only_reads(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RWLock, "write_claim", RWLock.read_claim)
+
+
+def a_claim_is_made_for_who_made_it(patch: pytest.MonkeyPatch) -> None:
+    """And not for who acquires."""
+
+    def write_claim(self: RWLock) -> Claim:
+        maker = current_task()
+        return Claim(self, lambda task: Access(WRITE, maker))
+
+    patch.setattr(RWLock, "write_claim", write_claim)
+
+
 # ==== Synchronizer ====
 
 
@@ -829,6 +845,27 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_acquire_all.test_an_owner_that_ends_breaks_the_groups_that_wait,
         (the_end_of_an_owner_is_ignored,),
+    ),
+    (
+        test_rwlock_in_groups.test_a_writer_in_a_group_is_alone,
+        (
+            a_claim_to_write_only_reads,
+            a_group_is_granted_where_there_is_no_room,
+            a_withdrawal_lets_nobody_in,
+            newcomers_barge,
+        ),
+    ),
+    (
+        test_rwlock_in_groups.test_who_may_read_or_take_the_lock_does_one_of_the_two,
+        (a_choice_is_granted_twice, a_group_stays_in_the_other_lines),
+    ),
+    (
+        test_rwlock_in_groups.test_a_reader_that_ends_breaks_the_groups_that_wait_to_write,
+        (the_end_of_an_owner_is_ignored, a_group_leaves_the_other_lines_asleep),
+    ),
+    (
+        test_rwlock_in_groups.test_a_claim_may_be_made_once_for_all,
+        (a_claim_is_made_for_who_made_it,),
     ),
     (
         test_synchronizer.test_at_most_one_switch_is_on,

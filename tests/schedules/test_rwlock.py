@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
+
 import trio
 from trio.lowlevel import checkpoint, current_task
 
@@ -27,21 +29,19 @@ class Room:
             self.x.fail(f"one came to {mode} beside those who {self.inside}")
         self.inside.append(mode)
 
-    async def read(self) -> None:
-        async with self.lock.read_locked():
-            self.enter("read")
+    async def use(self, held: AbstractAsyncContextManager[object], mode: str) -> None:
+        async with held:
+            self.enter(mode)
             try:
                 await checkpoint()
             finally:
-                self.inside.remove("read")
+                self.inside.remove(mode)
+
+    async def read(self) -> None:
+        await self.use(self.lock.read_locked(), "read")
 
     async def write(self) -> None:
-        async with self.lock.write_locked():
-            self.enter("write")
-            try:
-                await checkpoint()
-            finally:
-                self.inside.remove("write")
+        await self.use(self.lock.write_locked(), "write")
 
 
 @swept(least=100, slow=True)

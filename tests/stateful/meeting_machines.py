@@ -42,6 +42,10 @@ class BarrierModel(LineModel):
         self.entries = []
         return told
 
+    def desert(self, who: str) -> Ended:
+        self.withdraw(who)
+        return self.break_round()
+
     def reset(self) -> Ended:
         told = self.break_round()
         self.broken = False
@@ -92,8 +96,7 @@ class BarrierMachine(CoreMachine):
         if self.statuses[who] == "pending":
             assert ended is not None
             self.end(who, "withdrawn")
-            self.model.withdraw(who)
-            self.note(ended, self.model.break_round())
+            self.note(ended, self.model.desert(who))
         else:
             assert ended is None
             assert self.situation() == before

@@ -7,6 +7,8 @@ from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from .lock_shell import LockShellMachine
+from .meeting_shells import BarrierShellMachine, LatchShellMachine
+from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
 
@@ -16,6 +18,9 @@ MACHINES = [
     LimiterShellMachine,
     WaitQueueShellMachine,
     ParkerShellMachine,
+    RWLockShellMachine,
+    BarrierShellMachine,
+    LatchShellMachine,
 ]
 
 

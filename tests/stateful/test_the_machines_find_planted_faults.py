@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
-from trio.lowlevel import Abort, cancel_shielded_checkpoint
+from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
 from structsync import _park, _park_together
 from structsync._core import synchronizer
@@ -29,14 +29,17 @@ from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
 from structsync._core.semaphore import SemaphoreCore
 from structsync._core.synchronizer import Rules, SynchronizerCore
 from structsync._core.wait_queue import WaitQueueCore
+from structsync.primitive import OwnedPrimitive
 
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
+from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_machine import MonitorMachine
 from .rwlock_machine import RWLockMachine
+from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
 from .synchronizer_machine import SynchronizerMachine
@@ -227,7 +230,12 @@ def numbers_are_given_on_arrival(patch: pytest.MonkeyPatch) -> None:
         request.claim = len(self.line) - 1
         return request
 
+    def trip(self: BarrierCore) -> list[Request[Any]]:
+        self.places = self.parties
+        return self.settle()
+
     patch.setattr(BarrierCore, "enqueue", enqueue)
+    patch.setattr(BarrierCore, "trip", trip)
 
 
 def a_reset_opens_what_is_closed(patch: pytest.MonkeyPatch) -> None:
@@ -235,6 +243,24 @@ def a_reset_opens_what_is_closed(patch: pytest.MonkeyPatch) -> None:
         self.broken, self.cause = False, None
 
     patch.setattr(BarrierCore, "_mend", mend)
+
+
+def a_deserter_only_leaves(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(BarrierCore, "desert", lambda self, request, cause: self.withdraw(request))
+
+
+def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
+    """It comes last and cancelled, the others go on, and it raises."""
+    patch.setattr(_park_together, "current_effective_deadline", lambda: 0)
+    patch.setattr(_park_together, "cancel_shielded_checkpoint", checkpoint)
+
+
+def the_end_of_a_holder_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task: None)
+
+
+def a_downgrade_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RWLockCore, "writing_ended", lambda self: [])
 
 
 def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
@@ -358,6 +384,32 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (BarrierMachine, numbers_are_given_on_arrival),
     (BarrierMachine, a_reset_opens_what_is_closed),
     (LatchMachine, the_latch_opens_early),
+    *[
+        (RWLockShellMachine, plant)
+        for plant in (
+            withdrawal_lets_nobody_in,
+            newcomers_barge,
+            readers_enter_beside_a_writer,
+            one_reader_enters_where_a_writer_leaves,
+            a_downgrade_lets_nobody_in,
+            the_end_of_a_holder_is_ignored,
+            those_let_in_are_not_woken,
+            a_cancelled_acquire_stays_in_line,
+            an_acquire_that_need_not_wait_ignores_a_cancellation,
+        )
+    ],
+    *[
+        (BarrierShellMachine, plant)
+        for plant in (
+            numbers_are_given_on_arrival,
+            a_reset_opens_what_is_closed,
+            a_deserter_only_leaves,
+            a_cancelled_party_fills_the_round,
+        )
+    ],
+    (LatchShellMachine, the_latch_opens_early),
+    (LatchShellMachine, those_let_in_are_not_woken),
+    (LatchShellMachine, closing_forgets_the_waiters),
     *[
         (MonitorMachine, plant)
         for plant in (

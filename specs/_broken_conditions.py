@@ -1,0 +1,56 @@
+"""Conditions with the bugs of others, to be planted under a lock as well as in a monitor."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync import Status
+from structsync._core.condition import ConditionCore
+from structsync._core.request import Request
+
+Ended = list[Request[Any]]
+
+
+class NoHeir(ConditionCore):
+    def _stop_waiting(self, request: Request[Any]) -> bool:
+        return self._pop(request) or self.lock.leave(request)
+
+
+class TakesTheNewest(ConditionCore):
+    def _oldest(self, count: int | None) -> Ended:
+        return self.waiting()[-1:] if count == 1 else super()._oldest(count)
+
+
+class HeirGoesToTheEnd(ConditionCore):
+    def _stop_waiting(self, request: Request[Any]) -> bool:
+        if self._pop(request):
+            return True
+        if not self.lock.leave(request):
+            return False
+        self.notify(1)
+        return True
+
+
+class ReturnsWithoutTheLock(ConditionCore):
+    def _rejoin(self, request: Request[Any]) -> None:
+        pass
+
+
+class CancelledKeepsItsPlace(ConditionCore):
+    def cancel(self, request: Request[Any]) -> Ended | None:
+        if self.lock.line.get(request.ticket) is not request:
+            return super().cancel(request)
+        again: Request[Any] = Request(request.claim, -1, request.waiter)
+        self.lock.replace(request, again)
+        self.notify(1)
+        request.status = Status.WITHDRAWN
+        return []
+
+
+class WaitWakesNobody(ConditionCore):
+    def wait(self, claim: Hashable, waiter: Any) -> tuple[Request[Any], Ended]:
+        request = self.enqueue(claim, waiter=waiter)
+        self.lock.conditions[self] = None
+        self.lock.give_back(claim)
+        return request, []

@@ -1,0 +1,143 @@
+"""What the two disciplines of a monitor's condition share: a monitor, and where everybody is.
+
+A place is where somebody is in the eyes of somebody who reads the program; the lines of the cores are
+compared with it. What a notification or a signal does, and to whom, each discipline says for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from structsync import Status
+from structsync._core.condition import ConditionCore
+from structsync._core.entry import EntryCore, Invocation
+from structsync._core.monitor import MonitorCore
+from structsync._core.request import Request
+from structsync.checking import Spec, action, invariant, invariants, start
+
+# ==== Bounds ====
+
+# One who notifies or signals, two who wait, one more who comes meanwhile.
+TASKS = ("a", "b", "c", "d")
+
+# Where a task can be.
+IDLE, ENTERS, INSIDE, WAITS, RAISES = "idle", "enters", "inside", "waits", "raises"
+NOTIFIED, BACK = "notified", "back"  # Mesa: in line; inside, and has not looked yet
+SIGNALLED, URGENT = "signalled", "urgent"  # Hoare: let in by this very step; waits to get in again
+
+
+class Stage:
+    """A monitor and a condition in it, as one part of the state."""
+
+    def __init__(
+        self,
+        condition: type[ConditionCore] = ConditionCore,
+        monitor: type[MonitorCore] = MonitorCore,
+    ) -> None:
+        self.monitor = monitor()
+        lock: Any = self.monitor
+        self.condition: Any = condition(lock)
+        entry = EntryCore("entry")
+        self.calls = {who: Invocation(entry, who) for who in TASKS}
+        self.again = {who: Invocation(self.monitor.reentry, who) for who in TASKS}
+
+    def snapshot(self) -> Any:
+        return (self.monitor.snapshot(), self.condition.snapshot())
+
+    def restore(self, snapshot: Any) -> None:
+        self.monitor.restore(snapshot[0])
+        self.condition.restore(snapshot[1])
+
+
+def at(*places: str) -> Any:
+    """Return the function that tells who is at one of these places."""
+
+    def who(spec: StageSpec) -> list[str]:
+        return [who for who, where in zip(TASKS, spec.places, strict=True) if where in places]
+
+    return who
+
+
+class StageSpec(Spec):
+    """Where everybody is, and whether there is what they wait for."""
+
+    abstract = True
+
+    core: Stage = start(Stage)
+    places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))
+    item: bool = start(bool)
+    ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
+
+    def canonical(self, snapshot: Any) -> Any:
+        return snapshot._replace(ended=())
+
+    # ==== Words that actions use ====
+
+    def move(self, who: str, place: str) -> None:
+        self.places = tuple(
+            [place if one == who else where for one, where in zip(TASKS, self.places, strict=True)]
+        )
+
+    def place(self, who: str) -> str:
+        return self.places[TASKS.index(who)]
+
+    def line(self) -> list[str]:
+        return [request.waiter for request in self.core.monitor.line.values()]
+
+    def urgent(self) -> list[str]:
+        return [request.waiter for request in self.core.monitor.urgent]
+
+    def waiters(self) -> list[str]:
+        return [request.waiter for request in self.core.condition.line.values()]
+
+    def granted(self) -> list[str]:
+        return [one.waiter for one in self.ended if one.status is Status.GRANTED]
+
+    def note(self, ended: Iterable[Request[Any]]) -> None:
+        self.ended = tuple(ended)
+        for who in self.granted():
+            self.move(who, BACK if self.place(who) == NOTIFIED else INSIDE)
+
+    # ==== Actions ====
+
+    @action(who=at(IDLE))
+    def enter(self, who: str) -> None:
+        self.move(who, ENTERS)
+        request = self.core.monitor.submit(self.core.calls[who], waiter=who)
+        self.note([request] if request.status is not Status.PENDING else [])
+
+    @action(who=at(INSIDE), fair=True)
+    def leave(self, who: str) -> None:
+        self.move(who, IDLE)
+        self.note(self.core.monitor.release(self.core.calls[who]))
+
+    @action(who=at(INSIDE))
+    def wait(self, who: str) -> None:
+        self.move(who, WAITS)
+        self.note(self.core.condition.wait(self.core.again[who], who)[1])
+
+    @action(who=at(INSIDE), when=lambda spec, who: spec.item)
+    def consume(self, who: str) -> None:
+        self.item = False
+        self.note([])
+
+    # ==== Invariants ====
+
+    @invariant
+    def one_inside_at_a_time(self) -> bool:
+        """At most one was let in and has not left, and the monitor knows who."""
+        inside = at(INSIDE, BACK)(self)
+        return len(inside) <= 1 and self.core.monitor.owner == (inside[0] if inside else None)
+
+    @invariant
+    def nothing_grantable_waits(self) -> bool:
+        """No lost wakeup: a free monitor has nobody in line and nobody who signalled (I3)."""
+        return invariants.nothing_grantable_waits(self.core.monitor)
+
+    @invariant
+    def everybody_stands_in_the_right_line(self) -> bool:
+        """Who signalled is urgent; who comes, was notified or raises is in line; who waits waits."""
+        lines = (self.urgent(), self.line(), self.waiters())
+        places = (at(URGENT), at(ENTERS, NOTIFIED, RAISES), at(WAITS))
+        return all(sorted(one) == who(self) for one, who in zip(lines, places, strict=True))

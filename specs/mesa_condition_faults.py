@@ -1,0 +1,85 @@
+"""Other disciplines and broken ones, planted in Mesa's: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from structsync._core.condition import ConditionCore
+from structsync._core.entry import Invocation
+from structsync._core.monitor import MonitorCore
+from structsync._core.request import Request
+from structsync.checking import fault
+
+from ._broken_conditions import CancelledKeepsItsPlace, HeirGoesToTheEnd, NoHeir, TakesTheNewest
+from ._monitor_with_condition import Stage
+from .mesa_condition import MesaSpec
+
+Ended = list[Request[Any]]
+
+
+class _Hoare(ConditionCore):
+    def notify(self, count: int | None) -> Ended:
+        monitor = cast(MonitorCore, self.lock)
+        notified = self._oldest(count)
+        for request in notified:
+            self._pop(request)
+            notifier = monitor.owner
+            again = Invocation(monitor.reentry, notifier)
+            monitor.hand_over(Request(again, -1, notifier), request)
+        return notified
+
+
+class _NotifiedComeFirst(ConditionCore):
+    def notify(self, count: int | None) -> Ended:
+        for request in self._oldest(count):
+            self._pop(request)
+            cast(MonitorCore, self.lock).urgent.append(request)
+        return []
+
+
+class _NewestFirst(MonitorCore):
+    def candidates(self) -> Iterable[Request[Any]]:
+        return reversed(self.line.values())
+
+
+@fault(MesaSpec, "core", refuted_by="whoever_notifies_goes_on")
+def the_monitor_is_passed_on() -> Stage:
+    """A notification lets the waiter in, and the notifier is to wait for it (Hoare)."""
+    return Stage(_Hoare)
+
+
+@fault(MesaSpec, "core", refuted_by="the_notified_go_to_the_end_of_the_line")
+def the_notified_come_first() -> Stage:
+    """Whoever is notified gets in before those in line."""
+    return Stage(_NotifiedComeFirst)
+
+
+@fault(MesaSpec, "core", refuted_by="the_notified_go_to_the_end_of_the_line")
+def the_heir_goes_to_the_end() -> Stage:
+    """The notification is handed on, but its place in line is lost."""
+    return Stage(HeirGoesToTheEnd)
+
+
+@fault(MesaSpec, "core", refuted_by="the_oldest_is_notified")
+def the_newest_is_notified() -> Stage:
+    """A notification takes the newest, who came long after the oldest."""
+    return Stage(TakesTheNewest)
+
+
+@fault(MesaSpec, "core", refuted_by="no_notification_is_lost")
+def notification_dies_with_the_cancelled_waiter() -> Stage:
+    """Notified, cancelled in line, and nobody takes over (N1: trio.Condition)."""
+    return Stage(NoHeir)
+
+
+@fault(MesaSpec, "core", refuted_by="the_cancelled_come_last")
+def cancelled_keeps_its_place() -> Stage:
+    """The cancelled one goes first, and the one that can use the notification comes later."""
+    return Stage(CancelledKeepsItsPlace)
+
+
+@fault(MesaSpec, "core", refuted_by="who_is_in_line_gets_in")
+def the_newest_gets_in() -> Stage:
+    """The line is a stack, and the notified starve under those who come."""
+    return Stage(monitor=_NewestFirst)

@@ -1,0 +1,84 @@
+"""What goes wrong in others' queues, in the two that a monitor makes: by a guard and by a condition."""
+
+from trio.testing import wait_all_tasks_blocked
+
+from structsync import Monitor, entry
+
+from .conftest import OneStep, Start
+
+
+class Guarded(Monitor):
+    """Whoever gets waits outside until there is something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[str] = []
+
+    @entry(when=lambda self: self.items != [])
+    def get(self) -> str:
+        return self.items.pop(0)
+
+    def put(self, item: str) -> None:
+        self.items.append(item)
+        self.changed()
+
+
+class Notified(Monitor):
+    """Whoever gets waits inside, and looks again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items: list[str] = []
+        self.filled = self.condition()
+
+    @entry
+    async def get(self) -> str:
+        while not self.items:
+            await self.filled.wait()
+        return self.items.pop(0)
+
+
+class Getters:
+    """Tasks that get one item each."""
+
+    def __init__(self, queue: Guarded | Notified) -> None:
+        self.queue = queue
+        self.got: dict[str, str] = {}
+
+    async def get(self, name: str) -> None:
+        self.got[name] = await self.queue.get()
+
+
+async def test_an_item_put_while_its_getter_is_cancelled_is_not_lost(
+    start: Start, one_step: OneStep
+) -> None:
+    """P15, tornadoweb/tornado#2826: it went to the getter that was cancelled, and nobody had it."""
+    queue = Guarded()
+    getters = Getters(queue)
+    first = await start(getters.get, "first")
+    second = await start(getters.get, "second")
+    cancel_first = await one_step(first.cancel, lambda: queue.put("item"))
+    assert getters.got == {"second" if cancel_first else "first": "item"}
+    queue.put("another")
+    await wait_all_tasks_blocked()
+    assert second.ended == "done"
+    assert queue.items == (["another"] if cancel_first else [])
+
+
+async def test_an_item_for_a_getter_with_a_cancellation_pending_goes_to_the_next(
+    start: Start, one_step: OneStep
+) -> None:
+    """P16, anyio#146: it was handed to the receiver that raised Cancelled, and dropped (#728)."""
+    queue = Notified()
+    getters = Getters(queue)
+    first = await start(getters.get, "first")
+    await start(getters.get, "second")
+
+    async def put() -> None:
+        queue.items.append("item")
+        await one_step(first.cancel, queue.filled.notify)
+
+    await queue.entry(put)()
+    await wait_all_tasks_blocked()
+    assert first.ended == "cancelled"
+    assert getters.got == {"second": "item"}
