@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,6 +49,13 @@ def test_there_are_primitives_to_specify() -> None:
 @pytest.mark.parametrize("primitive", primitives())
 def test_every_primitive_is_specified(primitive: str) -> None:
     assert primitive in {module_of(spec) for spec in SHIPPED.specs.values()}
+
+
+def test_the_list_of_specifications_names_each_of_them() -> None:
+    listed = (Path(__file__).parents[2] / "specs" / "README.md").read_text(encoding="utf-8")
+    assert {module_of(spec) for spec in SHIPPED.specs.values()} <= {
+        *re.findall(r"\[(\w+)\.py\]\(\1\.py\)", listed)
+    }
 
 
 @pytest.mark.parametrize("primitive", primitives())
