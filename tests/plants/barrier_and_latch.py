@@ -1,0 +1,70 @@
+"""Faults of barriers and latches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from trio.lowlevel import checkpoint
+
+from structsync import _park_together
+from structsync._core.barrier import BarrierCore
+from structsync._core.latch import LatchCore
+from structsync._core.request import Request
+
+
+def a_round_is_one_party_short(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(BarrierCore, "full", property(lambda self: len(self.line) >= self.parties - 1))
+
+
+def a_round_leaves_one_behind(patch: pytest.MonkeyPatch) -> None:
+    """It counts for the next round."""
+
+    def trip(self: BarrierCore) -> list[Request[Any]]:
+        self.places = self.parties - 1
+        return self.settle()
+
+    patch.setattr(BarrierCore, "trip", trip)
+
+
+def numbers_are_given_on_arrival(patch: pytest.MonkeyPatch) -> None:
+    """As in asyncio: how many wait, which is the same twice after a cancellation."""
+    intact = BarrierCore.enqueue
+
+    def enqueue(self: BarrierCore, *args: Any, **options: Any) -> Request[Any]:
+        request = intact(self, *args, **options)
+        request.claim = len(self.line) - 1
+        return request
+
+    def trip(self: BarrierCore) -> list[Request[Any]]:
+        self.places = self.parties
+        return self.settle()
+
+    patch.setattr(BarrierCore, "enqueue", enqueue)
+    patch.setattr(BarrierCore, "trip", trip)
+
+
+def a_deserter_only_leaves(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(BarrierCore, "desert", lambda self, request, cause: self.withdraw(request))
+
+
+def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
+    """It comes last and cancelled, the others go on, and it raises."""
+    patch.setattr(_park_together, "current_effective_deadline", lambda: 0)
+    patch.setattr(_park_together, "cancel_shielded_checkpoint", checkpoint)
+
+
+def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LatchCore, "admits", lambda self, claim: self.count <= 1)
+
+
+def the_last_count_lets_one_in(patch: pytest.MonkeyPatch) -> None:
+    intact = LatchCore.release
+    patch.setattr(LatchCore, "release", lambda self, claim: intact(self, claim)[:1])
+
+
+def a_reset_opens_what_is_closed(patch: pytest.MonkeyPatch) -> None:
+    def mend(self: BarrierCore) -> None:
+        self.broken, self.cause = False, None
+
+    patch.setattr(BarrierCore, "_mend", mend)

@@ -1,0 +1,65 @@
+"""Faults of groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from trio.lowlevel import current_task
+
+from structsync import RWLock, _park
+from structsync._core.group import Claims
+from structsync._core.request import Request
+from structsync._core.rwlock import WRITE, Access
+from structsync.claims import Claim
+
+
+def a_group_leaves_the_other_lines_asleep(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_park, "carry_on", lambda ended: [])
+
+
+def a_group_stays_in_the_other_lines(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Claims, "ended_with", lambda self, request: None)
+
+
+def a_group_takes_what_is_not_its_turn(patch: pytest.MonkeyPatch) -> None:
+    """It is next in one line, and passes those before it in the others."""
+    patch.setattr(
+        Claims,
+        "consents",
+        lambda self, request: all(one.arbiter.admits(one.claim) for one in self.members),
+    )
+
+
+def a_group_is_granted_where_there_is_no_room(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Claims, "consents", lambda self, request: True)
+
+
+def a_choice_is_granted_twice(patch: pytest.MonkeyPatch) -> None:
+    intact = Claims.ended_with
+
+    def ended_with(self: Claims, request: Request[Any]) -> None:
+        every, self.every = self.every, True
+        intact(self, request)
+        self.every = every
+
+    patch.setattr(Claims, "ended_with", ended_with)
+
+
+def a_block_gives_back_the_first_alone(patch: pytest.MonkeyPatch) -> None:
+    intact = Claims.granted
+    patch.setattr(Claims, "granted", lambda self: intact(self)[:1])
+
+
+def a_claim_to_write_only_reads(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RWLock, "write_claim", RWLock.read_claim)
+
+
+def a_claim_is_made_for_who_made_it(patch: pytest.MonkeyPatch) -> None:
+    """And not for who acquires."""
+
+    def write_claim(self: RWLock) -> Claim:
+        maker = current_task()
+        return Claim(self, lambda task: Access(WRITE, maker))
+
+    patch.setattr(RWLock, "write_claim", write_claim)

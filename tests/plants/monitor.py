@@ -1,0 +1,125 @@
+"""Faults of monitors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from structsync import Monitor
+from structsync._core.arbiter import Arbiter
+from structsync._core.entry import EntryCore, Invocation
+from structsync._core.hoare import HoareConditionCore
+from structsync._core.monitor import MonitorCore
+from structsync._core.request import GRANTED, Request
+
+
+def two_are_inside(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "admits", lambda self, claim: claim.entry.permits(claim))
+    patch.setattr(MonitorCore, "admissible", lambda self, claim: self.admits(claim))
+
+
+def guards_are_not_asked(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(EntryCore, "permits", lambda self, invocation: True)
+
+
+def guards_are_asked_on_arrival_only(patch: pytest.MonkeyPatch) -> None:
+    """A newcomer whose guard holds goes in, and it is not asked again when it is its turn."""
+    intact = MonitorCore.admissible
+
+    def admissible(self: MonitorCore, claim: Invocation, priority: int = 0) -> bool:
+        answer = intact(self, claim, priority)
+        if self.owner is not None and claim.entry.permits(claim):
+            claim.entry = self.reentry
+        return answer
+
+    patch.setattr(MonitorCore, "admissible", admissible)
+
+
+def a_monitor_left_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def release(self: MonitorCore, claim: Invocation) -> list[Request[Any]]:
+        self.give_back(claim)
+        return []
+
+    patch.setattr(MonitorCore, "release", release)
+
+
+def a_change_asks_nobody(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Monitor, "changed", lambda self: None)
+
+
+def the_oldest_call_of_an_entry_blocks_the_others(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(EntryCore, "particular", property(lambda self: False))
+
+
+def a_monitor_forgets_its_conditions_when_it_closes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "end", Arbiter.end)
+
+
+def a_monitor_forgets_its_signallers_when_it_closes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "waiting", Arbiter.waiting)
+
+
+def a_closed_monitor_takes_new_calls(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "refuse", lambda self, claim: self.refuse_impossible(claim))
+
+
+def an_entry_that_closes_forgets_its_callers(patch: pytest.MonkeyPatch) -> None:
+    def remove(self: MonitorCore, entry: EntryCore, cause: Any) -> list[Request[Any]]:
+        entry.cause = cause
+        return []
+
+    patch.setattr(MonitorCore, "remove", remove)
+
+
+def the_waiter_that_was_signalled_waits_in_line(patch: pytest.MonkeyPatch) -> None:
+    """Mesa in place of Hoare: who stands in line already goes before it."""
+
+    def signal(
+        self: HoareConditionCore, claim: Any, waiter: Any
+    ) -> tuple[None, list[Request[Any]]]:
+        self.notify(1)
+        return None, []
+
+    patch.setattr(HoareConditionCore, "signal", signal)
+
+
+def a_signaller_gets_in_last(patch: pytest.MonkeyPatch) -> None:
+    def hand_over(self: MonitorCore, signaller: Request[Any], waiter: Request[Any]) -> None:
+        self.give_back(signaller.claim)
+        self.join(signaller)
+        self.admit(waiter.claim)
+        waiter.status = GRANTED
+
+    patch.setattr(MonitorCore, "hand_over", hand_over)
+
+
+def a_signaller_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    intact = MonitorCore.hand_over
+
+    def hand_over(self: MonitorCore, signaller: Request[Any], waiter: Request[Any]) -> None:
+        intact(self, signaller, waiter)
+        self.urgent.clear()
+
+    patch.setattr(MonitorCore, "hand_over", hand_over)
+
+
+def entries_take_turns(patch: pytest.MonkeyPatch) -> None:
+    """Each entry's calls in order, and not those of all entries."""
+
+    def candidates(self: MonitorCore) -> list[Request[Any]]:
+        return [request for line in self.lines.values() for request in line.values()]
+
+    patch.setattr(MonitorCore, "candidates", candidates)
+
+
+def who_leaves_a_line_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "leave", Arbiter.leave)
+
+
+def a_restored_monitor_knows_no_lines(patch: pytest.MonkeyPatch) -> None:
+    def restore(self: MonitorCore, snapshot: Any) -> None:
+        rest, _ = snapshot
+        Arbiter.restore(self, rest)
+
+    patch.setattr(MonitorCore, "restore", restore)

@@ -1,0 +1,25 @@
+"""Faults of parkers."""
+
+from __future__ import annotations
+
+import pytest
+
+from structsync._core.parker import ParkerCore
+
+
+def an_unblock_that_comes_first_is_lost(patch: pytest.MonkeyPatch) -> None:
+    def give_back(self: ParkerCore, claim: None) -> None:
+        self.unblocks = len(self.line)
+
+    patch.setattr(ParkerCore, "give_back", give_back)
+
+
+def an_unblock_is_used_twice(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: ParkerCore, claim: None) -> None:
+        self.unblocks -= len(self.line)
+
+    patch.setattr(ParkerCore, "admit", admit)
+
+
+def two_may_block(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ParkerCore, "refuse_impossible", lambda self, claim: None)

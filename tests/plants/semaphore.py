@@ -1,0 +1,64 @@
+"""Faults of semaphores, and of the policies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from structsync import _park
+from structsync._core.policy import Eligible, Priority
+from structsync._core.request import WITHDRAWN, Request
+from structsync._core.semaphore import SemaphoreCore
+
+from .line import without_settling
+
+
+def one_permit_is_granted_twice(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SemaphoreCore, "admits", lambda self, claim: claim <= self.value + 1)
+
+
+def half_a_claim_is_taken(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: SemaphoreCore, claim: int) -> None:
+        self.value -= min(claim, 2)
+
+    patch.setattr(SemaphoreCore, "admit", admit)
+
+
+def a_resize_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    intact = SemaphoreCore.resize
+    patch.setattr(SemaphoreCore, "resize", without_settling(intact))
+
+
+def the_priority_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Priority, "candidates", lambda self, line: line.values())
+
+
+def the_eligible_wait_behind_what_does_not_fit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Eligible, "head_blocks", True)
+
+
+def who_stops_waiting_loses_the_place(patch: pytest.MonkeyPatch) -> None:
+    """A request whose wait was cancelled is withdrawn."""
+
+    def stop(request: Request[Any]) -> list[Request[Any]] | None:
+        if request.status != "pending":
+            return None
+        request.status = WITHDRAWN
+        return []
+
+    patch.setattr(_park, "_keep_place", stop)
+
+
+def a_withdrawal_of_what_is_granted_says_yes(patch: pytest.MonkeyPatch) -> None:
+    intact = _park.withdraw
+    patch.setattr(
+        _park, "withdraw", lambda p, request: intact(p, request) or request.status == "granted"
+    )
+
+
+def a_permit_leaks_when_a_waiter_is_granted(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: SemaphoreCore, claim: int) -> None:
+        self.value -= claim + (len(self.line) > 1)
+
+    patch.setattr(SemaphoreCore, "admit", admit)

@@ -1,0 +1,25 @@
+"""Faults of wait queues."""
+
+from __future__ import annotations
+
+import pytest
+
+from structsync._core.request import Request
+from structsync._core.wait_queue import WaitQueueCore
+
+
+def a_wake_is_kept(patch: pytest.MonkeyPatch) -> None:
+    def wake(self: WaitQueueCore, count: int | None) -> list[Request[None]]:
+        self.wakes = len(self.line) if count is None else count
+        return self.settle()
+
+    patch.setattr(WaitQueueCore, "wake", wake)
+
+
+def waking_all_leaves_one_behind(patch: pytest.MonkeyPatch) -> None:
+    intact = WaitQueueCore.wake
+
+    def wake(self: WaitQueueCore, count: int | None) -> list[Request[None]]:
+        return intact(self, max(1, len(self.line) - 1) if count is None else count)
+
+    patch.setattr(WaitQueueCore, "wake", wake)
