@@ -10,6 +10,7 @@ from trio.lowlevel import Task, checkpoint, current_task
 from structsync import Event, Lock, Request, RequestWithdrawn, observe
 from structsync.testing import ExploredRun
 
+from .closing import closed_meanwhile
 from .sweeping import SIZES, TIMED, forgive, swept, together
 
 
@@ -171,27 +172,12 @@ async def test_the_first_priority_is_served_first(x: ExploredRun, tasks: int) ->
 @swept(least=19)
 async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
     lock = Lock()
-    closed = False
-    x.always(lambda: not (closed and lock.statistics().tasks_waiting), "nobody waits then")
 
-    async def worker() -> None:
-        was_closed = closed
-        try:
-            async with lock:
-                if was_closed:
-                    x.fail("a closed lock was taken")
-                await checkpoint()
-        except trio.ClosedResourceError:
-            if not closed:
-                x.fail("told that it is closed before it was")
+    async def use() -> None:
+        async with lock:
+            await checkpoint()
 
-    async def closer() -> None:
-        nonlocal closed
-        await checkpoint()
-        lock.close()
-        closed = True
-
-    await together(closer, *[worker] * (tasks - 1))
+    await closed_meanwhile(x, lock, *[use] * (tasks - 1))
 
 
 # The semaphore's twin goes on to four tasks: the policies and the budget are the same code.

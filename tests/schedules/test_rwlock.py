@@ -10,6 +10,7 @@ from trio.lowlevel import checkpoint, current_task
 from structsync import RWLock
 from structsync.testing import ExploredRun
 
+from .closing import closed_meanwhile
 from .sweeping import Size, swept, together
 
 #: The order of these two is that of a semaphore with priorities, which is swept there.
@@ -123,30 +124,4 @@ async def test_a_holder_that_ends_breaks_the_lock_for_everybody(x: ExploredRun, 
 @swept(least=60, slow=True)
 async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
     room = Room(x, RWLock())
-    closed = False
-    x.always(lambda: not (closed and room.lock.statistics().tasks_waiting), "nobody waits then")
-
-    async def user(write: bool) -> None:
-        was_closed = closed
-        try:
-            await (room.write() if write else room.read())
-        except trio.ClosedResourceError:
-            if not closed:
-                x.fail("told that it is closed before it was")
-        else:
-            if was_closed:
-                x.fail("let in after it was closed")
-
-    async def writer() -> None:
-        await user(write=True)
-
-    async def reader() -> None:
-        await user(write=False)
-
-    async def closer() -> None:
-        nonlocal closed
-        await checkpoint()
-        room.lock.close()
-        closed = True
-
-    await together(closer, writer, *[reader] * (tasks - 2))
+    await closed_meanwhile(x, room.lock, room.write, *[room.read] * (tasks - 2))

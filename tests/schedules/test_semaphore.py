@@ -10,6 +10,7 @@ from trio.lowlevel import Task, checkpoint, current_task
 from structsync import Event, Request, RequestWithdrawn, Semaphore, observe
 from structsync.testing import ExploredRun
 
+from .closing import closed_meanwhile
 from .sweeping import TIMED, swept, together
 
 
@@ -73,27 +74,12 @@ async def test_resizing_changes_how_many_permits_there_are(x: ExploredRun, tasks
 @swept(least=19)
 async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(1, max_value=1)
-    closed = False
-    x.always(lambda: not (closed and semaphore.statistics().tasks_waiting), "nobody waits then")
 
-    async def worker() -> None:
-        was_closed = closed
-        try:
-            async with semaphore:
-                if was_closed:
-                    x.fail("a permit of a closed semaphore was taken")
-                await checkpoint()
-        except trio.ClosedResourceError:
-            if not closed:
-                x.fail("told that it is closed before it was")
+    async def use() -> None:
+        async with semaphore:
+            await checkpoint()
 
-    async def closer() -> None:
-        nonlocal closed
-        await checkpoint()
-        semaphore.close()
-        closed = True
-
-    await together(closer, *[worker] * (tasks - 1))
+    await closed_meanwhile(x, semaphore, *[use] * (tasks - 1))
 
 
 @swept(least=120)
