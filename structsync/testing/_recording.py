@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import outcome
 import trio
@@ -133,11 +133,8 @@ class Recording:
             return ""
         if isinstance(thing, str):
             return thing
-        if isinstance(thing, Claims):
-            how = "all" if thing.every else "any"
-            return f"waits for {how} of " + "; ".join(
-                self._state(one.home) for one in thing.members
-            )
+        if isinstance(thing, _Several):
+            return f"waits for {thing.how} of " + "; ".join(map(self._state, thing.primitives))
         return f"waits for {self._state(thing)}"
 
     def _state(self, thing: object) -> str:
@@ -161,6 +158,13 @@ def _met_by_cancel(engine: Engine, task: Task) -> str:
     return f"parked at {_frames.where(engine.coroutine_of(task))}"
 
 
+class _Several(NamedTuple):
+    """What a group waits for, taken down while it does: it forgets that when it ends."""
+
+    how: str
+    primitives: list[object]
+
+
 _NAMES = ("primitive", "condition", "group", "self")
 
 
@@ -170,7 +174,11 @@ def _waited_for(coroutine: Any) -> object:
         if frame.f_code.co_name == "_nested_child_finished":
             return "waits for the tasks of its nursery"
         for value in (frame.f_locals.get(name) for name in _NAMES):
-            if isinstance(value, (*_primitives.FOUND, Claims)):
+            if isinstance(value, Claims):
+                return _Several(
+                    "all" if value.every else "any", [one.home for one in value.members]
+                )
+            if isinstance(value, _primitives.FOUND):
                 return value
             if isinstance(value, trio.MemoryReceiveChannel):
                 return "waits for an item of a memory channel"
