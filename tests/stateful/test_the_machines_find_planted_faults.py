@@ -28,6 +28,7 @@ from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
+from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
 from .rwlock_machine import RWLockMachine
 from .rwlock_shell import RWLockShellMachine
@@ -114,6 +115,34 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.entries_take_turns,
             monitor.an_entry_that_closes_forgets_its_callers,
             monitor.who_leaves_a_line_stays_in_the_index,
+            monitor.a_restored_monitor_knows_no_lines,
+        )
+    ],
+    *[
+        (machine, plant)
+        for machine in (MesaMachine, HoareMachine)
+        for plant in (
+            condition.a_cancelled_waiter_does_not_come_back,
+            monitor.guards_are_not_asked,
+            monitor.a_monitor_forgets_its_conditions_when_it_closes,
+        )
+    ],
+    *[
+        (MesaMachine, plant)
+        for plant in (
+            condition.a_notification_is_lost_with_its_waiter,
+            condition.the_heir_of_a_notification_is_sent_to_the_end,
+            condition.the_youngest_are_notified_first,
+            monitor.entries_take_turns,
+        )
+    ],
+    *[
+        (HoareMachine, plant)
+        for plant in (
+            monitor.the_waiter_that_was_signalled_waits_in_line,
+            monitor.a_signaller_gets_in_last,
+            monitor.a_signaller_is_forgotten,
+            monitor.a_monitor_forgets_its_signallers_when_it_closes,
             monitor.a_restored_monitor_knows_no_lines,
         )
     ],
