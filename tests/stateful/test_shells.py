@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from .group_shell import GroupShellMachine
 from .lock_shell import LockShellMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .rwlock_shell import RWLockShellMachine
@@ -21,6 +22,7 @@ MACHINES = [
     RWLockShellMachine,
     BarrierShellMachine,
     LatchShellMachine,
+    GroupShellMachine,
 ]
 
 

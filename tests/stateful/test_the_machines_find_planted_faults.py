@@ -24,6 +24,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
 )
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .group_machine import GroupMachine
+from .group_shell import GroupShellMachine
 from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
@@ -168,6 +169,22 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (ParkerShellMachine, line.those_let_in_are_not_woken),
     (GroupMachine, groups.a_group_takes_what_is_not_its_turn),
     (GroupMachine, groups.a_group_stays_in_the_other_lines),
+    *[
+        (GroupShellMachine, plant)
+        for plant in (
+            groups.a_group_leaves_the_other_lines_asleep,
+            groups.a_group_stays_in_the_other_lines,
+            groups.a_group_takes_what_is_not_its_turn,
+            groups.a_group_is_granted_where_there_is_no_room,
+            groups.a_choice_is_granted_twice,
+            groups.a_block_gives_back_the_first_alone,
+            groups.a_claim_to_write_only_reads,
+            lock.the_end_of_an_owner_is_ignored,
+            line.closing_forgets_those_in_line,
+            line.a_cancelled_acquire_stays_in_line,
+            line.an_acquire_that_need_not_wait_ignores_a_cancellation,
+        )
+    ],
     (SemaphoreMachine, line.withdrawing_an_ended_request_gives_back),
     (LimiterMachine, capacity_limiter.more_tokens_let_nobody_in),
     (LimiterShellMachine, capacity_limiter.more_tokens_let_nobody_in),
