@@ -31,6 +31,7 @@ from .meeting_machines import BarrierMachine, LatchMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
+from .monitor_shell import MonitorShellMachine
 from .rwlock_machine import RWLockMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
@@ -117,6 +118,23 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.an_entry_that_closes_forgets_its_callers,
             monitor.who_leaves_a_line_stays_in_the_index,
             monitor.a_restored_monitor_knows_no_lines,
+        )
+    ],
+    *[
+        (MonitorShellMachine, plant)
+        for plant in (
+            monitor.two_are_inside,
+            monitor.guards_are_not_asked,
+            monitor.guards_are_asked_on_arrival_only,
+            monitor.a_monitor_left_lets_nobody_in,
+            monitor.a_change_asks_nobody,
+            monitor.the_oldest_call_of_an_entry_blocks_the_others,
+            monitor.entries_take_turns,
+            monitor.a_closed_monitor_takes_new_calls,
+            monitor.an_entry_that_closes_forgets_its_callers,
+            line.those_let_in_are_not_woken,
+            line.a_cancelled_acquire_stays_in_line,
+            line.an_acquire_that_need_not_wait_ignores_a_cancellation,
         )
     ],
     *[
