@@ -60,6 +60,18 @@ def a_monitor_forgets_its_signallers_when_it_closes(patch: pytest.MonkeyPatch) -
     patch.setattr(MonitorCore, "waiting", Arbiter.waiting)
 
 
+def a_monitor_that_closes_leaves_its_signallers_waiting(patch: pytest.MonkeyPatch) -> None:
+    intact = MonitorCore.end
+
+    def end(self: MonitorCore, cause: Any) -> list[Request[Any]]:
+        signallers, self.urgent = self.urgent, []
+        ended = intact(self, cause)
+        self.urgent = signallers
+        return ended
+
+    patch.setattr(MonitorCore, "end", end)
+
+
 def a_closed_monitor_takes_new_calls(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "refuse", lambda self, claim: self.refuse_impossible(claim))
 

@@ -55,6 +55,7 @@ class GroupShellMachine(ShellMachine):
         self.blocks: dict[str, Any] = {}
         self.given: dict[str, int] = {}  # the primitive of the claim that a block was given
         self.errors: dict[int, str] = {}  # of those that are out of service
+        self.arrivals = 0
         self.stepper.step(self.start_tasks)
 
     def start_tasks(self) -> None:
@@ -127,6 +128,7 @@ class GroupShellMachine(ShellMachine):
         self.call(who, call, patience)
 
     def predict_arrival(self, who: str, wish: Wish) -> None:
+        self.arrivals += 1
         try:
             self.tell(self.groups.arrive(who, wish))
         except Refused:
@@ -138,6 +140,13 @@ class GroupShellMachine(ShellMachine):
     def arrive(self, who: str, wish: Wish, patience: int | None) -> None:
         self.stepper.step(lambda: self.enter(who, wish, patience))
         self.predict_arrival(who, wish)
+
+    @precondition(lambda self: self.idle())
+    @rule(wishes=st.lists(WISHES, min_size=3, max_size=5))
+    def several_arrive(self, wishes: list[Wish]) -> None:
+        """What takes many steps by chance: some stand behind others, in one line and not in another."""
+        for who, wish in zip(self.idle(), wishes, strict=False):
+            self.arrive(who, wish, None)
 
     @precondition(lambda self: self.idle())
     @rule(who=one_of(lambda self: self.idle()), wish=WISHES)
@@ -195,20 +204,22 @@ class GroupShellMachine(ShellMachine):
 
     # ==== ends ====
 
-    @rule(at=st.sampled_from([PERMITS, LOCK, SHARED, *[None] * 9]))
-    def close(self, at: int | None) -> None:
-        if at is not None:
-            self.stepper.step(self.primitives[at].close)
-            self.errors.setdefault(at, "ClosedResourceError")
-            self.tell(self.groups.end(at))
-            self.serve()
+    def late(self) -> bool:
+        """Whether it is time for what ends most of the fun."""
+        return self.arrivals > 10
 
-    @precondition(lambda self: self.holders())
-    @rule(who=one_of(lambda self: self.holders()), now=st.integers(0, 9))
-    def exit(self, who: str, now: int) -> None:
+    @precondition(lambda self: self.late())
+    @rule(at=st.sampled_from([PERMITS, LOCK, SHARED]))
+    def close(self, at: int) -> None:
+        self.stepper.step(self.primitives[at].close)
+        self.errors.setdefault(at, "ClosedResourceError")
+        self.tell(self.groups.end(at))
+        self.serve()
+
+    @precondition(lambda self: self.late() and self.holders())
+    @rule(who=one_of(lambda self: self.holders()))
+    def exit(self, who: str) -> None:
         """A task ends inside its block: what belongs to tasks breaks, permits stay out."""
-        if now:
-            return
         self.stepper.step(self.visitors.pop(who).actor.exit)
         for at in self.groups.holding[who]:
             if at != PERMITS:

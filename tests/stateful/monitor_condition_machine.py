@@ -108,6 +108,9 @@ class MesaMachine(LockMachine):
     def leavers(self) -> list[str]:
         return []  # a monitor need not be told who ends: nobody stays inside without its function
 
+    def late(self) -> bool:
+        return self.model.arrivals > 8  # signallers go in again without arriving
+
     # ==== an entry with a guard ====
 
     @precondition(lambda self: self.awake())
@@ -164,6 +167,11 @@ class HoareMachine(MesaMachine):
         """So that it matters who gets in first."""
         self.acquire(self.idle()[0], 0)
         self.release()
+
+    @precondition(lambda self: self.signallers() and self.late())
+    @rule()
+    def close_on_the_signallers(self) -> None:
+        self.close()
 
     def signallers(self) -> list[str]:
         return [entry.who for entry in self.model.entries if entry.arrival < 0]

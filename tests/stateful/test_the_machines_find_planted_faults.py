@@ -162,6 +162,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.a_signaller_gets_in_last,
             monitor.a_signaller_is_forgotten,
             monitor.a_monitor_forgets_its_signallers_when_it_closes,
+            monitor.a_monitor_that_closes_leaves_its_signallers_waiting,
             monitor.a_restored_monitor_knows_no_lines,
         )
     ],
