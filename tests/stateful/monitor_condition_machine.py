@@ -83,7 +83,7 @@ class MesaMachine(LockMachine):
     model: StageModel
 
     @initialize()
-    def create(self) -> None:  # a monitor has one policy
+    def create(self) -> None:
         self.core, self.model = MonitorCore(), StageModel()
         self.entry = EntryCore("look")
         self.picky = EntryCore("take", Guard(lambda: self.model.item))
@@ -108,8 +108,18 @@ class MesaMachine(LockMachine):
     def leavers(self) -> list[str]:
         return []  # a monitor need not be told who ends: nobody stays inside without its function
 
+    @precondition(lambda self: self.model.owner and self.crowded() and self.idle())
+    @rule(condition=one_of(lambda self: self.crowded()))
+    def notify_the_first_of_several(self, condition: str) -> None:
+        """So that it matters who takes over its place in line, before whoever comes next."""
+        self.notify(condition, 1)
+        self.acquire(self.idle()[0], 0)
+
+    def crowded(self) -> list[str]:
+        return [name for name, line in self.model.unnotified.items() if len(line) > 1]
+
     def late(self) -> bool:
-        return self.model.arrivals > 8  # signallers go in again without arriving
+        return self.model.arrivals > 10  # fewer come, because some wait for an item
 
     # ==== an entry with a guard ====
 
