@@ -8,7 +8,7 @@ import pytest
 
 from structsync import Monitor
 from structsync._core.arbiter import Arbiter
-from structsync._core.entry import EntryCore, Invocation
+from structsync._core.entry import EntryCore, Guard, Invocation
 from structsync._core.hoare import HoareConditionCore
 from structsync._core.monitor import MonitorCore
 from structsync._core.request import GRANTED, Request
@@ -42,6 +42,14 @@ def a_monitor_left_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
         return []
 
     patch.setattr(MonitorCore, "release", release)
+
+
+def a_guard_that_is_removed_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def constrain(self: MonitorCore, entry: EntryCore, guard: Guard | None) -> list[Request[Any]]:
+        entry.guard = guard
+        return []
+
+    patch.setattr(MonitorCore, "constrain", constrain)
 
 
 def a_change_asks_nobody(patch: pytest.MonkeyPatch) -> None:

@@ -155,6 +155,17 @@ class MonitorShellMachine(ShellMachine):
         self.stepper.step(order)
         self.let_out()
 
+    @precondition(lambda self: self.held_up())
+    @rule()
+    def let_in_who_has_no_room(self) -> None:
+        """By the end of their guard, which only matters while nobody is inside."""
+        self.change_in_one_step([("guard", 0)])
+
+    def held_up(self) -> bool:
+        """Whether the guard on putting is what somebody waits for."""
+        waiting = [entry.claim.entry.name for entry in self.model.entries]
+        return self.model.inside is None and "put" in waiting
+
     def do_finish(self) -> None:
         if self.within:  # who was let in just now does not run yet
             self.told_to_finish.set()

@@ -128,6 +128,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.guards_are_asked_on_arrival_only,
             monitor.a_monitor_left_lets_nobody_in,
             monitor.a_change_asks_nobody,
+            monitor.a_guard_that_is_removed_lets_nobody_in,
             monitor.the_oldest_call_of_an_entry_blocks_the_others,
             monitor.entries_take_turns,
             monitor.a_closed_monitor_takes_new_calls,
