@@ -10,6 +10,7 @@ from structsync._core.arbiter import Arbiter
 from structsync._core.claimants import ClaimantArbiter
 from structsync._core.condition import ConditionCore
 from structsync._core.lock import LockCore
+from structsync._core.monitor import MonitorCore
 from structsync._core.request import Request
 
 
@@ -53,7 +54,8 @@ def the_heir_of_a_notification_is_sent_to_the_end(patch: pytest.MonkeyPatch) -> 
         self.leave(request)
         self.join(successor)
 
-    patch.setattr(ClaimantArbiter, "replace", replace)
+    for kind in (ClaimantArbiter, MonitorCore):
+        patch.setattr(kind, "replace", replace)
 
 
 def the_youngest_are_notified_first(patch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from structsync import Monitor
 from structsync._core.arbiter import Arbiter
-from structsync._core.entry import EntryCore, Invocation
+from structsync._core.entry import EntryCore, Guard, Invocation
 from structsync._core.hoare import HoareConditionCore
 from structsync._core.monitor import MonitorCore
 from structsync._core.request import GRANTED, Request
@@ -44,6 +44,14 @@ def a_monitor_left_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "release", release)
 
 
+def a_guard_that_is_removed_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def constrain(self: MonitorCore, entry: EntryCore, guard: Guard | None) -> list[Request[Any]]:
+        entry.guard = guard
+        return []
+
+    patch.setattr(MonitorCore, "constrain", constrain)
+
+
 def a_change_asks_nobody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Monitor, "changed", lambda self: None)
 
@@ -58,6 +66,18 @@ def a_monitor_forgets_its_conditions_when_it_closes(patch: pytest.MonkeyPatch) -
 
 def a_monitor_forgets_its_signallers_when_it_closes(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "waiting", Arbiter.waiting)
+
+
+def a_monitor_that_closes_leaves_its_signallers_waiting(patch: pytest.MonkeyPatch) -> None:
+    intact = MonitorCore.end
+
+    def end(self: MonitorCore, cause: Any) -> list[Request[Any]]:
+        signallers, self.urgent = self.urgent, []
+        ended = intact(self, cause)
+        self.urgent = signallers
+        return ended
+
+    patch.setattr(MonitorCore, "end", end)
 
 
 def a_closed_monitor_takes_new_calls(patch: pytest.MonkeyPatch) -> None:

@@ -25,14 +25,22 @@ class LockMachine(CoreMachine):
 
     core: LockCore
     model: LockModel
+    condition_type: type[ConditionCore] = ConditionCore
 
     @initialize(policy=st.sampled_from(["fifo", "priority"]), ageing=AGEINGS)
     def create(self, policy: str, ageing: int | None) -> None:
         self.options = (policy, ageing)
         self.core = LockCore(policy=policy, ageing=ageing)
-        self.conditions = {name: ConditionCore(self.core) for name in CONDITIONS}
         self.model = LockModel(CONDITIONS, policy, ageing)
+        self.add_conditions()
+
+    def add_conditions(self) -> None:
+        self.conditions = {name: self.condition_type(self.core) for name in CONDITIONS}
         self.waits: dict[str, tuple[str, Request[Any]]] = {}
+
+    def claim(self, who: str) -> Any:
+        """What the core is given for a task."""
+        return who
 
     def situation(self) -> Hashable:
         lines = [condition.snapshot() for condition in self.conditions.values()]
@@ -52,12 +60,13 @@ class LockMachine(CoreMachine):
     @precondition(lambda self: self.awake())
     @rule(who=one_of(lambda self: self.awake()), priority=PRIORITIES)
     def acquire(self, who: str, priority: int) -> None:
-        self.submit(who, priority, who=who, refusal=RuntimeError)
+        self.submit(self.claim(who), priority, who=who, refusal=RuntimeError)
 
     @precondition(lambda self: self.awake())
     @rule(who=one_of(lambda self: self.awake()))
     def release_what_may_not_be_owned(self, who: str) -> None:
-        self.agree(lambda: self.core.release(who), lambda: self.model.release(who), RuntimeError)
+        claim = self.claim(who)
+        self.agree(lambda: self.core.release(claim), lambda: self.model.release(who), RuntimeError)
 
     @precondition(lambda self: self.model.owner)
     @rule()
@@ -103,9 +112,10 @@ class LockMachine(CoreMachine):
         who = str(self.model.owner)
         if condition in self.model.closed_conditions:
             return
+        claim = self.claim(who)
         predicted = self.model.wait(who, condition)
         self.requests.pop(who, None)
-        request, ended = self.conditions[condition].wait(who, who)
+        request, ended = self.conditions[condition].wait(claim, who)
         self.waits[who] = (condition, request)
         self.note(ended, predicted)
 
@@ -174,7 +184,7 @@ class LockMachine(CoreMachine):
         lines = {name: condition.snapshot() for name, condition in self.conditions.items()}
         super().go_on_from_a_snapshot()
         for name, line in lines.items():
-            self.conditions[name] = ConditionCore(self.core)
+            self.conditions[name] = self.condition_type(self.core)
             self.conditions[name].restore(line)
             for request in self.conditions[name].waiting():
                 self.waits[request.waiter] = (name, request)

@@ -10,6 +10,7 @@ from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, Wait
 from .group_machine import GroupMachine
 from .lock_machine import LockMachine
 from .meeting_machines import BarrierMachine, LatchMachine
+from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
 from .rwlock_machine import RWLockMachine
 from .synchronizer_machine import SynchronizerMachine
@@ -25,6 +26,8 @@ MACHINES = [
     LatchMachine,
     GroupMachine,
     MonitorMachine,
+    MesaMachine,
+    HoareMachine,
     SynchronizerMachine,
 ]
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from .group_shell import GroupShellMachine
 from .lock_shell import LockShellMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
+from .monitor_shell import MonitorShellMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
@@ -21,6 +23,8 @@ MACHINES = [
     RWLockShellMachine,
     BarrierShellMachine,
     LatchShellMachine,
+    GroupShellMachine,
+    MonitorShellMachine,
 ]
 
 

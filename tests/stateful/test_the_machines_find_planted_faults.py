@@ -24,11 +24,14 @@ from ..plants import (  # noqa: TID252 - one home of the faults
 )
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .group_machine import GroupMachine
+from .group_shell import GroupShellMachine
 from .lock_machine import LockMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
+from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
+from .monitor_shell import MonitorShellMachine
 from .rwlock_machine import RWLockMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
@@ -118,6 +121,53 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         )
     ],
     *[
+        (MonitorShellMachine, plant)
+        for plant in (
+            monitor.two_are_inside,
+            monitor.guards_are_not_asked,
+            monitor.guards_are_asked_on_arrival_only,
+            monitor.a_monitor_left_lets_nobody_in,
+            monitor.a_change_asks_nobody,
+            monitor.a_guard_that_is_removed_lets_nobody_in,
+            monitor.the_oldest_call_of_an_entry_blocks_the_others,
+            monitor.entries_take_turns,
+            monitor.a_closed_monitor_takes_new_calls,
+            monitor.an_entry_that_closes_forgets_its_callers,
+            line.those_let_in_are_not_woken,
+            line.a_cancelled_acquire_stays_in_line,
+            line.an_acquire_that_need_not_wait_ignores_a_cancellation,
+        )
+    ],
+    *[
+        (machine, plant)
+        for machine in (MesaMachine, HoareMachine)
+        for plant in (
+            condition.a_cancelled_waiter_does_not_come_back,
+            monitor.guards_are_not_asked,
+            monitor.a_monitor_forgets_its_conditions_when_it_closes,
+        )
+    ],
+    *[
+        (MesaMachine, plant)
+        for plant in (
+            condition.a_notification_is_lost_with_its_waiter,
+            condition.the_heir_of_a_notification_is_sent_to_the_end,
+            condition.the_youngest_are_notified_first,
+            monitor.entries_take_turns,
+        )
+    ],
+    *[
+        (HoareMachine, plant)
+        for plant in (
+            monitor.the_waiter_that_was_signalled_waits_in_line,
+            monitor.a_signaller_gets_in_last,
+            monitor.a_signaller_is_forgotten,
+            monitor.a_monitor_forgets_its_signallers_when_it_closes,
+            monitor.a_monitor_that_closes_leaves_its_signallers_waiting,
+            monitor.a_restored_monitor_knows_no_lines,
+        )
+    ],
+    *[
         (SynchronizerMachine, plant)
         for plant in (
             synchronizer.what_triggers_permit_sleeps_on,
@@ -139,6 +189,22 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (ParkerShellMachine, line.those_let_in_are_not_woken),
     (GroupMachine, groups.a_group_takes_what_is_not_its_turn),
     (GroupMachine, groups.a_group_stays_in_the_other_lines),
+    *[
+        (GroupShellMachine, plant)
+        for plant in (
+            groups.a_group_leaves_the_other_lines_asleep,
+            groups.a_group_stays_in_the_other_lines,
+            groups.a_group_takes_what_is_not_its_turn,
+            groups.a_group_is_granted_where_there_is_no_room,
+            groups.a_choice_is_granted_twice,
+            groups.a_block_gives_back_the_first_alone,
+            groups.a_claim_to_write_only_reads,
+            lock.the_end_of_an_owner_is_ignored,
+            line.closing_forgets_those_in_line,
+            line.a_cancelled_acquire_stays_in_line,
+            line.an_acquire_that_need_not_wait_ignores_a_cancellation,
+        )
+    ],
     (SemaphoreMachine, line.withdrawing_an_ended_request_gives_back),
     (LimiterMachine, capacity_limiter.more_tokens_let_nobody_in),
     (LimiterShellMachine, capacity_limiter.more_tokens_let_nobody_in),
