@@ -13,7 +13,7 @@ from trio.lowlevel import checkpoint
 import structsync
 from structsync._core.arbiter import Arbiter
 from structsync._core.policy import Fifo
-from structsync.testing import ExploredRun, explore
+from structsync.testing import ExploredRun, _control, explore
 
 from .conftest import failure_of, two_checkpoints
 
@@ -326,6 +326,14 @@ def test_a_reader_that_passes_a_writer_in_line_is_seen(monkeypatch: pytest.Monke
         "violation",
         OVERTAKEN.replace("Semaphore", "RWLock"),
     )
+
+
+def test_a_grant_between_two_executions_is_of_neither() -> None:
+    with _control.controlled():
+        semaphore = structsync.Semaphore(1)
+        semaphore.acquire_nowait()
+        assert explore(two_checkpoints).failure is None
+    assert semaphore.value == 0
 
 
 def test_a_primitive_that_comes_and_goes_is_forgotten() -> None:
