@@ -60,8 +60,9 @@ class Rules(Group):
 
     def bonded(self) -> list[Rules]:
         """Return the entries whose calls start together with those of this one, itself first."""
-        found = [self]
-        known, looked_at = {self}, set[int]()
+        found: list[Rules] = [self]
+        known: set[Rules] = {self}
+        looked_at: set[int] = set()
         for one in found:  # it grows: groups that share an entry are one group
             for _, group in one.bonds:
                 if id(group) not in looked_at:  # each member of a group names all of it
