@@ -43,6 +43,9 @@ from . import (
 )
 from .sweeping import FOUND, SWEPT, Size
 
+# A check of the checks, which need not be made again on each version.
+pytestmark = pytest.mark.slow
+
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 #: Twice of what the one that hides best takes; half of them fail in the first execution.

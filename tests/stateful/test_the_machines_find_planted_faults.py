@@ -38,6 +38,9 @@ from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
 from .synchronizer_machine import SynchronizerMachine
 
+# A check of the checks, which need not be made again on each version.
+pytestmark = pytest.mark.slow
+
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 
