@@ -57,6 +57,7 @@ def test_every_row_is_tested_here() -> None:
     assert list(dict.fromkeys(rows_in_the_source())) == ROWS  # a name may stand for several rows
 
 
+@pytest.mark.slow  # half a minute, for a tool that is run on one version
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_gives_finite_numbers(row: str, tmp_path: Path) -> None:
     run("--quick", "--only", row, "--json", str(tmp_path / "figures.json"))
