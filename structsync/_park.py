@@ -58,7 +58,12 @@ async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> N
     if threads:
         refuse_user_code()
     core = primitive._core
-    if core.admissible(claim, priority):
+    try:
+        admissible = core.admissible(claim, priority)
+    except BaseException:  # a guard's, and its caller may be cancelled already
+        await checkpoint_if_cancelled()
+        raise
+    if admissible:
         if primitive._thread != get_ident():
             check_run(primitive)  # admissible although others wait: a policy may pass them
         await checkpoint_if_cancelled()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar, TypeVarTuple, final
@@ -14,6 +14,7 @@ from trio.lowlevel import enable_ki_protection
 from ._causes import error_of
 from ._core.claimants import ClaimantArbiter
 from ._core.ledger import Ledger
+from ._core.rwlock import Access
 from ._errors import PermitLeakError
 from .events import Event, everywhere
 from .primitive import Primitive
@@ -120,10 +121,14 @@ class _Account:
     def note(self, event: Event) -> None:
         if event.kind in ("granted", "released"):
             units = self.primitive._units(event.claim)
-            # A lock and a limiter are claimed by name: who gives back may be another task.
-            named = isinstance(self.primitive._core, ClaimantArbiter)
-            who = event.claim if named else event.task
-            self.ledger.note(who, units if event.kind == "granted" else -units)
+            self.ledger.note(self._who(event), units if event.kind == "granted" else -units)
+
+    def _who(self, event: Event) -> Hashable:
+        if isinstance(event.claim, Access):
+            return event.claim.claimant
+        # A lock and a limiter are claimed by name: who gives back may be another task.
+        named = isinstance(self.primitive._core, ClaimantArbiter)
+        return event.claim if named else event.task
 
     def close(self) -> None:
         """Close the primitive, if it can be closed from here."""

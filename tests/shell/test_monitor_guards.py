@@ -217,6 +217,13 @@ async def test_a_guard_that_raises_fails_a_newcomer_at_once() -> None:
     await pool.take(1)
 
 
+async def test_a_cancelled_caller_is_cancelled_though_the_guard_raises() -> None:
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await Pool(1).take("many")  # type: ignore[arg-type]  # the guard compares it with a number
+    assert scope.cancelled_caught
+
+
 async def test_a_guard_that_raises_fails_the_caller_it_was_asked_about_and_no_other() -> None:
     pool, told = Pool(0), list[str]()
     error = LookupError("broken")

@@ -308,7 +308,7 @@ async def test_closing_sends_waiters_away_and_holders_may_release() -> None:
 
 
 async def test_a_scope_finds_a_reader_that_does_not_release() -> None:
-    with pytest.raises(PermitLeakError, match=r"1 not given back.*read"):
+    with pytest.raises(PermitLeakError, match=r"1 not given back.*read by .*: <Task .* took 1"):
         async with open_scope() as scope:
             lock = scope.own(RWLock())
             async with lock.write_locked():
