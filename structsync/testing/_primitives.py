@@ -96,7 +96,7 @@ class Watched:
             entry.start = thing.value
 
     def told(self, event: Event) -> None:
-        """Note that a claim on a primitive of structsync was granted."""
+        """Note which claims on primitives of structsync were granted."""
         if event.kind == "granted" and not self._becomes_a_reader(event):
             at = id(event.primitive)
             self._granted[at] = self._granted.get(at, 0) + 1
