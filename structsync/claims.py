@@ -145,7 +145,7 @@ class _Block:
         if self._taken is not None:
             raise RuntimeError("this block is entered already; make another one for each use")
         group = self._group(current_task())
-        self._taken = granted = []
+        self._taken = []
         try:
             await _park_together.acquire_group(group)
         finally:

@@ -14,7 +14,6 @@ from trio.lowlevel import enable_ki_protection
 from ._causes import error_of
 from ._core.claimants import ClaimantArbiter
 from ._core.ledger import Ledger
-from ._core.rwlock import Access
 from ._errors import PermitLeakError
 from .events import Event, everywhere
 from .primitive import Primitive
@@ -124,11 +123,10 @@ class _Account:
             self.ledger.note(self._who(event), units if event.kind == "granted" else -units)
 
     def _who(self, event: Event) -> Hashable:
-        if isinstance(event.claim, Access):
-            return event.claim.claimant
-        # A lock and a limiter are claimed by name: who gives back may be another task.
-        named = isinstance(self.primitive._core, ClaimantArbiter)
-        return event.claim if named else event.task
+        core = self.primitive._core
+        if isinstance(core, ClaimantArbiter):
+            return core.claimant_of(event.claim)  # who gives back may be another task
+        return event.task
 
     def close(self) -> None:
         """Close the primitive, if it can be closed from here."""

@@ -10,7 +10,7 @@ from .request import Request
 
 
 class ClaimantArbiter(Arbiter[Any]):
-    """An arbiter whose claim is the claimant itself (a task, a borrower), once in line at most.
+    """An arbiter whose claim is or names the claimant (a task, a borrower), once in line at most.
 
     ``pending`` is an index into the line, so that a second claim is found without a search. Without
     it two waits of one borrower would both be granted, and one token counted (trio's limiter, O5).
@@ -19,6 +19,11 @@ class ClaimantArbiter(Arbiter[Any]):
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         super().__init__(policy=policy, ageing=ageing)
         self.pending: set[Hashable] = set()
+
+    def claimant_of(self, claim: Any) -> Hashable:
+        """Return who makes a claim."""
+        claimant: Hashable = claim
+        return claimant
 
     def join(self, request: Request[Any], priority: int = 0) -> None:
         super().join(request, priority)

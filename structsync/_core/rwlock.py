@@ -108,6 +108,9 @@ class RWLockCore(ClaimantArbiter):
             return Access(READ, claimant)
         return Access(WRITE, claimant) if self.writer == claimant else None
 
+    def claimant_of(self, claim: Access) -> Hashable:
+        return claim.claimant
+
     def refuse_impossible(self, claim: Access) -> None:
         held = self.held_by(claim.claimant)
         if held is not None:
