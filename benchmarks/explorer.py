@@ -16,12 +16,12 @@ from trio.lowlevel import checkpoint
 
 import structsync
 from structsync.testing import Exploration, Settings, explore
-from structsync.testing._engine import Engine
-from structsync.testing._fingerprint import Fingerprinter
-from structsync.testing._gates import GateEngine
-from structsync.testing._runs import Runs
-from structsync.testing._scheduler import LoopEngine
-from structsync.testing._search import search
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.loop_engine import LoopEngine
+from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._search.runs import Runs
+from structsync.testing._search.search import search
+from structsync.testing._state.fingerprint import Fingerprinter
 
 from ._measure import Case, Effort, ratio
 

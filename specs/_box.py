@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.entry import EntryCore, Guard, Invocation
-from structsync._core.monitor import MonitorCore
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.monitor import MonitorCore
 
 ROOM = 2  # full, empty, and one in between, where both who puts and who takes are permitted
 
@@ -35,7 +35,7 @@ class BoxCore(MonitorCore):
         self.may_put = Guard(lambda: self.items < ROOM)
         guards = {
             "put": self.may_put,
-            "take": Guard(self._may_take, particular=True),
+            "take": Guard(self._may_take, reads_request=True),
             "fragile": Guard(self._fragile),
             "look": None,
         }

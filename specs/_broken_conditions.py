@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import Any
 
 from structsync import Status
-from structsync._core.condition import ConditionCore
-from structsync._core.request import Request
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.queue.request import Request
 
 Ended = list[Request[Any]]
 
@@ -39,7 +39,7 @@ class ReturnsWithoutTheLock(ConditionCore):
 
 class CancelledKeepsItsPlace(ConditionCore):
     def cancel(self, request: Request[Any]) -> Ended | None:
-        if self.lock.line.get(request.ticket) is not request:
+        if self.lock.queue.get(request.ticket) is not request:
             return super().cancel(request)
         again: Request[Any] = Request(request.claim, -1, request.waiter)
         self.lock.replace(request, again)

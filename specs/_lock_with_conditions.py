@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.condition import ConditionCore
-from structsync._core.lock import LockCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
 
 CONDITIONS = ("full", "empty")  # what is notified on one must not reach those on the other
 

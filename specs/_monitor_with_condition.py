@@ -1,6 +1,6 @@
 """What the two disciplines of a monitor's condition share: a monitor, and where everybody is.
 
-A place is where somebody is in the eyes of somebody who reads the program; the lines of the cores are
+A place is where somebody is in the eyes of somebody who reads the program; the queues of the cores are
 compared with it. What a notification or a signal does, and to whom, each discipline says for itself.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from structsync import Status
-from structsync._core.condition import ConditionCore
-from structsync._core.entry import EntryCore, Invocation
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
+from structsync._core.monitors.entry import EntryCore, Invocation
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.queue.request import Request
 from structsync.checking import Spec, action, invariant, invariants, start
 
 # ==== Bounds ====
@@ -23,7 +23,7 @@ TASKS = ("a", "b", "c", "d")
 
 # Where a task can be.
 IDLE, ENTERS, INSIDE, WAITS, RAISES = "idle", "enters", "inside", "waits", "raises"
-NOTIFIED, BACK = "notified", "back"  # Mesa: in line; inside, and has not looked yet
+NOTIFIED, BACK = "notified", "back"  # Mesa: in the queue; inside, and has not looked yet
 SIGNALLED, URGENT = "signalled", "urgent"  # Hoare: let in by this very step; waits to get in again
 
 
@@ -82,14 +82,14 @@ class StageSpec(Spec):
     def place(self, who: str) -> str:
         return self.places[TASKS.index(who)]
 
-    def line(self) -> list[str]:
-        return [request.waiter for request in self.core.monitor.line.values()]
+    def queue(self) -> list[str]:
+        return [request.waiter for request in self.core.monitor.queue.values()]
 
     def urgent(self) -> list[str]:
         return [request.waiter for request in self.core.monitor.urgent]
 
     def waiters(self) -> list[str]:
-        return [request.waiter for request in self.core.condition.line.values()]
+        return [request.waiter for request in self.core.condition.queue.values()]
 
     def granted(self) -> list[str]:
         return [one.waiter for one in self.ended if one.status is Status.GRANTED]
@@ -132,12 +132,12 @@ class StageSpec(Spec):
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup: a free monitor has nobody in line and nobody who signalled (I3)."""
+        """No lost wakeup: a free monitor has nobody in the queue and nobody who signalled (I3)."""
         return invariants.nothing_grantable_waits(self.core.monitor)
 
     @invariant
-    def everybody_stands_in_the_right_line(self) -> bool:
-        """Who signalled is urgent; who comes, was notified or raises is in line; who waits waits."""
-        lines = (self.urgent(), self.line(), self.waiters())
+    def everybody_stands_in_the_right_queue(self) -> bool:
+        """Who signalled is urgent; who comes, was notified or raises is in the queue; who waits waits."""
+        queues = (self.urgent(), self.queue(), self.waiters())
         places = (at(URGENT), at(ENTERS, NOTIFIED, RAISES), at(WAITS))
-        return all(sorted(one) == who(self) for one, who in zip(lines, places, strict=True))
+        return all(sorted(one) == who(self) for one, who in zip(queues, places, strict=True))

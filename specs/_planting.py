@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from structsync import Arbiter, Status
-from structsync._core.policy import Fifo, Line
-from structsync._core.request import Request
+from structsync._core.queue.policy import Fifo, Queue
+from structsync._core.queue.request import Request
 
 
 def grant(core: Arbiter[Any], request: Request[Any]) -> Request[Any]:
@@ -19,7 +19,7 @@ def grant(core: Arbiter[Any], request: Request[Any]) -> Request[Any]:
 
 
 def withdraw_only(core: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
-    """Take a request out of the line and let nobody in."""
+    """Take a request out of the queue and let nobody in."""
     if not core.leave(request):
         return None
     request.status = Status.WITHDRAWN
@@ -38,10 +38,10 @@ def break_only(core: Arbiter[Any], requests: Iterable[Request[Any]], cause: str)
 
 
 class NewestFirst(Fifo):
-    """The wrong end of the line."""
+    """The wrong end of the queue."""
 
     __slots__ = ()
 
     @staticmethod
-    def candidates(line: Line) -> Iterable[Request[Any]]:
-        return reversed(line.values())
+    def candidates(queue: Queue) -> Iterable[Request[Any]]:
+        return reversed(queue.values())

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from structsync import Status
-from structsync._core.entry import EntryCore, Guard, Invocation, Trigger
-from structsync._core.group import carry_on
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
-from structsync._core.synchronizer import Rules, SynchronizerCore
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation, Trigger
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
+from structsync._core.queue.group import settle_transitively
+from structsync._core.queue.request import Request
 
 Ended = list[Request[Any]]
 
@@ -63,7 +63,7 @@ class Switches:
         for (_, name), one in rules.items():
             if name == "on":
                 self.synchronizer.disable(one, Guard(lambda: self.lit))
-            self.synchronizer.trigger(one, Trigger(self._triggered, particular=True))
+            self.synchronizer.trigger(one, Trigger(self._triggered, reads_request=True))
             if name == "fragile":
                 self.synchronizer.trigger(one, Trigger(self._raise))
         self.synchronizer.atomic([rules[0, "join"], rules[1, "join"]])
@@ -104,21 +104,21 @@ class Switches:
         entry = self.entries[at, "join"]
         ended = self.monitors[at].remove(entry, "closed")
         for one in entry.rules.bonded()[1:] if entry.rules is not None else ():
-            ended += one.arbiter.turn_away(one.entry, "closed")
+            ended += one.arbiter.break_waiters_of(one.entry, "closed")
         return self.carried(ended)
 
     def carried(self, ended: Ended) -> Ended:
         """Return these and all that end elsewhere because of them."""
-        return [*ended, *(one for _, others in carry_on(ended) for one in others)]
+        return [*ended, *(one for _, others in settle_transitively(ended) for one in others)]
 
     # ==== Views ====
 
-    def line(self, at: int) -> list[str]:
-        return [one.waiter for one in self.monitors[at].line.values()]
+    def queue(self, at: int) -> list[str]:
+        return [one.waiter for one in self.monitors[at].queue.values()]
 
     def request_of(self, who: str) -> Request[Any]:
-        line = self.monitors[CALLS[who][0]].line.values()
-        return next(one for one in line if one.waiter == who)
+        queue = self.monitors[CALLS[who][0]].queue.values()
+        return next(one for one in queue if one.waiter == who)
 
     def snapshot(self) -> tuple[Any, ...]:
         causes = tuple([one.cause for one in self.entries.values()])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.barrier import BarrierCore
+from structsync._core.primitives.barrier import BarrierCore
 from structsync.checking import action, invariant, start, step
 
 from .common import FifoSpec
@@ -23,7 +23,7 @@ TASKS = ("a", "b", "c", "d", "e", "f")  # more than a round, so that the gap is 
 
 
 def waiting(spec: BarrierSpec) -> list[str]:
-    return spec.in_line()
+    return spec.in_queue()
 
 
 class BarrierSpec(FifoSpec):
@@ -35,22 +35,22 @@ class BarrierSpec(FifoSpec):
     # ==== Actions ====
 
     @action(
-        who=lambda spec: [who for who in TASKS if who not in spec.in_line()],
+        who=lambda spec: [who for who in TASKS if who not in spec.in_queue()],
         when=lambda spec, who: spec.core.cause is None,
     )
     def come(self, who: str) -> None:
         self.asked(self.core.enqueue(None, waiter=who))
         if self.core.full:
-            self.note(self.core.trip())
+            self.note(self.core.release_round())
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:
         self.note(self.withdrawn(who))
 
     @action(who=waiting)
-    def desert(self, who: str) -> None:
+    def leave_and_break(self, who: str) -> None:
         request = self.request_of(who)
-        self.note([request, *(self.core.desert(request, "broken") or ())])
+        self.note([request, *(self.core.leave_and_break(request, "broken") or ())])
 
     @action
     def abort(self) -> None:
@@ -68,8 +68,8 @@ class BarrierSpec(FifoSpec):
 
     @invariant
     def a_full_round_does_not_wait(self) -> bool:
-        """Fewer are in line than make a round."""
-        return len(self.core.line) < PARTIES
+        """Fewer are in the queue than make a round."""
+        return len(self.core.queue) < PARTIES
 
     @invariant
     def broken_is_not_closed(self) -> bool:
@@ -104,4 +104,4 @@ class BarrierSpec(FifoSpec):
     def a_deserter_takes_the_round_along(self, before: Any) -> bool:
         """Where somebody is told that the round is broken, nobody of it waits on."""
         broken = any(one.status == "broken" for one in self.ended)
-        return not broken or not self.in_line()
+        return not broken or not self.in_queue()

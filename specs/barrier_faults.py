@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from structsync._core.arbiter import Arbiter
-from structsync._core.barrier import BarrierCore
-from structsync._core.request import Request
+from structsync._core.primitives.barrier import BarrierCore
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst, withdraw_only
@@ -22,10 +22,10 @@ class NumberedOnArrival(BarrierCore):
 
     def enqueue(self, claim: int | None, priority: int = 0, waiter: Any = None) -> Request[Any]:
         request = super().enqueue(claim, priority, waiter)
-        request.claim = len(self.line) - 1
+        request.claim = len(self.queue) - 1
         return request
 
-    def trip(self) -> Ended:
+    def release_round(self) -> Ended:
         self.places = self.parties
         return self.settle()
 
@@ -42,15 +42,15 @@ class CancelledPartiesCount(BarrierCore):
 
     @property
     def full(self) -> bool:
-        return len(self.line) + self.ghosts >= self.parties
+        return len(self.queue) + self.ghosts >= self.parties
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         self.ghosts = min(self.ghosts + 1, 1)
         return super().withdraw(request)
 
-    def trip(self) -> Ended:
+    def release_round(self) -> Ended:
         self.ghosts = 0
-        ended = super().trip()
+        ended = super().release_round()
         self.places = 0
         return ended
 
@@ -61,10 +61,10 @@ class OneTooMany(BarrierCore):
 
     @property
     def full(self) -> bool:
-        return len(self.line) > self.parties
+        return len(self.queue) > self.parties
 
 
-@fault(BarrierSpec, "core", refuted_by="grants_follow_the_line")
+@fault(BarrierSpec, "core", refuted_by="grants_follow_the_queue")
 class TheNewestGoesFirst(BarrierCore):
     """The parties of a round are numbered from the end."""
 
@@ -77,7 +77,7 @@ class TheNewestGoesFirst(BarrierCore):
 class DeserterTellsNobody(BarrierCore):
     """The round is broken, and the others of it wait for ever."""
 
-    def desert(self, request: Request[Any], cause: Hashable) -> Ended | None:
+    def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         ended = withdraw_only(self, request)
         self.cause, self.broken = cause, True
         return ended
@@ -87,7 +87,7 @@ class DeserterTellsNobody(BarrierCore):
 class DeserterTellsOne(BarrierCore):
     """One of the others is told, and the round goes on without it."""
 
-    def desert(self, request: Request[Any], cause: Hashable) -> Ended | None:
+    def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         if withdraw_only(self, request) is None:
             return None
         for other in self.waiting()[:1]:
@@ -126,5 +126,5 @@ class ResetLeavesItBroken(BarrierCore):
 class ADeserterIsStillInLine(BarrierCore):
     """Whoever deserts may do it again."""
 
-    def desert(self, request: Request[Any], cause: Hashable) -> Ended | None:
+    def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         return []

@@ -10,15 +10,15 @@ from __future__ import annotations
 from operator import methodcaller
 from typing import Any
 
-from structsync._core.capacity_limiter import CapacityLimiterCore
-from structsync._core.request import Request
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start, step
 
 from .common import FifoSpec
 
 # ==== Bounds ====
 
-# Three that hold a token and three in line: the head, the tail, and one between them.
+# Three that hold a token and three in the queue: the head, the tail, and one between them.
 BORROWERS = ("a", "b", "c", "d", "e", "f")
 
 FULL = 3  # so that a limiter reduced to one has lent too much by one, and by two
@@ -26,12 +26,12 @@ REDUCED = (0, 1, 2)  # a pause; and the way up from 1 to 2 that must not let any
 
 
 def idle(spec: CapacityLimiterSpec) -> list[str]:
-    busy = {*spec.lent, *spec.in_line()}
+    busy = {*spec.lent, *spec.in_queue()}
     return [who for who in BORROWERS if who not in busy] if spec.core.cause is None else []
 
 
 def waiting(spec: CapacityLimiterSpec) -> list[str]:
-    return spec.in_line()
+    return spec.in_queue()
 
 
 class CapacityLimiterSpec(FifoSpec):
@@ -86,7 +86,7 @@ class CapacityLimiterSpec(FifoSpec):
         """Whoever has a token or waits for one is refused, and that leaves no trace (O5, O6)."""
         return all(
             invariants.refuses(self.core, methodcaller("enqueue", who))
-            for who in {*self.lent, *self.in_line()}
+            for who in {*self.lent, *self.in_queue()}
         )
 
     @invariant
@@ -94,7 +94,7 @@ class CapacityLimiterSpec(FifoSpec):
         """Whoever has no token cannot give one back, and the attempt leaves no trace."""
         return all(
             invariants.refuses(self.core, methodcaller("release", who))
-            for who in ("one more", *self.in_line()[:1])
+            for who in ("one more", *self.in_queue()[:1])
         )
 
     # ==== Step properties ====
@@ -107,7 +107,7 @@ class CapacityLimiterSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=BORROWERS)
-    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
         """If tokens come back, whoever waits is granted one some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

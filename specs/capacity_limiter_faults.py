@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from structsync._core.capacity_limiter import CapacityLimiterCore
-from structsync._core.request import Request
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import break_only, grant, withdraw_only
@@ -36,24 +36,24 @@ class GrowingWakesByTheDifference(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="nothing_grantable_waits")
 class GrowingWakesNobody(CapacityLimiterCore):
-    """More tokens, and those in line wait for the next release all the same."""
+    """More tokens, and those in the queue wait for the next release all the same."""
 
     def resize(self, total_tokens: float) -> Ended:
         self.total_tokens = total_tokens
         return []
 
 
-@fault(CapacityLimiterSpec, "core", refuted_by="who_stays_in_line_is_served")
+@fault(CapacityLimiterSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class PausedForEver(CapacityLimiterCore):
     """A pause is not noticed to be over: nobody is let in any more."""
 
     def admits(self, claim: Hashable) -> bool:
-        return super().admits(claim) and (self.total_tokens < 3 or not self.line)
+        return super().admits(claim) and (self.total_tokens < 3 or not self.queue)
 
 
-@fault(CapacityLimiterSpec, "core", refuted_by="nowait_agrees_with_the_line")
+@fault(CapacityLimiterSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class NowaitBarges(CapacityLimiterCore):
-    """A nowait passes those in line, who wait although there is room (O3: anyio#1170)."""
+    """A nowait passes those in the queue, who wait although there is room (O3: anyio#1170)."""
 
     def resize(self, total_tokens: float) -> Ended:
         self.total_tokens = total_tokens
@@ -65,7 +65,7 @@ class NowaitBarges(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="tokens_are_conserved")
 class CancelledWaiterTakesItsTokenAlong(CapacityLimiterCore):
-    """Cancelled in line, counted as a borrower for ever after (P6: anyio#947)."""
+    """Cancelled in the queue, counted as a borrower for ever after (P6: anyio#947)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         ended = super().withdraw(request)

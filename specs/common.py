@@ -1,4 +1,4 @@
-"""What every line of requests promises, whatever it is that they wait for.
+"""What every queue of requests promises, whatever it is that they wait for.
 
 A specification of a primitive adds to `LineSpec` its core (the one that ships), the actions that
 others can take, and what the primitive itself promises. It keeps a naive model beside the core,
@@ -16,11 +16,11 @@ from operator import methodcaller
 from typing import Any
 
 from structsync import Arbiter, Status
-from structsync._core.request import Request
+from structsync._core.queue.request import Request
 from structsync.checking import Spec, invariant, invariants, start, step
 
 
-class LineSpec(Spec):
+class QueueSpec(Spec):
     """A core, and the requests that its last transition ended."""
 
     abstract = True
@@ -35,7 +35,7 @@ class LineSpec(Spec):
     # ==== Words that actions use ====
 
     def asked(self, request: Request[Any]) -> None:
-        """Take down a request that was just made: granted at once, or in line now."""
+        """Take down a request that was just made: granted at once, or in the queue now."""
         self.note([request] if request.status is not Status.PENDING else [])
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
@@ -48,13 +48,13 @@ class LineSpec(Spec):
     def got(self, request: Request[Any]) -> None:
         """Change the model: the core says that this request is granted."""
 
-    def in_line(self) -> list[Any]:
+    def in_queue(self) -> list[Any]:
         """Return who waits, in the order of their arrival."""
-        return [request.waiter for request in self.core.line.values()]
+        return [request.waiter for request in self.core.queue.values()]
 
     def request_of(self, who: object) -> Request[Any]:
-        """Return the pending request of somebody in line."""
-        return next(one for one in self.core.line.values() if one.waiter == who)
+        """Return the pending request of somebody in the queue."""
+        return next(one for one in self.core.queue.values() if one.waiter == who)
 
     def withdrawn(self, who: object) -> list[Request[Any]]:
         """Withdraw somebody's pending request; return it and what that let in."""
@@ -68,7 +68,7 @@ class LineSpec(Spec):
     def describe(self) -> Mapping[str, object]:
         core = self.core
         shown = {name: getattr(core, name) for name in core.state_fields}
-        shown["line"] = ", ".join(str(one.waiter) for one in core.waiting()) or "-"
+        shown["queue"] = ", ".join(str(one.waiter) for one in core.waiting()) or "-"
         if core.cause is not None:
             shown["out of service"] = core.cause
         own = {name: value for name, value in vars(self).items() if name not in ("core", "ended")}
@@ -83,7 +83,7 @@ class LineSpec(Spec):
 
     @invariant
     def nobody_waits_out_of_service(self) -> bool:
-        """Whoever was in line when it was closed or broken has been told (C8)."""
+        """Whoever was in the queue when it was closed or broken has been told (C8)."""
         return invariants.nobody_waits_out_of_service(self.core)
 
     @invariant
@@ -95,7 +95,7 @@ class LineSpec(Spec):
         )
 
     @invariant
-    def nowait_agrees_with_the_line(self) -> bool:
+    def nowait_agrees_with_the_queue(self) -> bool:
         """A nowait succeeds exactly when a request made now would be granted (I2)."""
         return all(invariants.nowait_agrees(self.core, *claim) for claim in self.newcomers)
 
@@ -113,18 +113,20 @@ class LineSpec(Spec):
 
     @step
     def places_are_kept(self, before: Any) -> bool:
-        """Nobody loses a place in line but by ending, and newcomers stand at the end (I2)."""
+        """Nobody loses a position in the queue but by ending, and newcomers stand at the end (I2)."""
         ended = [one.waiter for one in self.ended]
-        return invariants.places_are_kept(before.in_line(), ended, self.in_line())
+        return invariants.places_are_kept(before.in_queue(), ended, self.in_queue())
 
 
-class FifoSpec(LineSpec):
-    """A line whose head blocks those behind it."""
+class FifoSpec(QueueSpec):
+    """A queue whose head blocks those behind it."""
 
     abstract = True
 
     @step
-    def grants_follow_the_line(self, before: Any) -> bool:
+    def grants_follow_the_queue(self, before: Any) -> bool:
         """First come, first served: no grant passes anybody who came earlier (I2)."""
         granted = self.granted()
-        return not granted or invariants.served_in_line(before.in_line(), granted, self.in_line())
+        return not granted or invariants.served_in_queue(
+            before.in_queue(), granted, self.in_queue()
+        )

@@ -1,17 +1,17 @@
 """A condition loses no notification, whatever is cancelled when; several may share one lock.
 
-A wait has two stages. Whoever waits on a condition has given up the lock and stands in the line of
-the condition. When *notified*, it moves to the end of the line for the lock; when *granted* the
+A wait has two stages. Whoever waits on a condition has given up the lock and stands in the queue of
+the condition. When *notified*, it moves to the end of the queue for the lock; when *granted* the
 lock, the wait has happened. A cancellation may come at either stage:
 
-* not notified yet: it leaves the line of the condition;
+* not notified yet: it leaves the queue of the condition;
 * notified already: the oldest that waits on the same condition and is not notified, its *heir*,
-  takes over its place in the line for the lock; without an heir the place is given up.
+  takes over its place in the queue for the lock; without an heir the place is given up.
 
-Either way the cancelled one goes to the end of the line for the lock and *raises* once it owns it:
+Either way the cancelled one goes to the end of the queue for the lock and *raises* once it owns it:
 the block around it will release the lock. Nothing but the end of the lock takes it out of there.
 
-What is promised to those in line for the lock needs owners that release it (a *fair* action).
+What is promised to those in the queue for the lock needs owners that release it (a *fair* action).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from structsync import Status
-from structsync._core.request import Request
+from structsync._core.queue.request import Request
 from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
 
 from ._lock_with_conditions import CONDITIONS, LockWithConditions
@@ -28,7 +28,7 @@ from ._lock_with_conditions import CONDITIONS, LockWithConditions
 # ==== Bounds ====
 
 # An owner that notifies; two that wait on the same condition, the cancelled one and its heir; and
-# one more that makes the heir the oldest of two, or stands in the line for the lock between others.
+# one more that makes the heir the oldest of two, or stands in the queue for the lock between others.
 TASKS = ("a", "b", "c", "d")
 
 # Where a task can be.
@@ -75,14 +75,14 @@ class ConditionSpec(Spec):
     def place(self, who: str) -> str:
         return self.places[TASKS.index(who)]
 
-    def in_line(self, on: str | None = None) -> list[str]:
-        """Return who is in line for the lock, or waits on a condition un-notified."""
+    def in_queue(self, on: str | None = None) -> list[str]:
+        """Return who is in the queue for the lock, or waits on a condition un-notified."""
         core = self.core.conditions[on] if on else self.core.lock
-        return [request.waiter for request in core.line.values()]
+        return [request.waiter for request in core.queue.values()]
 
     def request_of(self, who: str, on: str | None = None) -> Request[Any]:
-        lines = [self.core.lock, *([self.core.conditions[on]] if on else [])]
-        return next(r for one in lines for r in one.line.values() if r.waiter == who)
+        queues = [self.core.lock, *([self.core.conditions[on]] if on else [])]
+        return next(r for one in queues for r in one.queue.values() if r.waiter == who)
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
         """Take down what the core ended: granted means that it owns the lock."""
@@ -90,19 +90,19 @@ class ConditionSpec(Spec):
         for request in ended:
             if request.status is Status.GRANTED:
                 self.move(request.waiter, OWNS)
-            elif request.status is Status.BROKEN and request.waiter not in self.in_line():
+            elif request.status is Status.BROKEN and request.waiter not in self.in_queue():
                 self.move(request.waiter, IDLE)
 
     def granted(self) -> list[str]:
         return [one.waiter for one in self.ended if one.status is Status.GRANTED]
 
     def describe(self) -> Mapping[str, object]:
-        lines = {f"waits until {on}": ", ".join(self.in_line(on)) or "-" for on in CONDITIONS}
+        queues = {f"waits until {on}": ", ".join(self.in_queue(on)) or "-" for on in CONDITIONS}
         out = [*self.core.conditions.items(), ("lock", self.core.lock)]
         return {
             "owner": self.core.lock.owner,
-            "line": ", ".join(self.in_line()) or "-",
-            **lines,
+            "queue": ", ".join(self.in_queue()) or "-",
+            **queues,
             "out of service": ", ".join(name for name, one in out if one.cause is not None) or "-",
             **{who: self.place(who) for who in TASKS},
         }
@@ -133,13 +133,13 @@ class ConditionSpec(Spec):
 
     @action(who=at(OWNS), on=CONDITIONS, number=(1, 2))
     def notify(self, who: str, on: str, number: int) -> None:
-        for oldest in self.in_line(on)[:number]:
+        for oldest in self.in_queue(on)[:number]:
             self.move(oldest, NOTIFIED[on])
         self.note(self.core.conditions[on].notify(number))
 
     @action(who=at(OWNS), on=CONDITIONS)
     def notify_all(self, who: str, on: str) -> None:
-        for waiting in self.in_line(on):
+        for waiting in self.in_queue(on):
             self.move(waiting, NOTIFIED[on])
         self.note(self.core.conditions[on].notify(None))
 
@@ -151,7 +151,7 @@ class ConditionSpec(Spec):
     def cancel(self, who: str, on: str) -> None:
         request = self.request_of(who, on)
         if self.place(who) == NOTIFIED[on]:
-            for heir in self.in_line(on)[:1]:
+            for heir in self.in_queue(on)[:1]:
                 self.move(heir, NOTIFIED[on])
         self.move(who, RAISES)
         self.cancelled = (who,)
@@ -159,7 +159,7 @@ class ConditionSpec(Spec):
 
     @action(on=CONDITIONS, when=lambda spec, on: spec.core.conditions[on].cause is None)
     def close_condition(self, on: str) -> None:
-        for waiting in self.in_line(on):
+        for waiting in self.in_queue(on):
             self.move(waiting, RAISES)
         self.note(self.core.conditions[on].end("closed"))
 
@@ -181,27 +181,27 @@ class ConditionSpec(Spec):
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup: a lock that nobody owns has nobody in line (I3)."""
+        """No lost wakeup: a lock that nobody owns has nobody in the queue (I3)."""
         return invariants.nothing_grantable_waits(self.core.lock)
 
     @invariant
     def nobody_waits_out_of_service(self) -> bool:
         """The end of the lock reaches everybody, also those on its conditions (C5, C8)."""
-        lines = list(self.core.conditions.values())
+        queues = list(self.core.conditions.values())
         if self.core.lock.cause is not None:
-            return not any(one.line for one in (self.core.lock, *lines))
-        return all(invariants.nobody_waits_out_of_service(one) for one in lines)
+            return not any(one.queue for one in (self.core.lock, *queues))
+        return all(invariants.nobody_waits_out_of_service(one) for one in queues)
 
     @invariant
-    def everybody_is_in_one_line_and_the_right_one(self) -> bool:
-        """Whoever is to own the lock is in line for it; whoever is not notified is not (N4)."""
+    def everybody_is_in_one_queue_and_the_right_one(self) -> bool:
+        """Whoever is to own the lock is in the queue for it; whoever is not notified is not (N4)."""
         to_own_it = at(ACQUIRES, *NOTIFIED.values(), RAISES)(self)
-        return sorted(self.in_line()) == to_own_it and all(
-            sorted(self.in_line(on)) == at(WAITS[on])(self) for on in CONDITIONS
+        return sorted(self.in_queue()) == to_own_it and all(
+            sorted(self.in_queue(on)) == at(WAITS[on])(self) for on in CONDITIONS
         )
 
     @invariant
-    def nowait_agrees_with_the_line(self) -> bool:
+    def nowait_agrees_with_the_queue(self) -> bool:
         """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
         return invariants.nowait_agrees(self.core.lock, "one more")
 
@@ -222,33 +222,33 @@ class ConditionSpec(Spec):
         """A cancelled waiter that was notified leaves an heir notified, if there is one (N1)."""
         for who in self.cancelled:
             for on in CONDITIONS:
-                heirs = before.in_line(on)[:1] if before.place(who) == NOTIFIED[on] else []
-                if any(heir not in (*self.granted(), *self.in_line()) for heir in heirs):
+                heirs = before.in_queue(on)[:1] if before.place(who) == NOTIFIED[on] else []
+                if any(heir not in (*self.granted(), *self.in_queue()) for heir in heirs):
                     return False
         return True
 
     @step
     def places_are_kept(self, before: Any) -> bool:
-        """Nobody in line for the lock is passed; an heir stands where the cancelled one stood."""
+        """Nobody in the queue for the lock is passed; an heir stands where the cancelled one stood."""
         expected: list[str] = []
-        for who in before.in_line():
+        for who in before.in_queue():
             if who in self.cancelled:
                 expected += [
                     w
                     for on in CONDITIONS
                     if before.place(who) == NOTIFIED[on]
-                    for w in before.in_line(on)[:1]
+                    for w in before.in_queue(on)[:1]
                 ]
             elif self.place(who) != IDLE:
                 expected.append(who)
-        return [*self.granted(), *self.in_line()][: len(expected)] == expected
+        return [*self.granted(), *self.in_queue()][: len(expected)] == expected
 
     @step
     def the_oldest_are_notified_first(self, before: Any) -> bool:
         """Those who leave a condition for the lock do so in the order in which they waited."""
-        now = [*self.granted(), *self.in_line()]
+        now = [*self.granted(), *self.in_queue()]
         for on in CONDITIONS:
-            waited = [who for who in before.in_line(on) if who not in self.cancelled]
+            waited = [who for who in before.in_queue(on) if who not in self.cancelled]
             moved = [who for who in now if who in waited]
             if moved != waited[: len(moved)]:
                 return False
@@ -256,8 +256,8 @@ class ConditionSpec(Spec):
 
     @step
     def the_cancelled_join_at_the_end(self, before: Any) -> bool:
-        """A cancelled waiter is the last in line for the lock, or owns it already."""
-        now = [*self.granted(), *self.in_line()]
+        """A cancelled waiter is the last in the queue for the lock, or owns it already."""
+        now = [*self.granted(), *self.in_queue()]
         return not self.cancelled or now[-1:] == list(self.cancelled)
 
     @step
@@ -267,15 +267,15 @@ class ConditionSpec(Spec):
         Of each step, because a state that is restored knows it anyway.
         """
         lock = self.core.lock
-        return {*lock.conditions} == {one for one in self.core.conditions.values() if one.line}
+        return {*lock.conditions} == {one for one in self.core.conditions.values() if one.queue}
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_is_in_line_owns_the_lock(self, who: str) -> tuple[bool, bool]:
-        """If owners release it, whoever is in line owns it some day, or gives up, or is told.
+    def who_is_in_queue_owns_the_lock(self, who: str) -> tuple[bool, bool]:
+        """If owners release it, whoever is in the queue owns it some day, or gives up, or is told.
 
         Cancelling a notified waiter sends it to the end, once. Then nothing holds it up.
         """
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

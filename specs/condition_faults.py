@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from typing import Any
 
 from structsync import Status
-from structsync._core.condition import ConditionCore
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._broken_conditions import (
@@ -28,7 +28,7 @@ Ended = list[Request[Any]]
 
 class _EveryCancellationNotifies(ConditionCore):
     def cancel(self, request: Request[Any]) -> Ended | None:
-        was_waiting = self.line.get(request.ticket) is request
+        was_waiting = self.queue.get(request.ticket) is request
         ended = super().cancel(request)
         if was_waiting:
             self.notify(1)
@@ -89,7 +89,7 @@ class _ReleaserComesFirst(LockCore):
 
 @fault(ConditionSpec, "core", refuted_by="no_notification_is_lost")
 def notification_dies_with_the_cancelled_waiter() -> LockWithConditions:
-    """Notified, cancelled in the line for the lock, and nobody takes over (N1: trio.Condition)."""
+    """Notified, cancelled in the queue for the lock, and nobody takes over (N1: trio.Condition)."""
     return LockWithConditions(NoHeir)
 
 
@@ -101,17 +101,17 @@ def the_newest_is_notified() -> LockWithConditions:
 
 @fault(ConditionSpec, "core", refuted_by="places_are_kept")
 def the_heir_goes_to_the_end() -> LockWithConditions:
-    """The notification is handed on, but its place in the line for the lock is lost."""
+    """The notification is handed on, but its place in the queue for the lock is lost."""
     return LockWithConditions(HeirGoesToTheEnd)
 
 
-@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_line_and_the_right_one")
+@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_queue_and_the_right_one")
 def every_cancellation_notifies() -> LockWithConditions:
     """Somebody is woken because somebody else, not notified, was cancelled (a spurious wakeup)."""
     return LockWithConditions(_EveryCancellationNotifies)
 
 
-@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_line_and_the_right_one")
+@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_queue_and_the_right_one")
 def cancelled_returns_without_the_lock() -> LockWithConditions:
     """Cancelled, it raises at once, and the block around it releases what it does not own (N4, N6)."""
     return LockWithConditions(ReturnsWithoutTheLock)
@@ -129,7 +129,7 @@ def the_notified_own_the_lock_at_once() -> LockWithConditions:
     return LockWithConditions(_NotifiedOwnAtOnce)
 
 
-@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_line_and_the_right_one")
+@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_queue_and_the_right_one")
 def one_too_many_is_notified() -> LockWithConditions:
     """A notification for one reaches two."""
     return LockWithConditions(_NotifiesOneTooMany)
@@ -143,13 +143,13 @@ def closing_forgets_the_newest() -> LockWithConditions:
 
 @fault(ConditionSpec, "core", refuted_by="nobody_waits_out_of_service")
 def breaking_the_lock_strands_its_conditions() -> LockWithConditions:
-    """The owner is gone; those in line are told, those on the conditions wait for ever (C4)."""
+    """The owner is gone; those in the queue are told, those on the conditions wait for ever (C4)."""
     return LockWithConditions(lock=_EndsAlone)
 
 
 @fault(ConditionSpec, "core", refuted_by="nothing_grantable_waits")
 def waiting_wakes_nobody() -> LockWithConditions:
-    """The lock is given up for the wait, and those in line for it sleep on."""
+    """The lock is given up for the wait, and those in the queue for it sleep on."""
     return LockWithConditions(WaitWakesNobody)
 
 
@@ -165,13 +165,13 @@ def a_condition_that_nobody_waits_on_is_kept() -> LockWithConditions:
     return LockWithConditions(_StaysKnown)
 
 
-@fault(ConditionSpec, "core", refuted_by="nowait_agrees_with_the_line")
+@fault(ConditionSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 def a_nowait_passes_the_notified() -> LockWithConditions:
     """The lock is free while the notified one wakes up, and a nowait gets it (O3: anyio#1170)."""
     return LockWithConditions(lock=_ReleaserComesFirst)
 
 
-@fault(ConditionSpec, "core", refuted_by="who_is_in_line_owns_the_lock")
+@fault(ConditionSpec, "core", refuted_by="who_is_in_queue_owns_the_lock")
 def the_releaser_comes_first() -> LockWithConditions:
     """Whoever releases the lock takes it again, and the notified one starves (O1: gh-90155)."""
     return LockWithConditions(lock=_ReleaserComesFirst)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync.checking import leads_to, start, step
 
 from .permits import PermitsSpec
@@ -33,12 +33,12 @@ class EligibleSpec(PermitsSpec):
     @step
     def nobody_who_fits_is_passed(self, before: Any) -> bool:
         """Whoever is older than one that was granted, and still waits, did not fit then (I2)."""
-        granted, still = self.granted(), self.in_line()
-        line = [*before.in_line(), *(who for who in granted if who not in before.in_line())]
+        granted, still = self.granted(), self.in_queue()
+        queue = [*before.in_queue(), *(who for who in granted if who not in before.in_queue())]
         on_hand = self.core.value
         for who in reversed(granted):
             on_hand += WEIGHTS[who]  # permits on hand just before this grant
-            older = line[: line.index(who)]
+            older = queue[: queue.index(who)]
             if any(WEIGHTS[one] <= on_hand for one in older if one in still):
                 return False
         return True
@@ -48,5 +48,5 @@ class EligibleSpec(PermitsSpec):
     @leads_to(who=SMALL)
     def small_claims_are_served(self, who: str) -> tuple[bool, bool]:
         """If permits are given back, whoever wants one gets it some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

@@ -1,12 +1,12 @@
 """Who wants several resources gets all of them in one step, or the first that can be had.
 
-A *group* has one place in every line. One that wants *all* is granted when it stands at the head of
-each line and fits everywhere; one that wants *any* is granted at the first line that would grant it,
+A *group* has one place in every queue. One that wants *all* is granted when it stands at the head of
+each queue and fits everywhere; one that wants *any* is granted at the first line that would grant it,
 and leaves the others in the same step. Whoever stands behind a group waits for it, also where it is
 free; when a group leaves, those behind it are let in, everywhere.
 
 Whoever waits may give up; somebody may close one of the primitives, which tells everybody in that
-line, and takes groups out of the other lines too. What is promised to those who wait needs holders
+queue, and takes groups out of the other queues too. What is promised to those who wait needs holders
 that give back (a *fair* action). They give back one thing after the other, in one step.
 """
 
@@ -16,16 +16,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from structsync import Status
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.request import Request
 from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
 
-from ._lines import Lines
+from ._queues import Lines
 
 # ==== Bounds ====
 
 # A large one and two small ones: at the large one two may hold and one of them may be in the way of
-# a claim for both; a third, so that what is settled in the second line can let in a group that
+# a claim for both; a third, so that what is settled in the second queue can let in a group that
 # leaves the third.
 SIZES = (2, 1, 1)
 LARGE, SMALL, OTHER = range(3)
@@ -63,13 +63,15 @@ def holding(spec: LinesSpec) -> list[str]:
 
 
 class LinesSpec(Spec):
-    """Several lines, who stands in them, and who holds what by what the core said."""
+    """Several queues, who stands in them, and who holds what by what the core said."""
 
     abstract = True
 
     wants: Mapping[str, Want]  # of each, whether it wants all; where, and how much
     core: Lines
-    held: tuple[tuple[str, int], ...] = start(tuple)  # who was granted something, and at which line
+    held: tuple[tuple[str, int], ...] = start(
+        tuple
+    )  # who was granted something, and at which queue
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
 
     def canonical(self, snapshot: Any) -> Any:
@@ -84,15 +86,15 @@ class LinesSpec(Spec):
         self.held = tuple(sorted((*self.held, *granted)))
 
     def place(self, request: Any) -> tuple[str, int]:
-        """Return who made a request, and at which line."""
+        """Return who made a request, and at which queue."""
         wanted = self.wants[request.waiter][1]
-        lines = self.core.arbiters
-        at = lines.index(request.arbiter) if len(wanted) > 1 else wanted[0][0]
+        queues = self.core.arbiters
+        at = queues.index(request.arbiter) if len(wanted) > 1 else wanted[0][0]
         return (request.waiter, at)
 
     def waiting(self) -> list[str]:
-        lines = [set(self.core.line(at)) for at in range(len(self.core.arbiters))]
-        return [who for who in self.wants if any(who in line for line in lines)]
+        queues = [set(self.core.queue(at)) for at in range(len(self.core.arbiters))]
+        return [who for who in self.wants if any(who in queue for queue in queues)]
 
     def holding(self) -> list[str]:
         """Return who was granted what it wants, and waits for nothing more."""
@@ -103,19 +105,19 @@ class LinesSpec(Spec):
         return [at for one, at in self.held if one == who]
 
     def granted(self, at: int) -> list[str]:
-        """Return whom the last action granted something at this line, in this order."""
+        """Return whom the last action granted something at this queue, in this order."""
         ended = [self.place(one) for one in self.ended if one.status is Status.GRANTED]
-        return [who for who, line in ended if line == at]
+        return [who for who, queue in ended if queue == at]
 
     def is_head_and_fits(self, who: str, at: int, claim: Any) -> bool:
-        return self.core.line(at)[:1] == [who] and self.core.arbiters[at].admits(claim)
+        return self.core.queue(at)[:1] == [who] and self.core.arbiters[at].admits(claim)
 
     def describe(self) -> Mapping[str, object]:
-        lines = {
-            f"line {at}": ", ".join(self.core.line(at)) or "-"
+        queues = {
+            f"queue {at}": ", ".join(self.core.queue(at)) or "-"
             for at in range(len(self.core.arbiters))
         }
-        return lines | {"held": ", ".join(f"{who}: {at}" for who, at in self.held) or "-"}
+        return queues | {"held": ", ".join(f"{who}: {at}" for who, at in self.held) or "-"}
 
     # ==== Actions ====
 
@@ -142,18 +144,18 @@ class LinesSpec(Spec):
         )
 
     @invariant
-    def a_place_in_every_line_or_in_none(self) -> bool:
-        """Who waits stands once in each line and holds nothing; who has ended stands nowhere."""
+    def a_place_in_every_queue_or_in_none(self) -> bool:
+        """Who waits stands once in each queue and holds nothing; who has ended stands nowhere."""
         waiting = self.waiting()
         return all(
-            self.core.line(at).count(who) == (who in waiting)
+            self.core.queue(at).count(who) == (who in waiting)
             for who, (_, wanted) in self.wants.items()
             for at, _ in wanted
         ) and not any(self.held_by(who) for who in waiting)
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup, in any line (I3): the heads do not fit, or not everywhere."""
+        """No lost wakeup, in any queue (I3): the heads do not fit, or not everywhere."""
         for who in self.waiting():
             every, wanted = self.wants[who]
             fits = [self.is_head_and_fits(who, at, claim) for at, claim in wanted]
@@ -164,20 +166,20 @@ class LinesSpec(Spec):
     # ==== Step properties ====
 
     @step
-    def grants_follow_each_line(self, before: Any) -> bool:
-        """First come, first served at each line: no grant passes anybody there (I2)."""
+    def grants_follow_each_queue(self, before: Any) -> bool:
+        """First come, first served at each queue: no grant passes anybody there (I2)."""
         return all(
-            invariants.served_in_line(before.core.line(at), granted, self.core.line(at))
+            invariants.served_in_queue(before.core.queue(at), granted, self.core.queue(at))
             for at in range(len(self.core.arbiters))
             if (granted := self.granted(at))
         )
 
     @step
-    def places_are_kept_in_each_line(self, before: Any) -> bool:
+    def places_are_kept_in_each_queue(self, before: Any) -> bool:
         """Nobody loses a place but by ending, and newcomers stand at the end (I2)."""
         ended = [one.waiter for one in self.ended]
         return all(
-            invariants.places_are_kept(before.core.line(at), ended, self.core.line(at))
+            invariants.places_are_kept(before.core.queue(at), ended, self.core.queue(at))
             for at in range(len(self.core.arbiters))
         )
 
@@ -191,11 +193,13 @@ class LinesSpec(Spec):
             for at, _ in self.wants[who][1]
         )
         return (
-            whole and len(places) == len({*places}) and not {*map(id, self.ended)} & self._in_line()
+            whole
+            and len(places) == len({*places})
+            and not {*map(id, self.ended)} & self._in_queue()
         )
 
-    def _in_line(self) -> set[int]:
-        return {id(one) for arbiter in self.core.arbiters for one in arbiter.line.values()}
+    def _in_queue(self) -> set[int]:
+        return {id(one) for arbiter in self.core.arbiters for one in arbiter.queue.values()}
 
 
 def semaphores() -> Sequence[SemaphoreCore]:
@@ -226,7 +230,7 @@ class GroupsSpec(LinesSpec):
         return all(
             arbiter.value
             == SIZES[at]
-            - sum(dict(self.wants[who][1])[at] for who, line in self.held if line == at)
+            - sum(dict(self.wants[who][1])[at] for who, queue in self.held if queue == at)
             for at, arbiter in enumerate(self.core.arbiters)
         )
 
@@ -238,7 +242,7 @@ class GroupsSpec(LinesSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WANTS))
-    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
         """If holders give back, whoever waits is granted some day, or gives up, or is told."""
         waits = who in self.waiting()
         return waits, not waits

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from structsync import Arbiter, Status
-from structsync._core.group import Claims, Member
-from structsync._core.policy import Fifo
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.group import Claims, Member
+from structsync._core.queue.policy import Fifo
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
-from ._lines import Ended, Lines
 from ._planting import NewestFirst, break_only
+from ._queues import Ended, Lines
 from .groups import SIZES, GroupsSpec
 
 
@@ -37,16 +37,16 @@ class PlacesKeptClaims(Claims):
             super().ended_with(request)
 
 
-@fault(GroupsSpec, "core", refuted_by="a_place_in_every_line_or_in_none")
+@fault(GroupsSpec, "core", refuted_by="a_place_in_every_queue_or_in_none")
 class AChoiceKeepsItsOtherPlaces(Lines):
-    """Whoever was granted one of several stays in line for the others, and will be granted them."""
+    """Whoever was granted one of several stays in the queue for the others, and will be granted them."""
 
     claims = PlacesKeptClaims
 
 
 @fault(GroupsSpec, "core", refuted_by="nothing_grantable_waits")
 class OtherLinesAreNotSettled(Lines):
-    """A group leaves a line, and those behind it sleep on (H1: golang/go#37852, in another line)."""
+    """A group leaves a queue, and those behind it sleep on (H1: golang/go#37852, in another queue)."""
 
     def carried(self, ended: Ended) -> Ended:
         return ended + [
@@ -63,21 +63,21 @@ class ImpatientClaims(Claims):
         return not self.every or all(one.arbiter.admits(one.claim) for one in self.members)
 
 
-@fault(GroupsSpec, "core", refuted_by="grants_follow_each_line")
+@fault(GroupsSpec, "core", refuted_by="grants_follow_each_queue")
 class OnlyOneLineIsKept(Lines):
     """A group that is next somewhere takes what is free elsewhere, past those who came earlier (O1)."""
 
     claims = ImpatientClaims
 
 
-@fault(GroupsSpec, "core", refuted_by="places_are_kept_in_each_line")
+@fault(GroupsSpec, "core", refuted_by="places_are_kept_in_each_queue")
 class PlacesAreNotKept(Lines):
     """When somebody gives up, the next in that line goes to its end (O2: gh-76915)."""
 
     def withdraw(self, who: str, at: int) -> Ended:
         ended = super().withdraw(who, at)
-        for ticket in list(self.arbiters[at].line)[:1]:
-            self.arbiters[at].line.move_to_end(ticket)
+        for ticket in list(self.arbiters[at].queue)[:1]:
+            self.arbiters[at].queue.move_to_end(ticket)
         return ended
 
 
@@ -115,7 +115,7 @@ class ClosesForOneCore(SemaphoreCore):
 
 @fault(GroupsSpec, "core", refuted_by="nobody_waits_out_of_service")
 class ClosingTellsTheHead(Lines):
-    """Closing reaches the head of the line, and groups behind it wait for ever (C2: gh-117531)."""
+    """Closing reaches the head of the queue, and groups behind it wait for ever (C2: gh-117531)."""
 
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
         super().__init__(lambda: [ClosesForOneCore(size, max_value=size) for size in SIZES])
@@ -125,14 +125,14 @@ class SmallFirst(Fifo):
     __slots__ = ()
 
     @staticmethod
-    def candidates(line: Any) -> Any:
-        return sorted(line.values(), key=lambda one: one.group is not None)
+    def candidates(queue: Any) -> Any:
+        return sorted(queue.values(), key=lambda one: one.group is not None)
 
-    def may_pass(self, line: Any, ticket: int, priority: int) -> bool:
-        return all(one.group is not None for one in line.values())
+    def may_pass(self, queue: Any, ticket: int, priority: int) -> bool:
+        return all(one.group is not None for one in queue.values())
 
 
-@fault(GroupsSpec, "core", refuted_by="who_stays_in_line_is_served")
+@fault(GroupsSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class GroupsStarve(Lines):
     """Single claims pass a group where it cannot be granted yet, again and again (O12, the cure)."""
 
@@ -142,9 +142,9 @@ class GroupsStarve(Lines):
             arbiter.policy = SmallFirst()
 
 
-@fault(GroupsSpec, "core", refuted_by="grants_follow_each_line")
+@fault(GroupsSpec, "core", refuted_by="grants_follow_each_queue")
 class TheNewestIsServed(Lines):
-    """Each line is served from its end."""
+    """Each queue is served from its end."""
 
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
         super().__init__(make)

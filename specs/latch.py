@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.latch import LatchCore
+from structsync._core.primitives.latch import LatchCore
 from structsync.checking import action, invariant, invariants, leads_to, start
 
 from .common import FifoSpec
@@ -31,13 +31,13 @@ class LatchSpec(FifoSpec):
     # ==== Actions ====
 
     @action(
-        who=lambda spec: [who for who in WAITERS if who not in spec.in_line()],
+        who=lambda spec: [who for who in WAITERS if who not in spec.in_queue()],
         when=lambda spec, who: spec.core.cause is None,
     )
     def wait(self, who: str) -> None:
         self.asked(self.core.submit(0, waiter=who))
 
-    @action(who=lambda spec: spec.in_line())
+    @action(who=lambda spec: spec.in_queue())
     def withdraw(self, who: str) -> None:
         self.note(self.withdrawn(who))
 
@@ -76,5 +76,5 @@ class LatchSpec(FifoSpec):
     @leads_to(who=WAITERS)
     def who_waits_is_let_in(self, who: str) -> tuple[bool, bool]:
         """If it is counted down, whoever waits is let in some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

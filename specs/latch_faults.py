@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.latch import LatchCore
-from structsync._core.request import Request
+from structsync._core.primitives.latch import LatchCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import grant

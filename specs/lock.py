@@ -2,7 +2,7 @@
 
 The claim is the claimant itself: the lock knows who owns it, and refuses whoever owns it or waits
 for it already. A task may disappear (trio calls this the exit of a task): if it owns the lock, the
-lock is out of service and everybody in line is told; if it has a place in line (from `request()`),
+lock is out of service and everybody in the queue is told; if it has a position in the queue (from `request()`),
 the place is given up.
 """
 
@@ -11,25 +11,25 @@ from __future__ import annotations
 from operator import methodcaller
 from typing import Any
 
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start, step
 
 from .common import FifoSpec
 
 # ==== Bounds ====
 
-# One owner and five in line: the head, the tail, and a middle in which neighbours can be exchanged.
+# One owner and five in the queue: the head, the tail, and a middle in which neighbours can be exchanged.
 TASKS = ("a", "b", "c", "d", "e", "f")
 
 
 def idle(spec: LockSpec) -> list[str]:
-    busy = {*spec.owners, *spec.in_line()}
+    busy = {*spec.owners, *spec.in_queue()}
     return [who for who in TASKS if who not in busy] if spec.core.cause is None else []
 
 
 def waiting(spec: LockSpec) -> list[str]:
-    return spec.in_line()
+    return spec.in_queue()
 
 
 class LockSpec(FifoSpec):
@@ -39,7 +39,9 @@ class LockSpec(FifoSpec):
     core: LockCore = start(LockCore)
     owners: tuple[str, ...] = start(tuple)  # who was granted the lock and has not released it
 
-    gone: tuple[str, ...] = start(tuple)  # who disappeared in line just now; forgotten like `ended`
+    gone: tuple[str, ...] = start(
+        tuple
+    )  # who disappeared in the queue just now; forgotten like `ended`
 
     def canonical(self, snapshot: Any) -> Any:
         return snapshot._replace(ended=(), gone=())
@@ -94,7 +96,7 @@ class LockSpec(FifoSpec):
         """Whoever owns the lock or waits for it is refused, and that leaves no trace (I7)."""
         return all(
             invariants.refuses(self.core, methodcaller("enqueue", who))
-            for who in (*self.owners, *self.in_line())
+            for who in (*self.owners, *self.in_queue())
         )
 
     @invariant
@@ -102,29 +104,29 @@ class LockSpec(FifoSpec):
         """Whoever does not own the lock cannot release it, and the attempt leaves no trace."""
         return all(
             invariants.refuses(self.core, methodcaller("release", who))
-            for who in ("one more", *self.in_line()[:1])
+            for who in ("one more", *self.in_queue()[:1])
         )
 
     # ==== Step properties ====
 
     @step
-    def whoever_disappears_leaves_the_line(self, before: Any) -> bool:
-        """A place in line is given up when the task that has it disappears, and the task is told."""
+    def whoever_disappears_leaves_the_queue(self, before: Any) -> bool:
+        """A position in the queue is given up when the task that has it disappears, and the task is told."""
         told = [one.waiter for one in self.ended]
-        return all(who in told and who not in self.in_line() for who in self.gone)
+        return all(who in told and who not in self.in_queue() for who in self.gone)
 
     @step
     def whoever_left_may_come_back(self, before: Any) -> bool:
-        """Only those in line are taken for those in line.
+        """Only those in the queue are taken for those in the queue.
 
         Of each step, because a state that is restored knows it anyway.
         """
-        return self.core.pending == {*self.in_line()}
+        return self.core.pending == {*self.in_queue()}
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
         """If owners release it, whoever waits owns it some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

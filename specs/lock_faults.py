@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst, break_only, grant, withdraw_only
@@ -17,7 +17,7 @@ Ended = list[Request[Any]]
 
 @fault(LockSpec, "core", refuted_by="nothing_grantable_waits")
 class ReleaseSkipsACancelledWaiter(LockCore):
-    """A release that meets a cancelled waiter wakes nobody: no owner, and a line (P5: anyio PR 1145)."""
+    """A release that meets a cancelled waiter wakes nobody: no owner, and a queue (P5: anyio PR 1145)."""
 
     skip: bool  # the head was cancelled since the last release
 
@@ -35,7 +35,7 @@ class ReleaseSkipsACancelledWaiter(LockCore):
         return [] if skip else self.settle()
 
 
-@fault(LockSpec, "core", refuted_by="who_stays_in_line_is_served")
+@fault(LockSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class ReleaserComesFirst(LockCore):
     """The lock is free while the next one wakes up; whoever released it takes it again (O1: gh-90155)."""
 
@@ -47,9 +47,9 @@ class ReleaserComesFirst(LockCore):
         return self.cause is None and self.admits(claim)
 
 
-@fault(LockSpec, "core", refuted_by="grants_follow_the_line")
+@fault(LockSpec, "core", refuted_by="grants_follow_the_queue")
 class HandsOverToTheNewest(LockCore):
-    """The line is served from its end."""
+    """The queue is served from its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class HandsOverToTheNewest(LockCore):
 
 @fault(LockSpec, "core", refuted_by="one_owner_at_a_time")
 class WithdrawalHandsOver(LockCore):
-    """Whoever gives up in line hands the lock to the next one all the same (O2: gh-76915)."""
+    """Whoever gives up in the queue hands the lock to the next one all the same (O2: gh-76915)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         if withdraw_only(self, request) is None:
@@ -68,16 +68,16 @@ class WithdrawalHandsOver(LockCore):
 
 @fault(LockSpec, "core", refuted_by="nobody_waits_out_of_service")
 class OwnerDisappearsUnnoticed(LockCore):
-    """The owner is gone, and those in line wait for it (C4: trio#3035)."""
+    """The owner is gone, and those in the queue wait for it (C4: trio#3035)."""
 
     def end(self, cause: Hashable) -> Ended:
         ended: Ended = break_only(self, (), str(cause))
         return ended
 
 
-@fault(LockSpec, "core", refuted_by="whoever_disappears_leaves_the_line")
+@fault(LockSpec, "core", refuted_by="whoever_disappears_leaves_the_queue")
 class WhoeverDisappearedStaysInLine(LockCore):
-    """A task with a place in line is gone, and the lock will be handed to it (D4: tokio#6450)."""
+    """A task with a position in the queue is gone, and the lock will be handed to it (D4: tokio#6450)."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         return self.end(cause) if self.owner == claimant else []
@@ -104,22 +104,22 @@ class CancelledClaimantsAreRemembered(LockCore):
     """Whoever gave up counts as waiting, and is refused for ever after (A4: trio#548)."""
 
     def leave(self, request: Request[Any]) -> bool:
-        if self.line.get(request.ticket) is not request:
+        if self.queue.get(request.ticket) is not request:
             return False
-        del self.line[request.ticket]
+        del self.queue[request.ticket]
         return True
 
 
 @fault(LockSpec, "core", refuted_by="the_lock_knows_its_owner")
 class ReleasedToNobody(LockCore):
-    """With nobody in line the one who released it still owns it."""
+    """With nobody in the queue the one who released it still owns it."""
 
     def give_back(self, claim: Hashable) -> None:
-        if self.line:
+        if self.queue:
             super().give_back(claim)
 
 
-@fault(LockSpec, "core", refuted_by="nowait_agrees_with_the_line")
+@fault(LockSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class NowaitPassesTheNext(LockCore):
     """The lock is free while the next one wakes up, and a nowait gets it (O3: anyio#1170)."""
 

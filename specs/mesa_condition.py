@@ -1,13 +1,13 @@
 """Notify and go on: what the notifier saw may be gone when the waiter is inside again (Mesa).
 
-A notification moves the oldest waiter to the end of the line, and the notifier stays inside. Others are
+A notification moves the oldest waiter to the end of the queue, and the notifier stays inside. Others are
 inside in between, so the waiter has to look again, and to wait again where it finds nothing. That this
 *happens* is checked too (`every_action_fires`, of `wait_again`): in the discipline of Hoare, which
 `monitor_condition.py` is about, it cannot. Hoare's way of passing the monitor on is planted here as a
 fault, and the way of Mesa there.
 
-Whoever is cancelled after it was notified gives its place in line to its *heir*, the oldest that waits;
-then, as whoever is cancelled before, it goes to the end of the line and raises once it is inside.
+Whoever is cancelled after it was notified gives its position in the queue to its *heir*, the oldest that waits;
+then, as whoever is cancelled before, it goes to the end of the queue and raises once it is inside.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ._monitor_with_condition import (
 
 
 class MesaSpec(StageSpec):
-    """One who notifies goes on, and one who was notified stands in line."""
+    """One who notifies goes on, and one who was notified stands in the queue."""
 
     cancelled: tuple[str, ...] = start(tuple)  # whom the last action cancelled; then forgotten
 
@@ -62,8 +62,8 @@ class MesaSpec(StageSpec):
     @action(who=at(WAITS, NOTIFIED))
     def cancel(self, who: str) -> None:
         core = self.core
-        lines = (*core.condition.line.values(), *core.monitor.line.values())
-        request = next(one for one in lines if one.waiter == who)
+        queues = (*core.condition.queue.values(), *core.monitor.queue.values())
+        request = next(one for one in queues if one.waiter == who)
         for heir in self.heirs(who):
             self.move(heir, NOTIFIED)
         self.move(who, RAISES)
@@ -82,12 +82,12 @@ class MesaSpec(StageSpec):
         )
 
     @step
-    def the_notified_go_to_the_end_of_the_line(self, before: Any) -> bool:
-        """Nobody in line is passed by somebody notified; an heir stands where the cancelled stood."""
+    def the_notified_go_to_the_end_of_the_queue(self, before: Any) -> bool:
+        """Nobody in the queue is passed by somebody notified; an heir stands where the cancelled stood."""
         expected: list[str] = []
-        for who in before.line():
+        for who in before.queue():
             expected += before.heirs(who) if who in self.cancelled else [who]
-        return [*self.granted(), *self.line()][: len(expected)] == expected
+        return [*self.granted(), *self.queue()][: len(expected)] == expected
 
     @step
     def the_oldest_is_notified(self, before: Any) -> bool:
@@ -100,21 +100,21 @@ class MesaSpec(StageSpec):
     def no_notification_is_lost(self, before: Any) -> bool:
         """A cancelled waiter that was notified leaves an heir notified, if there is one (N1)."""
         return all(
-            heir in (*self.granted(), *self.line())
+            heir in (*self.granted(), *self.queue())
             for who in self.cancelled
             for heir in before.heirs(who)
         )
 
     @step
     def the_cancelled_come_last(self, before: Any) -> bool:
-        """A cancelled waiter is the last in line, or inside already."""
-        now = [*self.granted(), *self.line()]
+        """A cancelled waiter is the last in the queue, or inside already."""
+        now = [*self.granted(), *self.queue()]
         return not self.cancelled or now[-1:] == list(self.cancelled)
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_is_in_line_gets_in(self, who: str) -> tuple[bool, bool]:
-        """If those inside leave or wait, whoever is in line gets in some day, notified or not."""
-        waits = who in self.line()
+    def who_is_in_queue_gets_in(self, who: str) -> tuple[bool, bool]:
+        """If those inside leave or wait, whoever is in the queue gets in some day, notified or not."""
+        waits = who in self.queue()
         return waits, not waits

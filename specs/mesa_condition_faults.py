@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from structsync._core.condition import ConditionCore
-from structsync._core.entry import Invocation
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
+from structsync._core.monitors.entry import Invocation
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._broken_conditions import CancelledKeepsItsPlace, HeirGoesToTheEnd, NoHeir, TakesTheNewest
@@ -40,7 +40,7 @@ class _NotifiedComeFirst(ConditionCore):
 
 class _NewestFirst(MonitorCore):
     def candidates(self) -> Iterable[Request[Any]]:
-        return reversed(self.line.values())
+        return reversed(self.queue.values())
 
 
 @fault(MesaSpec, "core", refuted_by="whoever_notifies_goes_on")
@@ -49,15 +49,15 @@ def the_monitor_is_passed_on() -> Stage:
     return Stage(_Hoare)
 
 
-@fault(MesaSpec, "core", refuted_by="the_notified_go_to_the_end_of_the_line")
+@fault(MesaSpec, "core", refuted_by="the_notified_go_to_the_end_of_the_queue")
 def the_notified_come_first() -> Stage:
-    """Whoever is notified gets in before those in line."""
+    """Whoever is notified gets in before those in the queue."""
     return Stage(_NotifiedComeFirst)
 
 
-@fault(MesaSpec, "core", refuted_by="the_notified_go_to_the_end_of_the_line")
+@fault(MesaSpec, "core", refuted_by="the_notified_go_to_the_end_of_the_queue")
 def the_heir_goes_to_the_end() -> Stage:
-    """The notification is handed on, but its place in line is lost."""
+    """The notification is handed on, but its position in the queue is lost."""
     return Stage(HeirGoesToTheEnd)
 
 
@@ -69,7 +69,7 @@ def the_newest_is_notified() -> Stage:
 
 @fault(MesaSpec, "core", refuted_by="no_notification_is_lost")
 def notification_dies_with_the_cancelled_waiter() -> Stage:
-    """Notified, cancelled in line, and nobody takes over (N1: trio.Condition)."""
+    """Notified, cancelled in the queue, and nobody takes over (N1: trio.Condition)."""
     return Stage(NoHeir)
 
 
@@ -79,7 +79,7 @@ def cancelled_keeps_its_place() -> Stage:
     return Stage(CancelledKeepsItsPlace)
 
 
-@fault(MesaSpec, "core", refuted_by="who_is_in_line_gets_in")
+@fault(MesaSpec, "core", refuted_by="who_is_in_queue_gets_in")
 def the_newest_gets_in() -> Stage:
-    """The line is a stack, and the notified starve under those who come."""
+    """The queue is a stack, and the notified starve under those who come."""
     return Stage(monitor=_NewestFirst)

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 from operator import methodcaller
 from typing import Any
 
-from structsync._core.entry import EntryCore, Invocation
-from structsync._core.request import Request
+from structsync._core.monitors.entry import EntryCore, Invocation
+from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start, step
 
 from ._box import CALLS, ROOM, BoxCore, Defect
-from .common import LineSpec
+from .common import QueueSpec
 
 # ==== Bounds ====
 
-# The calls are in `_box.py`: two of an entry whose guard looks at the state alone, so that its line
+# The calls are in `_box.py`: two of an entry whose guard looks at the state alone, so that its queue
 # has a first and a second; one whose guard may raise; two of an entry whose guard looks at the call,
 # who differ; and one who needs no permission.
 
@@ -36,19 +36,19 @@ def in_service(spec: MonitorSpec) -> bool:
 
 
 def idle(spec: MonitorSpec) -> list[str]:
-    busy = {*spec.inside, *spec.in_line()}
+    busy = {*spec.inside, *spec.in_queue()}
     return [who for who in CALLS if who not in busy and spec.entry_of(who).cause is None]
 
 
 def waiting(spec: MonitorSpec) -> list[str]:
-    return spec.in_line()
+    return spec.in_queue()
 
 
 def is_free(spec: MonitorSpec) -> bool:
     return not spec.inside
 
 
-class MonitorSpec(LineSpec):
+class MonitorSpec(QueueSpec):
     """A monitor round a box, and who was let in and has not left."""
 
     core: BoxCore = start(BoxCore)
@@ -83,7 +83,7 @@ class MonitorSpec(LineSpec):
         try:
             self.asked(self.core.submit(self.call(who), waiter=who))
         except Defect:
-            self.note([])  # it is told at once, and was never in line
+            self.note([])  # it is told at once, and was never in the queue
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:
@@ -127,13 +127,13 @@ class MonitorSpec(LineSpec):
     def nobody_waits_where_a_guard_raises(self) -> bool:
         """Whoever's guard raises is told as soon as it is asked."""
         asked = is_free(self) and self.core.items == ROOM
-        return not asked or "risks it" not in self.in_line()
+        return not asked or "risks it" not in self.in_queue()
 
     @invariant
     def nobody_waits_for_what_was_taken_out(self) -> bool:
         """Taking an entry out of service reaches all who wait for it, and newcomers are refused."""
         gone = [who for who in CALLS if self.entry_of(who).cause is not None]
-        return not any(who in self.in_line() for who in gone) and all(
+        return not any(who in self.in_queue() for who in gone) and all(
             invariants.refuses(self.core, methodcaller("enqueue", self.call(who))) for who in gone
         )
 
@@ -150,7 +150,7 @@ class MonitorSpec(LineSpec):
         """Whoever is not inside cannot leave, and the attempt leaves no trace."""
         return all(
             invariants.refuses(self.core, methodcaller("release", self.call(who)))
-            for who in self.in_line()[:1]
+            for who in self.in_queue()[:1]
         )
 
     # ==== Step properties ====
@@ -163,12 +163,12 @@ class MonitorSpec(LineSpec):
     @step
     def nobody_permitted_is_passed(self, before: Any) -> bool:
         """Whoever is older than the one that was let in, and still waits, is not permitted (I2)."""
-        line = before.in_line()
+        queue = before.in_queue()
         return not any(
             self.permits(one)
             for who in self.granted()
-            for one in (line[: line.index(who)] if who in line else line)
-            if one in self.in_line()
+            for one in (queue[: queue.index(who)] if who in queue else queue)
+            if one in self.in_queue()
         )
 
     @step
@@ -178,21 +178,23 @@ class MonitorSpec(LineSpec):
         return all(who == "risks it" for who in told)
 
     @step
-    def the_lines_of_the_entries_are_the_line(self, before: Any) -> bool:
-        """The index by entry has exactly those in line, each in order.
+    def the_queues_of_the_entries_are_the_queue(self, before: Any) -> bool:
+        """The index by entry has exactly those in the queue, each in order.
 
         Of each step, because a state that is restored knows it anyway.
         """
         expected: dict[Any, list[str]] = {}
-        for who in self.in_line():
+        for who in self.in_queue():
             expected.setdefault(self.entry_of(who), []).append(who)
-        lines = self.core.lines.items()
-        return {entry: [one.waiter for one in line.values()] for entry, line in lines} == expected
+        queues = self.core.queues.items()
+        return {
+            entry: [one.waiter for one in queue.values()] for entry, queue in queues
+        } == expected
 
     # ==== Temporal properties ====
 
     @leads_to
     def who_needs_no_permission_is_served(self) -> tuple[bool, bool]:
         """If those inside leave, whoever needs no permission gets in some day, or gives up, or is told."""
-        waits = "looks" in self.in_line()
+        waits = "looks" in self.in_queue()
         return waits, not waits

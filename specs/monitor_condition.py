@@ -1,17 +1,17 @@
 """Signal and wait: what the signaller saw is still true when the waiter goes on (Hoare).
 
 A signal passes the monitor to the oldest waiter in one step, and the signaller gets in again before
-everybody in line. In the discipline of Mesa, which `mesa_condition.py` is about, the waiter stands at
-the end of the line instead; that is planted here as a fault.
+everybody in the queue. In the discipline of Mesa, which `mesa_condition.py` is about, the waiter stands at
+the end of the queue instead; that is planted here as a fault.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.condition import ConditionCore
-from structsync._core.hoare import HoareConditionCore
-from structsync._core.monitor import MonitorCore
+from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.condition import ConditionCore
 from structsync.checking import action, leads_to, start, step
 
 from ._monitor_with_condition import (
@@ -56,8 +56,8 @@ class HoareSpec(StageSpec):
     @action(who=at(WAITS))
     def cancel(self, who: str) -> None:
         self.move(who, RAISES)
-        lines = self.core.condition.line.values()
-        request = next(one for one in lines if one.waiter == who)
+        queues = self.core.condition.queue.values()
+        request = next(one for one in queues if one.waiter == who)
         self.note(self.core.condition.cancel(request) or ())
 
     # ==== Step properties ====
@@ -69,7 +69,7 @@ class HoareSpec(StageSpec):
 
     @step
     def signallers_go_first(self, before: Any) -> bool:
-        """Nobody in line gets in before those who signalled, the oldest first."""
+        """Nobody in the queue gets in before those who signalled, the oldest first."""
         urgent = before.urgent()
         return all(
             who == urgent[0] for who in self.granted() if urgent and who not in before.waiters()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.hoare import HoareConditionCore
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
+from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._broken_conditions import ReturnsWithoutTheLock, WaitWakesNobody
@@ -55,7 +55,7 @@ class _NewestSignallerFirst(MonitorCore):
         return super()._end_next(ended)
 
 
-class _LineFirst(MonitorCore):
+class _QueueFirst(MonitorCore):
     def _end_next(self, ended: list[Request[Any]]) -> bool:
         urgent, self.urgent = self.urgent, []
         found = super()._end_next(ended)
@@ -63,9 +63,9 @@ class _LineFirst(MonitorCore):
         return found or super()._end_next(ended)
 
 
-@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
+@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
 class SignalledStandInLine(HoareStage):
-    """A signal only moves the waiter to the end of the line (Mesa)."""
+    """A signal only moves the waiter to the end of the queue (Mesa)."""
 
     def __init__(self) -> None:
         super().__init__(_Mesa)
@@ -73,12 +73,12 @@ class SignalledStandInLine(HoareStage):
 
 @fault(HoareSpec, "core", refuted_by="what_the_signaller_saw_still_holds")
 class SignalledComeTooLate(SignalledStandInLine):
-    """A signalled waiter stands in line (Mesa), and another consumes what it was promised."""
+    """A signalled waiter stands in the queue (Mesa), and another consumes what it was promised."""
 
 
-@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
+@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
 class SignallersJoinTheLine(HoareStage):
-    """Whoever signals waits behind those in line."""
+    """Whoever signals waits behind those in the queue."""
 
     def __init__(self) -> None:
         super().__init__(_SignallerJoinsTheLine)
@@ -108,7 +108,7 @@ class WaitFreesNobody(HoareStage):
         super().__init__(_WaitWakesNobody)
 
 
-@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_line")
+@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
 class CancelledIsForgotten(HoareStage):
     """A cancelled waiter does not get in again (N4: returns without the lock)."""
 
@@ -118,7 +118,7 @@ class CancelledIsForgotten(HoareStage):
 
 @fault(HoareSpec, "core", refuted_by="who_signalled_gets_in_again")
 class TheLineGoesFirst(HoareStage):
-    """Whoever signalled gets in only when nobody is in line."""
+    """Whoever signalled gets in only when nobody is in the queue."""
 
     def __init__(self) -> None:
-        super().__init__(monitor=_LineFirst)
+        super().__init__(monitor=_QueueFirst)

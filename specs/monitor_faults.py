@@ -6,9 +6,9 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from structsync import Status
-from structsync._core.arbiter import Arbiter
-from structsync._core.entry import EntryCore, Guard, Invocation
-from structsync._core.request import Request
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._box import BoxCore
@@ -46,19 +46,19 @@ class ReplacingAGuardAsksNobody(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
 class OnlyTheOldestOfAnEntryIsAsked(BoxCore):
-    """One look at the head of a line, although its guard depends on the call."""
+    """One look at the head of a queue, although its guard depends on the call."""
 
     def candidates(self) -> Iterable[Request[Invocation]]:
-        heads = [next(iter(line.values())) for line in self.lines.values()]
+        heads = [next(iter(queue.values())) for queue in self.queues.values()]
         return sorted(heads, key=lambda request: request.ticket)
 
 
 @fault(MonitorSpec, "core", refuted_by="guards_hold_at_the_grant")
 class TheGuardIsNotAskedAgain(BoxCore):
-    """Whoever is first in line when the monitor becomes free gets in, permitted or not."""
+    """Whoever is first in the queue when the monitor becomes free gets in, permitted or not."""
 
     def admits(self, claim: Invocation) -> bool:
-        waits = claim.entry in self.lines
+        waits = claim.entry in self.queues
         return self.owner is None and (waits or claim.entry.permits(claim))
 
 
@@ -67,7 +67,7 @@ class TheEntriesAreAskedInTurn(BoxCore):
     """The first entry that has a call that is permitted is served, however old the others' are."""
 
     def candidates(self) -> Iterable[Request[Invocation]]:
-        return [request for line in self.lines.values() for request in reversed(line.values())]
+        return [request for queue in self.queues.values() for request in reversed(queue.values())]
 
 
 @fault(MonitorSpec, "core", refuted_by="an_error_ends_its_own_call_only")
@@ -118,9 +118,9 @@ class AnybodyLeaves(BoxCore):
         self.owner = None
 
 
-@fault(MonitorSpec, "core", refuted_by="the_lines_of_the_entries_are_the_line")
+@fault(MonitorSpec, "core", refuted_by="the_queues_of_the_entries_are_the_queue")
 class TheIndexKeepsTheWithdrawn(BoxCore):
-    """Whoever withdraws is forgotten by the line and not by the index into it."""
+    """Whoever withdraws is forgotten by the queue and not by the index into it."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         if not Arbiter.leave(self, request):
@@ -134,12 +134,12 @@ class TheYoungestIsNext(BoxCore):
     """Of those who are permitted the youngest gets in."""
 
     def candidates(self) -> Iterable[Request[Invocation]]:
-        return reversed(self.line.values())
+        return reversed(self.queue.values())
 
 
 @fault(MonitorSpec, "core", refuted_by="nobody_waits_out_of_service")
 class ClosingTellsOne(BoxCore):
-    """Closing tells one of those in line; the others hang (C2: CPython gh-117531)."""
+    """Closing tells one of those in the queue; the others hang (C2: CPython gh-117531)."""
 
     def end(self, cause: Hashable) -> Ended:
         ended: Ended = break_only(self, self.waiting()[:1], str(cause))

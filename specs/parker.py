@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.parker import ParkerCore
-from structsync._core.request import Request
+from structsync._core.primitives.parker import ParkerCore
+from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start, step
 
 from .common import FifoSpec
@@ -36,11 +36,11 @@ class ParkerSpec(FifoSpec):
 
     # ==== Actions ====
 
-    @action(who=TASKS, when=lambda spec, who: spec.core.cause is None and not spec.core.line)
+    @action(who=TASKS, when=lambda spec, who: spec.core.cause is None and not spec.core.queue)
     def block(self, who: str) -> None:
         self.asked(self.core.submit(None, waiter=who))
 
-    @action(who=lambda spec: spec.in_line())
+    @action(who=lambda spec: spec.in_queue())
     def withdraw(self, who: str) -> None:
         self.note(self.withdrawn(who))
 
@@ -64,19 +64,19 @@ class ParkerSpec(FifoSpec):
     def one_at_a_time(self) -> bool:
         """Whoever comes while another blocks is refused, and that leaves no trace."""
         refused = invariants.refuses(self.core, lambda core: core.enqueue(None))
-        return self.core.cause is not None or refused == bool(self.core.line)
+        return self.core.cause is not None or refused == bool(self.core.queue)
 
     # ==== Step properties ====
 
     @step
     def an_unblock_that_came_first_is_kept(self, before: Any) -> bool:
         """Nobody begins to wait while an unblock is on hand."""
-        return bool(before.core.line) or not self.core.line or before.unused == 0
+        return bool(before.core.queue) or not self.core.queue or before.unused == 0
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
     def who_blocks_passes(self, who: str) -> tuple[bool, bool]:
         """If somebody unblocks, whoever blocks passes some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.parker import ParkerCore
-from structsync._core.request import Request
+from structsync._core.primitives.parker import ParkerCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from .parker import ParkerSpec
@@ -18,7 +18,7 @@ class UnblockBeforeBlockIsLost(ParkerCore):
     """An unblock that finds nobody is forgotten, and the block after it sleeps."""
 
     def give_back(self, claim: None) -> None:
-        if self.line:
+        if self.queue:
             super().give_back(claim)
 
 

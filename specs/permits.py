@@ -10,31 +10,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, start, step
 
-from .common import LineSpec
+from .common import QueueSpec
 
 
 def may_ask(spec: PermitsSpec) -> list[str]:
     """Return who is idle and asks for something that is not impossible (see the invariants)."""
-    core, busy = spec.core, {*spec.out, *spec.in_line()}
+    core, busy = spec.core, {*spec.out, *spec.in_queue()}
     if core.cause is not None:
         return []
     largest = max(spec.weights.values()) if core.largest is None else core.largest
     return [who for who, weight in spec.weights.items() if who not in busy and weight <= largest]
 
 
-def waiting(spec: LineSpec) -> list[str]:
-    return spec.in_line()
+def waiting(spec: QueueSpec) -> list[str]:
+    return spec.in_queue()
 
 
 def holding(spec: PermitsSpec) -> list[str]:
     return sorted({*spec.out})
 
 
-class PermitsSpec(LineSpec):
+class PermitsSpec(QueueSpec):
     """A semaphore and who has its permits."""
 
     abstract = True

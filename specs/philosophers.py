@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from structsync._core.lock import LockCore
+from structsync._core.primitives.lock import LockCore
 from structsync.checking import action, invariant, leads_to, start
 
-from ._lines import Lines
+from ._queues import Lines
 from .groups import LinesSpec, Want, idle
 
 # ==== Bounds ====

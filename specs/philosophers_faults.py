@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from structsync import Arbiter, Status
-from structsync._core.group import Claims
-from structsync._core.policy import Eligible
-from structsync._core.request import Request
+from structsync._core.queue.group import Claims
+from structsync._core.queue.policy import Eligible
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
-from ._lines import Ended, Lines
 from ._planting import NewestFirst
+from ._queues import Ended, Lines
 from .philosophers import FivePhilosophersSpec, FourPhilosophersSpec, ThreePhilosophersSpec
 
 Make = Callable[[], Sequence[Arbiter[Any]]]
@@ -53,7 +53,7 @@ class ForksAreTakenOneByOne(Lines):
         return [*group.granted()] if len(left) == 1 else []
 
     def withdraw(self, who: str, at: int) -> Ended:
-        return super().withdraw(who, next(i for i in range(3) if who in self.line(i)))
+        return super().withdraw(who, next(i for i in range(3) if who in self.queue(i)))
 
 
 class TakesOnlyTheFirst(Claims):

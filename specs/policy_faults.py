@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from structsync._core.policy import Eligible, Line, Priority
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.policy import Eligible, Priority, Queue
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst, grant, withdraw_only
@@ -31,14 +31,14 @@ class _NewestEligible(NewestFirst):
     __slots__ = ()
     head_blocks = False
 
-    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
         return True
 
 
 class _NobodyPasses(Eligible):
     __slots__ = ()
 
-    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
         return False
 
 
@@ -50,13 +50,13 @@ def the_newest_that_fits(initial_value: int, **options: Any) -> SemaphoreCore:
 
 @fault(EligibleSpec, "core", refuted_by="nothing_grantable_waits")
 def newcomers_queue_behind_those_who_do_not_fit(value: int, **options: Any) -> SemaphoreCore:
-    """Whoever fits is put into the line because there is one, and nobody looks again."""
+    """Whoever fits is put into the queue because there is one, and nobody looks again."""
     return _Core(value, **options, wrong=_NobodyPasses())
 
 
 @fault(EligibleSpec, "core", refuted_by="nothing_grantable_waits")
 class OnlyTheHeadIsWoken(SemaphoreCore):
-    """A release looks at the oldest alone, as if the line were first come first served."""
+    """A release looks at the oldest alone, as if the queue were first come first served."""
 
     def release(self, claim: int) -> list[Request[int]]:
         self.give_back(claim)
@@ -65,7 +65,7 @@ class OnlyTheHeadIsWoken(SemaphoreCore):
 
 @fault(EligibleSpec, "core", refuted_by="small_claims_are_served")
 class ReleaseNeverLooksAtTheLine(SemaphoreCore):
-    """Nobody is woken at all: those in line see newcomers go in, and starve."""
+    """Nobody is woken at all: those in the queue see newcomers go in, and starve."""
 
     def release(self, claim: int) -> list[Request[int]]:
         self.give_back(claim)
@@ -78,11 +78,11 @@ class ReleaseNeverLooksAtTheLine(SemaphoreCore):
 class _NewestAmongEquals(Priority):
     __slots__ = ()
 
-    def candidates(self, line: Line) -> Iterable[Request[Any]]:
-        (head,) = super().candidates(line)
+    def candidates(self, queue: Queue) -> Iterable[Request[Any]]:
+        (head,) = super().candidates(queue)
         return [
             max(
-                line.values(),
+                queue.values(),
                 key=lambda one: (LEVELS[one.waiter] == LEVELS[head.waiter], one.ticket),
             )
         ]
@@ -91,7 +91,7 @@ class _NewestAmongEquals(Priority):
 class _TiesGoToTheNewest(Priority):
     __slots__ = ()
 
-    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
         return min(self._ranks)[0] >= self._rank(ticket, priority)
 
 
@@ -107,7 +107,7 @@ class _AgesTooSlowly(Priority):
 class _NobodyPassesTheLine(Priority):
     __slots__ = ()
 
-    def may_pass(self, line: Line, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
         return False
 
 
@@ -117,7 +117,7 @@ def levels_without_ageing(value: int, **options: Any) -> SemaphoreCore:
     return SemaphoreCore(value, **options | {"ageing": None})
 
 
-@fault(PrioritySpec, "core", refuted_by="who_stays_in_line_is_served")
+@fault(PrioritySpec, "core", refuted_by="who_stays_in_queue_is_served")
 def the_unimportant_starves(value: int, **options: Any) -> SemaphoreCore:
     """Without ageing, the important ones can take turns for ever."""
     return SemaphoreCore(value, **options | {"ageing": None})
@@ -135,7 +135,7 @@ def ties_go_to_the_newest(value: int, **options: Any) -> SemaphoreCore:
     return _Core(value, **options, wrong=_TiesGoToTheNewest(AGEING))
 
 
-@fault(PrioritySpec, "core", refuted_by="equals_are_served_in_line")
+@fault(PrioritySpec, "core", refuted_by="equals_are_served_in_queue")
 def the_newest_among_equals(value: int, **options: Any) -> SemaphoreCore:
     """On one level the last to come is the first to be served."""
     return _Core(value, **options, wrong=_NewestAmongEquals(AGEING))
@@ -143,7 +143,7 @@ def the_newest_among_equals(value: int, **options: Any) -> SemaphoreCore:
 
 @fault(PrioritySpec, "core", refuted_by="nothing_grantable_waits")
 def the_important_newcomer_is_queued(value: int, **options: Any) -> SemaphoreCore:
-    """A newcomer that is next, and fits, is put into the line all the same."""
+    """A newcomer that is next, and fits, is put into the queue all the same."""
     return _Core(value, **options, wrong=_NobodyPassesTheLine(AGEING))
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, leads_to, start, step
 
 from .permits import PermitsSpec, may_ask
@@ -38,7 +38,7 @@ class PrioritySpec(PermitsSpec):
     core: SemaphoreCore = start(
         SemaphoreCore, PERMITS, max_value=PERMITS, policy="priority", ageing=AGEING
     )
-    # Those in line that were passed: one name for each grant to somebody who came later.
+    # Those in the queue that were passed: one name for each grant to somebody who came later.
     passed: tuple[str, ...] = start(tuple)
 
     def canonical(self, snapshot: Any) -> Any:
@@ -48,21 +48,21 @@ class PrioritySpec(PermitsSpec):
         below 0, and of tickets. Without this a request that is never served would make new states
         for ever.
         """
-        state, cause, line, ranks = snapshot.core
+        state, cause, queue, ranks = snapshot.core
         aged = sorted((rank, ticket) for ticket, rank in ranks if rank < 0)
         place = {ticket: number - len(aged) for number, (_, ticket) in enumerate(aged)}
         ranks = tuple(
             (number - len(ranks), place.get(ticket, rank))
             for number, (ticket, rank) in enumerate(ranks)
         )
-        return snapshot._replace(ended=(), core=(state, cause, line, ranks))
+        return snapshot._replace(ended=(), core=(state, cause, queue, ranks))
 
     # ==== Words that actions use ====
 
     def got(self, request: Request[Any]) -> None:
         super().got(request)
-        line = self.core.line.values()
-        earlier = [one.waiter for one in line if one.ticket < request.ticket]
+        queue = self.core.queue.values()
+        earlier = [one.waiter for one in queue if one.ticket < request.ticket]
         counted = [who for who in earlier if self.passed.count(who) < TOO_MANY[who]]
         self.passed = tuple(sorted((*self.passed, *counted)))
 
@@ -82,17 +82,17 @@ class PrioritySpec(PermitsSpec):
     @invariant
     def bypass_is_bounded(self) -> bool:
         """Fewer than `ageing` later arrivals per level pass anybody."""
-        return all(self.passed.count(who) < max(AGEING * LEVELS[who], 1) for who in self.in_line())
+        return all(self.passed.count(who) < max(AGEING * LEVELS[who], 1) for who in self.in_queue())
 
     # ==== Step properties ====
 
     @step
-    def equals_are_served_in_line(self, before: Any) -> bool:
+    def equals_are_served_in_queue(self, before: Any) -> bool:
         """Nobody is passed by a later arrival that is not more important (I2)."""
         for who in self.granted():
-            line = before.in_line()
-            older = line[: line.index(who)] if who in line else line
-            still = [one for one in older if one in self.in_line()]
+            queue = before.in_queue()
+            older = queue[: queue.index(who)] if who in queue else queue
+            still = [one for one in older if one in self.in_queue()]
             if any(LEVELS[one] <= LEVELS[who] for one in still):
                 return False
         return True
@@ -100,7 +100,7 @@ class PrioritySpec(PermitsSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WEIGHTS))
-    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
         """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

@@ -2,8 +2,8 @@
 
 A reader behind a waiting writer waits; readers in a row enter together. A writer may become a reader,
 and nobody writes in between; a reader never becomes a writer. A task may disappear: if it holds the
-lock, for reading or for writing, the lock is out of service and everybody in line is told; if it has
-a place in line, the place is given up.
+lock, for reading or for writing, the lock is out of service and everybody in the queue is told; if it has
+a position in the queue, the place is given up.
 
 The other policies (`rwlock_policies.py`) share all of this but the order.
 """
@@ -13,15 +13,15 @@ from __future__ import annotations
 from operator import methodcaller
 from typing import Any
 
-from structsync._core.request import Request
-from structsync._core.rwlock import READ, WRITE, Access, RWLockCore
+from structsync._core.primitives.rwlock import READ, WRITE, Access, RWLockCore
+from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start, step
 
-from .common import FifoSpec, LineSpec
+from .common import FifoSpec, QueueSpec
 
 # ==== Bounds ====
 
-# One writes and two wait to, two readers in a row and one apart, in every order in line: every
+# One writes and two wait to, two readers in a row and one apart, in every order in the queue: every
 # published bug of a read-write lock needs at most two readers and two writers.
 READERS = ("r", "s", "t")
 WRITERS = ("u", "v", "w")
@@ -34,19 +34,19 @@ def access(who: str) -> Access:
 
 
 def idle(spec: RWSpec) -> list[str]:
-    busy = {*spec.reading, *spec.writing, *spec.in_line()}
+    busy = {*spec.reading, *spec.writing, *spec.in_queue()}
     return [who for who in TASKS if who not in busy] if spec.core.cause is None else []
 
 
 def waiting(spec: RWSpec) -> list[str]:
-    return spec.in_line()
+    return spec.in_queue()
 
 
 def inside(spec: RWSpec) -> tuple[str, ...]:
     return spec.reading + spec.writing
 
 
-class RWSpec(LineSpec):
+class RWSpec(QueueSpec):
     """A read-write lock, and who was granted it for what and has not released it."""
 
     abstract = True
@@ -57,7 +57,7 @@ class RWSpec(LineSpec):
     writing: tuple[str, ...] = start(tuple)
 
     # What the last action was; forgotten like `ended`.
-    gone: tuple[str, ...] = start(tuple)  # who disappeared in line
+    gone: tuple[str, ...] = start(tuple)  # who disappeared in the queue
     wrote: bool = start(bool)  # whether a writer released it, or became a reader
 
     def canonical(self, snapshot: Any) -> Any:
@@ -130,7 +130,7 @@ class RWSpec(LineSpec):
         """Whoever holds it or waits for it is refused, for either mode: no upgrade (I7, D5)."""
         return all(
             invariants.refuses(self.core, methodcaller("enqueue", one))
-            for who in (*inside(self), *self.in_line())
+            for who in (*inside(self), *self.in_queue())
             for one in (Access(READ, who), Access(WRITE, who))
         )
 
@@ -138,7 +138,7 @@ class RWSpec(LineSpec):
     def only_what_is_held_is_released(self) -> bool:
         """Nobody releases or downgrades what it does not hold, and the attempt leaves no trace."""
         held = {access for who in inside(self) if (access := self.core.held_by(who))}
-        names = ("one more", *inside(self), *self.in_line()[:1])
+        names = ("one more", *inside(self), *self.in_queue()[:1])
         others = {Access(mode, who) for who in names for mode in (READ, WRITE)} - held
         return all(
             invariants.refuses(self.core, methodcaller("release", one))
@@ -152,18 +152,18 @@ class RWSpec(LineSpec):
     # ==== Step properties ====
 
     @step
-    def whoever_disappears_leaves_the_line(self, before: Any) -> bool:
-        """A place in line is given up when the task that has it disappears, and the task is told."""
+    def whoever_disappears_leaves_the_queue(self, before: Any) -> bool:
+        """A position in the queue is given up when the task that has it disappears, and the task is told."""
         told = [one.waiter for one in self.ended]
-        return all(who in told and who not in self.in_line() for who in self.gone)
+        return all(who in told and who not in self.in_queue() for who in self.gone)
 
     @step
     def whoever_left_may_come_back(self, before: Any) -> bool:
-        """Only those in line are taken for those in line.
+        """Only those in the queue are taken for those in the queue.
 
         Of each step, because a state that is restored knows it anyway.
         """
-        return self.core.pending == {request.claim for request in self.core.line.values()}
+        return self.core.pending == {request.claim for request in self.core.queue.values()}
 
 
 class RWLockSpec(RWSpec, FifoSpec):
@@ -174,7 +174,7 @@ class RWLockSpec(RWSpec, FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
         """If holders release it, whoever waits gets it some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from structsync._core.arbiter import Arbiter
-from structsync._core.request import Request
-from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore, make_core
+from structsync._core.primitives.rwlock import (
+    READ,
+    WRITE,
+    Access,
+    PhaseFairCore,
+    RWLockCore,
+    make_core,
+)
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst, break_only, grant, withdraw_only
@@ -25,7 +32,7 @@ class CancelledWriterWakesNobody(RWLockCore):
         return withdraw_only(self, request)
 
 
-@fault(RWLockSpec, "core", refuted_by="grants_follow_the_line")
+@fault(RWLockSpec, "core", refuted_by="grants_follow_the_queue")
 class CancelledWriterLetsReadersIn(RWLockCore):
     """One of two writers is cancelled, and readers pass the other one (H5: vs-threading PR 259)."""
 
@@ -36,7 +43,7 @@ class CancelledWriterLetsReadersIn(RWLockCore):
         return ended
 
 
-@fault(RWLockSpec, "core", refuted_by="nowait_agrees_with_the_line")
+@fault(RWLockSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class NewcomersReadAtOnce(RWLockCore):
     """A newcomer reads beside readers although a writer waits (H8: tricycle)."""
 
@@ -44,7 +51,7 @@ class NewcomersReadAtOnce(RWLockCore):
         return self.cause is None and self.admits(claim)
 
 
-@fault(RWLockSpec, "core", refuted_by="who_stays_in_line_is_served")
+@fault(RWLockSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class ReadersPassForEver(NewcomersReadAtOnce):
     """Readers come and go, and a writer starves."""
 
@@ -98,16 +105,16 @@ class AnybodyReleases(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="nobody_waits_out_of_service")
 class HolderDisappearsUnnoticed(RWLockCore):
-    """A holder is gone, and those in line wait for it (C4: trio#3035; tricycle)."""
+    """A holder is gone, and those in the queue wait for it (C4: trio#3035; tricycle)."""
 
     def end(self, cause: Hashable) -> Ended:
         ended: Ended = break_only(self, (), str(cause))
         return ended
 
 
-@fault(RWLockSpec, "core", refuted_by="whoever_disappears_leaves_the_line")
+@fault(RWLockSpec, "core", refuted_by="whoever_disappears_leaves_the_queue")
 class WhoeverDisappearedStaysInLine(RWLockCore):
-    """A task with a place in line is gone, and the lock will be handed to it (D4: tokio#6450)."""
+    """A task with a position in the queue is gone, and the lock will be handed to it (D4: tokio#6450)."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         return self.end(cause) if self.held_by(claimant) else []
@@ -121,9 +128,9 @@ class CancelledClaimantsAreRemembered(RWLockCore):
         return Arbiter.leave(self, request)
 
 
-@fault(RWLockSpec, "core", refuted_by="grants_follow_the_line")
+@fault(RWLockSpec, "core", refuted_by="grants_follow_the_queue")
 class TheNewestIsServed(RWLockCore):
-    """The line is served from its end."""
+    """The queue is served from its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -151,13 +158,13 @@ def phases_of_writers(policy: str) -> RWLockCore:
     return make_core("writers")
 
 
-@fault(PhaseSpec, "core", refuted_by="who_stays_in_line_is_served")
+@fault(PhaseSpec, "core", refuted_by="who_stays_in_queue_is_served")
 def phases_of_readers(policy: str) -> RWLockCore:
     """Readers join readers, and a writer starves."""
     return make_core("readers")
 
 
-@fault(PhaseSpec, "core", refuted_by="each_mode_is_served_in_line")
+@fault(PhaseSpec, "core", refuted_by="each_mode_is_served_in_queue")
 class NewestReaderFirst(PhaseFairCore):
     """Where a writer leaves, the readers enter in the wrong order."""
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.request import Request
-from structsync._core.rwlock import WRITE, RWLockCore, make_core
+from structsync._core.primitives.rwlock import WRITE, RWLockCore, make_core
+from structsync._core.queue.request import Request
 from structsync.checking import invariant, invariants, leads_to, start, step
 
 from .rwlock import READERS, TASKS, WRITERS, RWSpec
@@ -22,18 +22,18 @@ from .rwlock import READERS, TASKS, WRITERS, RWSpec
 
 
 class ModesSpec(RWSpec):
-    """A read-write lock whose line is not one line."""
+    """A read-write lock whose queue is not one line."""
 
     abstract = True
 
     @step
-    def each_mode_is_served_in_line(self, before: Any) -> bool:
+    def each_mode_is_served_in_queue(self, before: Any) -> bool:
         """Of those who want the same, nobody is passed by a later arrival (I2)."""
-        lines = (
+        queues = (
             [[who for who in names if who in mode] for mode in (READERS, WRITERS)]
-            for names in (before.in_line(), self.granted(), self.in_line())
+            for names in (before.in_queue(), self.granted(), self.in_queue())
         )
-        return all(invariants.served_in_line(*each) for each in zip(*lines, strict=True))
+        return all(invariants.served_in_queue(*each) for each in zip(*queues, strict=True))
 
 
 class PhaseSpec(ModesSpec):
@@ -47,12 +47,12 @@ class PhaseSpec(ModesSpec):
     def got(self, request: Request[Any]) -> None:
         super().got(request)
         if request.claim.mode is WRITE:
-            wait = [who for who in self.in_line() if who in READERS and self.saw.count(who) < 2]
+            wait = [who for who in self.in_queue() if who in READERS and self.saw.count(who) < 2]
             self.saw = tuple(sorted((*self.saw, *wait)))
 
     def note(self, ended: Any) -> None:
         super().note(ended)
-        self.saw = tuple([who for who in self.saw if who in self.in_line()])
+        self.saw = tuple([who for who in self.saw if who in self.in_queue()])
 
     # ==== Invariants ====
 
@@ -66,18 +66,18 @@ class PhaseSpec(ModesSpec):
     @step
     def where_a_writer_leaves_readers_enter(self, before: Any) -> bool:
         """All readers that wait enter together, and no others do while a writer waits."""
-        readers = [who for who in before.in_line() if who in READERS]
+        readers = [who for who in before.in_queue() if who in READERS]
         if self.wrote:
             return [who for who in self.granted() if who in READERS] == readers
-        in_line = any(who in WRITERS for who in self.in_line())
-        return not (in_line and any(who in READERS for who in self.granted()))
+        in_queue = any(who in WRITERS for who in self.in_queue())
+        return not (in_queue and any(who in READERS for who in self.granted()))
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
         """If holders release it, whoever waits gets it some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits
 
 
@@ -91,14 +91,14 @@ class ReadersFirstSpec(ModesSpec):
     @invariant
     def a_reader_waits_for_a_writer_inside(self) -> bool:
         """Nobody waits to read unless somebody writes."""
-        return bool(self.writing) or not any(who in READERS for who in self.in_line())
+        return bool(self.writing) or not any(who in READERS for who in self.in_queue())
 
     # ==== Temporal properties ====
 
     @leads_to(who=READERS)
     def readers_are_served(self, who: str) -> tuple[bool, bool]:
         """If writers release it, whoever waits to read does so some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits
 
 
@@ -112,13 +112,13 @@ class WritersFirstSpec(ModesSpec):
     @step
     def a_writer_waits_for_no_later_reader(self, before: Any) -> bool:
         """No reader is let in while anybody waits to write."""
-        in_line = any(who in WRITERS for who in self.in_line())
-        return not (in_line and any(who in READERS for who in self.granted()))
+        in_queue = any(who in WRITERS for who in self.in_queue())
+        return not (in_queue and any(who in READERS for who in self.granted()))
 
     # ==== Temporal properties ====
 
     @leads_to(who=WRITERS)
     def writers_are_served(self, who: str) -> tuple[bool, bool]:
         """If holders release it, whoever waits to write does so some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start
 
 from .common import FifoSpec
@@ -25,7 +25,7 @@ from .permits import PermitsSpec, holding, waiting
 
 # Weights 1, 2 and 3 in one line: a small claim behind a large one and before it, two that fit
 # together, one that needs everything. Every published bug of a semaphore needs at most three
-# waiters; six leave three in line behind any two that hold.
+# waiters; six leave three in the queue behind any two that hold.
 WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2, "f": 1}
 
 AT_FIRST = 2  # so that d's claim is impossible until the semaphore has grown
@@ -63,9 +63,9 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WEIGHTS))
-    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
         """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits
 
 
@@ -88,7 +88,7 @@ class SignalsSpec(FifoSpec):
     # ==== Actions ====
 
     @action(
-        who=lambda spec: [who for who in TAKERS if who not in spec.in_line()],
+        who=lambda spec: [who for who in TAKERS if who not in spec.in_queue()],
         when=lambda spec, who: spec.core.cause is None,
     )
     def take(self, who: str) -> None:
@@ -126,7 +126,7 @@ class SignalsSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(TAKERS))
-    def who_stays_in_line_is_served(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
         """If signals keep coming, whoever waits gets them some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

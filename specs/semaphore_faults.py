@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from structsync import Status
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst, break_only, grant, withdraw_only
@@ -36,7 +36,7 @@ class ReleaseWakesOnlyOne(SemaphoreCore):
         return [grant(self, one) for one in self.waiting()[:1] if self.admits(one.claim)]
 
 
-@fault(SemaphoreSpec, "core", refuted_by="who_stays_in_line_is_served")
+@fault(SemaphoreSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class SmallClaimsPassTheLarge(SemaphoreCore):
     """Small claims pass the large one for ever, and it starves (x/sync: LargeAcquireDoesntStarve)."""
 
@@ -44,7 +44,7 @@ class SmallClaimsPassTheLarge(SemaphoreCore):
         super().__init__(initial_value, policy="eligible", **options)
 
 
-@fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_line")
+@fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_queue")
 class NewcomerBarges(SemaphoreCore):
     """Whoever comes and fits goes in, although others wait (H8: tricycle's RWLock)."""
 
@@ -52,7 +52,7 @@ class NewcomerBarges(SemaphoreCore):
         return self.cause is None and self.admits(claim)
 
 
-@fault(SemaphoreSpec, "core", refuted_by="nowait_agrees_with_the_line")
+@fault(SemaphoreSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class NowaitBarges(SemaphoreCore):
     """A nowait slips in between a release and those who were waiting (O3: anyio#1170)."""
 
@@ -60,14 +60,14 @@ class NowaitBarges(SemaphoreCore):
         return self.cause is None and self.admits(claim)
 
     def submit(self, claim: int, priority: int = 0, waiter: Any = None) -> Request[int]:
-        if self.line:
+        if self.queue:
             return self.enqueue(claim, priority, waiter)
         return super().submit(claim, priority, waiter)
 
 
-@fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_line")
+@fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_queue")
 class HandsOverToTheNewest(SemaphoreCore):
-    """The line is served from its end."""
+    """The queue is served from its end."""
 
     def __init__(self, initial_value: int, **options: Any) -> None:
         super().__init__(initial_value, **options)
@@ -126,7 +126,7 @@ class CancelledGrantIsLost(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="ended_requests_stay_ended")
 class WithdrawnKeepsItsPlace(SemaphoreCore):
-    """The cancelled one is told so and stays in line all the same (P5: anyio PR 1145)."""
+    """The cancelled one is told so and stays in the queue all the same (P5: anyio PR 1145)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         if request.status is not Status.PENDING:
@@ -147,12 +147,12 @@ class WithdrawingAGrantReleasesIt(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="places_are_kept")
 class WithdrawalSendsTheNextToTheEnd(SemaphoreCore):
-    """The one behind a cancelled waiter loses its place in line."""
+    """The one behind a cancelled waiter loses its position in the queue."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         ended = super().withdraw(request)
-        if ended == [] and self.line:
-            self.line.move_to_end(next(iter(self.line)))
+        if ended == [] and self.queue:
+            self.queue.move_to_end(next(iter(self.queue)))
         return ended
 
 
@@ -221,7 +221,7 @@ class SignalsForNobodyAreLost(SemaphoreCore):
     """A signal that finds nobody waiting is forgotten, and the next one to wait sleeps on."""
 
     def give_back(self, claim: int) -> None:
-        if self.line:
+        if self.queue:
             super().give_back(claim)
 
 
@@ -234,7 +234,7 @@ class ResizingMakesItBounded(SemaphoreCore):
         return self.settle()
 
 
-@fault(SignalsSpec, "core", refuted_by="who_stays_in_line_is_served")
+@fault(SignalsSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class SignalsAreNotPassedOn(SemaphoreCore):
     """Signals pile up, and those who wait for them already are not told."""
 

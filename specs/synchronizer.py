@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from structsync import Status
-from structsync._core.request import Request
+from structsync._core.queue.request import Request
 from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
 
 from ._switches import CALLS, Defect, Switches, granted
@@ -52,7 +52,7 @@ class SynchronizerSpec(Spec):
         self.inside = tuple(sorted((*self.inside, *granted(list(self.ended)))))
 
     def waiting(self) -> list[str]:
-        return [*self.core.line(0), *self.core.line(1)]
+        return [*self.core.queue(0), *self.core.queue(1)]
 
     def is_closed(self, who: str) -> bool:
         at, name = CALLS[who]
@@ -72,9 +72,9 @@ class SynchronizerSpec(Spec):
         return {"joins here", "joins there"} <= {*self.waiting()} and not self.inside
 
     def describe(self) -> Mapping[str, object]:
-        lines = {f"line {at}": ", ".join(self.core.line(at)) or "-" for at in range(2)}
+        queues = {f"queue {at}": ", ".join(self.core.queue(at)) or "-" for at in range(2)}
         inside = ", ".join(self.inside) or "-"
-        return lines | {"inside": inside, "lit": self.core.lit, "ruled": self.core.ruled}
+        return queues | {"inside": inside, "lit": self.core.lit, "ruled": self.core.ruled}
 
     # ==== Actions ====
 
@@ -153,16 +153,16 @@ class SynchronizerSpec(Spec):
 
     @step
     def a_call_ends_once(self, before: Any) -> bool:
-        """All that ended did so once, and stand in no line any more (I4)."""
+        """All that ended did so once, and stand in no queue any more (I4)."""
         whose = [one.waiter for one in self.ended]
         return len(whose) == len({*whose}) and not {*whose} & {*self.waiting()}
 
     @step
     def places_are_kept(self, before: Any) -> bool:
-        """Nobody loses a place in line but by ending, and newcomers stand at the end (I2)."""
+        """Nobody loses a position in the queue but by ending, and newcomers stand at the end (I2)."""
         ended = [one.waiter for one in self.ended]
         return all(
-            invariants.places_are_kept(before.core.line(at), ended, self.core.line(at))
+            invariants.places_are_kept(before.core.queue(at), ended, self.core.queue(at))
             for at in range(2)
         )
 

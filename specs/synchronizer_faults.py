@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from structsync._core.arbiter import Left
-from structsync._core.entry import Call, Invocation
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
-from structsync._core.synchronizer import Rules
+from structsync._core.monitors.entry import Call, Invocation
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.monitors.synchronizer import Rules
+from structsync._core.queue.arbiter import ToSettle
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._switches import CALLS, Ended, Switches
@@ -50,7 +50,7 @@ class AsksNewcomers(MonitorCore):
 
 @fault(SynchronizerSpec, "core", refuted_by="at_most_one_is_on")
 class DisabledOnArrivalOnly(Switches):
-    """Whoever is next in line is not asked again: between the look and the start another has started."""
+    """Whoever is next in the queue is not asked again: between the look and the start another has started."""
 
     monitor = AsksNewcomers
 
@@ -59,8 +59,8 @@ class TakesTheOccupied(Rules):
     __slots__ = ()
 
     def next_call(self) -> Call | None:
-        line = self.arbiter.line.values()
-        return cast("Call | None", next((one for one in line if one.group is self), None))
+        queue = self.arbiter.queue.values()
+        return cast("Call | None", next((one for one in queue if one.group is self), None))
 
 
 @fault(SynchronizerSpec, "core", refuted_by="one_inside_each_monitor")
@@ -107,7 +107,7 @@ class TheErrorOfATriggerIsSwallowed(Switches):
 class TellsTwice(Rules):
     __slots__ = ()
 
-    def left(self, request: Request[Any]) -> Sequence[Left]:
+    def left(self, request: Request[Any]) -> Sequence[ToSettle]:
         return [*super().left(request)] * 2
 
 
@@ -132,15 +132,15 @@ class PlacesAreNotKept(Switches):
 
     def withdraw(self, who: str) -> Ended:
         ended = super().withdraw(who)
-        line = self.monitors[CALLS[who][0]].line
-        for ticket in list(line)[:1]:
-            line.move_to_end(ticket)
+        queue = self.monitors[CALLS[who][0]].queue
+        for ticket in list(queue)[:1]:
+            queue.move_to_end(ticket)
         return ended
 
 
 class HeadBlocks(MonitorCore):
     def candidates(self) -> Iterable[Request[Invocation]]:
-        return list(self.line.values())[:1]
+        return list(self.queue.values())[:1]
 
 
 @fault(SynchronizerSpec, "core", refuted_by="what_no_rule_concerns_is_served")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.wait_queue import WaitQueueCore
+from structsync._core.primitives.wait_queue import WaitQueueCore
 from structsync.checking import action, invariant, leads_to, start, step
 
 from .common import FifoSpec
@@ -20,12 +20,12 @@ WAITERS = ("a", "b", "c", "d", "e", "f")
 
 
 def idle(spec: WaitQueueSpec) -> list[str]:
-    line = spec.in_line()
-    return [who for who in WAITERS if who not in line] if spec.core.cause is None else []
+    queue = spec.in_queue()
+    return [who for who in WAITERS if who not in queue] if spec.core.cause is None else []
 
 
 def waiting(spec: WaitQueueSpec) -> list[str]:
-    return spec.in_line()
+    return spec.in_queue()
 
 
 class WaitQueueSpec(FifoSpec):
@@ -79,12 +79,12 @@ class WaitQueueSpec(FifoSpec):
     @step
     def a_wake_wakes_as_many_as_it_says(self, before: Any) -> bool:
         """`wake(n)` ends n waits, or all if there are fewer, and nothing else does."""
-        return len(self.granted()) == min(self.wanted, len(before.in_line()))
+        return len(self.granted()) == min(self.wanted, len(before.in_queue()))
 
     # ==== Temporal properties ====
 
     @leads_to(who=WAITERS)
-    def who_stays_in_line_is_woken(self, who: str) -> tuple[bool, bool]:
+    def who_stays_in_queue_is_woken(self, who: str) -> tuple[bool, bool]:
         """If somebody keeps waking, whoever waits is woken some day, or gives up, or is told."""
-        waits = who in self.in_line()
+        waits = who in self.in_queue()
         return waits, not waits

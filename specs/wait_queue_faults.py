@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import Any
 
 from structsync import Status
-from structsync._core.request import Request
-from structsync._core.wait_queue import WaitQueueCore
+from structsync._core.primitives.wait_queue import WaitQueueCore
+from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst, break_only
@@ -40,7 +40,7 @@ class WakesAreKept(WaitQueueCore):
     """A wake that finds nobody lets the next one pass, who had nothing to wait for (N12: tokio#5396)."""
 
     def wake(self, count: int | None) -> Ended:
-        self.wakes = len(self.line) if count is None else count
+        self.wakes = len(self.queue) if count is None else count
         return self.settle()
 
 
@@ -52,7 +52,7 @@ class WakeAllStopsEarly(WaitQueueCore):
         return super().wake(3 if count is None else count)
 
 
-@fault(WaitQueueSpec, "core", refuted_by="who_stays_in_line_is_woken")
+@fault(WaitQueueSpec, "core", refuted_by="who_stays_in_queue_is_woken")
 class NewestIsWoken(WaitQueueCore):
     """The wake goes to the newest; the oldest sleeps for ever."""
 
@@ -82,7 +82,7 @@ class CloseWakesOne(WaitQueueCore):
         return ended
 
 
-@fault(WaitQueueSpec, "core", refuted_by="grants_follow_the_line")
+@fault(WaitQueueSpec, "core", refuted_by="grants_follow_the_queue")
 class SecondGoesFirst(WaitQueueCore):
     """Several are woken, but not in the order in which they came."""
 

@@ -1,56 +1,56 @@
 """Synchronization for trio, with the checking built in.
 
-Map of the package, from the inside out:
+Map of the package, from the inside out; each folder imports from those above it only:
 
-* ``_core``: the pure decisions, without trio: requests, policies, one core per primitive.
-* ``_park``, ``_park_together``: the only modules that park tasks; the first alone wakes them.
-* ``primitive``, ``semaphore``, ``lock``, ``condition``, ...: the public classes, without decisions.
-* ``claims``: several resources in one step.
-* ``scope``, ``events``: what ends primitives, and what tells of them.
-* ``checking``, ``report``, ``cli``: specification modules, the model checker, its reports.
+* ``_core``: the pure decisions, without trio: ``queue`` (requests, policies, the arbiter),
+  ``primitives`` (one core each), ``monitors`` (entries, guards, rules).
+* ``_runtime``: the only code that parks and wakes tasks, in ``parking`` and ``parking_together``.
+* ``_primitives``: the public classes, without decisions.
+* ``checking``, ``report``: specification modules, the model checker, its reports.
+* ``testing``, ``cli``: the schedule explorer, the pytest plugin, the command.
 """
 
-from ._core.arbiter import Arbiter as Arbiter
-from ._core.entry import Invocation as Invocation
-from ._core.request import Status as Status
-from ._errors import PermitLeakError as PermitLeakError
-from ._errors import RequestWithdrawn as RequestWithdrawn
-from .barrier import Barrier as Barrier
-from .barrier import BarrierStatistics as BarrierStatistics
-from .capacity_limiter import CapacityLimiter as CapacityLimiter
-from .capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
-from .claims import AllOf as AllOf
-from .claims import AnyOf as AnyOf
-from .claims import Claim as Claim
-from .claims import acquire_all as acquire_all
-from .claims import acquire_any as acquire_any
-from .condition import Condition as Condition
-from .condition import ConditionStatistics as ConditionStatistics
-from .entries import Entry as Entry
-from .entries import EntryMethod as EntryMethod
-from .entries import entry as entry
-from .events import Event as Event
-from .events import observe as observe
-from .latch import Latch as Latch
-from .latch import LatchStatistics as LatchStatistics
-from .lock import Lock as Lock
-from .lock import LockStatistics as LockStatistics
-from .monitor import Monitor as Monitor
-from .monitor import MonitorStatistics as MonitorStatistics
-from .monitor_condition import MonitorCondition as MonitorCondition
-from .parker import Parker as Parker
-from .parker import ParkerStatistics as ParkerStatistics
-from .primitive import Primitive as Primitive
-from .primitive import PrimitiveStatistics as PrimitiveStatistics
-from .request import Request as Request
-from .rwlock import RWLock as RWLock
-from .rwlock import RWLockStatistics as RWLockStatistics
-from .scope import Scope as Scope
-from .scope import open_scope as open_scope
-from .semaphore import Semaphore as Semaphore
-from .semaphore import SemaphoreStatistics as SemaphoreStatistics
-from .synchronizer import Synchronizer as Synchronizer
-from .wait_queue import WaitQueue as WaitQueue
+from ._core.monitors.entry import Invocation as Invocation
+from ._core.queue.arbiter import Arbiter as Arbiter
+from ._core.queue.request import Status as Status
+from ._primitives.barrier import Barrier as Barrier
+from ._primitives.barrier import BarrierStatistics as BarrierStatistics
+from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
+from ._primitives.capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
+from ._primitives.condition import Condition as Condition
+from ._primitives.condition import ConditionStatistics as ConditionStatistics
+from ._primitives.entries import Entry as Entry
+from ._primitives.entries import EntryMethod as EntryMethod
+from ._primitives.entries import entry as entry
+from ._primitives.groups import AllOf as AllOf
+from ._primitives.groups import AnyOf as AnyOf
+from ._primitives.groups import Claim as Claim
+from ._primitives.groups import acquire_all as acquire_all
+from ._primitives.groups import acquire_any as acquire_any
+from ._primitives.latch import Latch as Latch
+from ._primitives.latch import LatchStatistics as LatchStatistics
+from ._primitives.lock import Lock as Lock
+from ._primitives.lock import LockStatistics as LockStatistics
+from ._primitives.monitor import Monitor as Monitor
+from ._primitives.monitor import MonitorStatistics as MonitorStatistics
+from ._primitives.monitor_condition import MonitorCondition as MonitorCondition
+from ._primitives.parker import Parker as Parker
+from ._primitives.parker import ParkerStatistics as ParkerStatistics
+from ._primitives.rwlock import RWLock as RWLock
+from ._primitives.rwlock import RWLockStatistics as RWLockStatistics
+from ._primitives.scope import Scope as Scope
+from ._primitives.scope import open_scope as open_scope
+from ._primitives.semaphore import Semaphore as Semaphore
+from ._primitives.semaphore import SemaphoreStatistics as SemaphoreStatistics
+from ._primitives.synchronizer import Synchronizer as Synchronizer
+from ._primitives.wait_queue import WaitQueue as WaitQueue
+from ._runtime.errors import PermitLeakError as PermitLeakError
+from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
+from ._runtime.events import Event as Event
+from ._runtime.events import observe as observe
+from ._runtime.primitive import Primitive as Primitive
+from ._runtime.primitive import PrimitiveStatistics as PrimitiveStatistics
+from ._runtime.request import Request as Request
 
 __all__ = [
     "AllOf",

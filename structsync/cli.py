@@ -16,9 +16,9 @@ from typing import Any
 import click
 from rich.console import Console
 
-from structsync.checking import Loaded, SpecError, _manifest, load, shipped_specs
-from structsync.checking._output import document, write_reports
-from structsync.checking._suite import (
+from .checking import Loaded, SpecError, _manifest, load, shipped_specs
+from .checking._output import document, write_reports
+from .checking._suite import (
     EXIT_UNFINISHED,
     EXIT_USAGE,
     Options,
@@ -26,8 +26,8 @@ from structsync.checking._suite import (
     Suite,
     exit_code,
 )
-from structsync.checking._terminal import ProgressLine, counterexamples, print_runs
-from structsync.testing._command import explore
+from .checking._terminal import ProgressLine, counterexamples, print_runs
+from .testing._command.command import explore
 
 #: More states than this take gigabytes; a spec without bounds should end by itself before that.
 DEFAULT_MAX_STATES = 5_000_000

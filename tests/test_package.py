@@ -27,7 +27,7 @@ PACKAGE = Path(structsync.__file__).parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 # The one module that may touch trio's scheduler, and says for which versions of trio.
-SCHEDULER = PACKAGE / "testing" / "_scheduler.py"
+SCHEDULER = PACKAGE / "testing" / "_execution" / "loop_engine.py"
 # Classes that users are meant to subclass.
 BASES = {"Arbiter", "Primitive", "PrimitiveStatistics", "Monitor"}
 
@@ -112,7 +112,12 @@ def test_the_core_imports_the_standard_library_alone() -> None:
 
 @pytest.mark.parametrize(
     "source",
-    ["import trio", "from trio import lowlevel", "from .. import _park", "import structsync._park"],
+    [
+        "import trio",
+        "from trio import lowlevel",
+        "from ... import _runtime",
+        "import structsync._runtime.parking",
+    ],
 )
 def test_a_foreign_import_in_the_core_is_found(source: str) -> None:
     assert foreign_imports("import math\nfrom .arbiter import Arbiter\n" + source)
@@ -128,8 +133,8 @@ def sleepers(name: str) -> set[str]:
 
 
 def test_two_modules_park_and_one_wakes() -> None:
-    assert sleepers("wait_task_rescheduled") == {"_park", "_park_together"}
-    assert sleepers("reschedule(") == {"_park"}
+    assert sleepers("wait_task_rescheduled") == {"parking", "parking_together"}
+    assert sleepers("reschedule(") == {"parking"}
 
 
 def private_names_of_trio(source: str) -> list[str]:

@@ -31,7 +31,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from structsync import cli
-from structsync.testing import _plugin
+from structsync.testing._pytest import plugin
 
 # -P: the installed package, not the folder of that name in the repository
 _PROGRAMS = {
@@ -43,7 +43,7 @@ _ENVIRONMENT = {
     "COLUMNS": "100",
     "PYTEST_ADDOPTS": "--no-header",
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "PYTEST_PLUGINS": _plugin.__name__,
+    "PYTEST_PLUGINS": plugin.__name__,
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 _TOKEN = re.compile(r"\bx1[at]:[^:\s]*:\d+\.[0-9a-f]{4}")

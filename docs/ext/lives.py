@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
-from structsync._core.condition import ConditionCore
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.request import Request
 
 # Everything that can happen to a request happens within so many steps: one to grant or to end it,
 # one ahead of it, and one afterwards that must not change anything.
@@ -58,7 +58,7 @@ def edges(worlds: Iterable[Callable[[], World]]) -> Edges:
     return found
 
 
-# ==== a request in any line ====
+# ==== a request in any queue ====
 
 
 def at_once() -> World:
@@ -68,7 +68,7 @@ def at_once() -> World:
     return World("asked, and it fits", lambda: ours.status, acts)
 
 
-def in_line() -> World:
+def in_queue() -> World:
     core = SemaphoreCore(1, max_value=2)
     core.submit(1)
     ahead = core.submit(2)
@@ -91,7 +91,7 @@ def behind_an_owner() -> World:
     return World("asked, and it has to wait", lambda: ours.status, acts)
 
 
-REQUEST = (at_once, in_line, behind_an_owner)
+REQUEST = (at_once, in_queue, behind_an_owner)
 
 
 # ==== a wait on a condition, which has two stages ====
@@ -111,11 +111,11 @@ class Waits:
         request, _ = self.condition.wait(name, name)
         return request
 
-    def is_in_line(self, request: Request[Any]) -> bool:
-        return any(one is request for one in self.condition.line.values())
+    def is_in_queue(self, request: Request[Any]) -> bool:
+        return any(one is request for one in self.condition.queue.values())
 
     def stage(self, request: Request[Any]) -> str:
-        if self.is_in_line(request):
+        if self.is_in_queue(request):
             return "waiting"
         if self.lock.owner == request.claim:
             return "returns" if request.status == "granted" else "raises"
@@ -131,7 +131,7 @@ class Waits:
         self.lock.release(self.lock.owner)
 
     def cancel_notified(self, request: Request[Any]) -> None:
-        if not self.is_in_line(request):
+        if not self.is_in_queue(request):
             self.condition.cancel(request)
 
 

@@ -16,7 +16,7 @@ How to write one that can be confirmed:
 * numbers and short lists of numbers as parameters, and the core is built inside;
 * claimants are ints as well: the core only compares them, so an int stands for any name.
 
-What this cannot see: longer lines than the bound, and anything about trio. The first is what the
+What this cannot see: longer queues than the bound, and anything about trio. The first is what the
 stateful tests are for, the second what the tests of the shells are for.
 
 ``tests/claims`` runs them. A claim counts only with the verdict *confirmed*: no counterexample, but

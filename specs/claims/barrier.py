@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.barrier import BarrierCore
+from structsync._core.primitives.barrier import BarrierCore
 
-from ._line import BOUND, all_are, claims_of, waiters_of
+from ._queue import BOUND, all_are, claims_of, waiters_of
 
 
 def barrier(parties: int, waiting: int) -> BarrierCore:
@@ -28,19 +28,19 @@ def a_round_is_full_with_its_last_party(parties: int, waiting: int) -> None:
 def a_full_round_goes_in_and_each_has_a_number(parties: int) -> None:
     assert 1 <= parties <= BOUND
     core = barrier(parties, parties)
-    granted = core.trip()
+    granted = core.release_round()
     assert all_are(Status.GRANTED, granted)
     assert waiters_of(granted) == list(range(parties))
     assert claims_of(granted) == list(range(parties))
     assert core.places == 0
-    assert not core.line
+    assert not core.queue
 
 
 def a_party_that_leaves_is_not_counted(waiting: int, place: int) -> None:
     assert 1 <= waiting <= BOUND
     assert 0 <= place < waiting
     core = barrier(waiting + 1, waiting)
-    assert core.withdraw(core.line[place]) == []
+    assert core.withdraw(core.queue[place]) == []
     core.enqueue(None)
     assert not core.full
 
@@ -49,13 +49,13 @@ def a_party_that_deserts_takes_the_others_along(waiting: int, place: int) -> Non
     assert 1 <= waiting <= BOUND
     assert 0 <= place < waiting
     core = barrier(waiting + 1, waiting)
-    broken = core.desert(core.line[place], "broken")
+    broken = core.leave_and_break(core.queue[place], "broken")
     assert broken is not None
     assert len(broken) == waiting - 1
     assert all_are(Status.BROKEN, broken)
     assert core.broken
     assert core.cause == "broken"
-    assert not core.line
+    assert not core.queue
 
 
 def a_reset_begins_anew_unless_it_is_closed(waiting: int, closed: bool, broken: bool) -> None:
@@ -68,4 +68,4 @@ def a_reset_begins_anew_unless_it_is_closed(waiting: int, closed: bool, broken: 
     core.reset("reset")
     assert not core.broken
     assert core.cause == ("closed" if closed else None)
-    assert not core.line
+    assert not core.queue

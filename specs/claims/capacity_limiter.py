@@ -5,18 +5,18 @@ Ints stand for the borrowers: those who hold a token are 0, 1, ... and those who
 
 from __future__ import annotations
 
-from structsync._core.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import BOUND, claims_of, index_is_exact, with_line
+from ._queue import BOUND, claims_of, index_is_exact, with_queue
 
 
 def limiter(total: int, lent: int, waiting: int) -> CapacityLimiterCore:
-    """A limiter with so many tokens, so many of them lent, and so many borrowers in line."""
+    """A limiter with so many tokens, so many of them lent, and so many borrowers in the queue."""
     core = CapacityLimiterCore(total)
     for borrower in range(lent):
         core.admit(borrower)
-    return with_line(core, range(lent, lent + waiting))
+    return with_queue(core, range(lent, lent + waiting))
 
 
 def a_grant_needs_a_spare_token(total: int, lent: int) -> None:
@@ -38,7 +38,7 @@ def a_borrower_is_lent_one_token_at_most(total: int, lent: int, who: int) -> Non
     try:
         core.enqueue(who)
     except RuntimeError:
-        assert not core.line
+        assert not core.queue
         assert len(core.borrowers) == lent
     else:
         raise AssertionError("queued")
@@ -70,7 +70,7 @@ def a_token_that_was_not_borrowed_cannot_be_given_back(
         core.release(who)
     except RuntimeError:
         assert list(core.borrowers) == list(range(lent))
-        assert len(core.line) == waiting
+        assert len(core.queue) == waiting
     else:
         raise AssertionError("given back")
 

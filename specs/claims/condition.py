@@ -1,4 +1,4 @@
-"""A notification arrives: it moves a waiter to the lock's line, and outlives its cancellation.
+"""A notification arrives: it moves a waiter to the lock's queue, and outlives its cancellation.
 
 The waiters are numbered in the order of their arrival; the lock has an owner all the time, as it has
 whenever somebody notifies.
@@ -7,11 +7,11 @@ whenever somebody notifies.
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.condition import ConditionCore
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.request import Request
 
-from ._line import BOUND, all_are, index_is_exact, waiters_of
+from ._queue import BOUND, all_are, index_is_exact, waiters_of
 
 OWNER = "owner"
 
@@ -30,7 +30,7 @@ def condition(waiting: int) -> tuple[ConditionCore, list[Request[int]]]:
 def indexes_are_exact(core: ConditionCore) -> bool:
     """Also: the lock knows of the condition exactly while somebody waits there."""
     known = core in core.lock.conditions
-    return index_is_exact(core) and index_is_exact(core.lock) and known == bool(core.line)
+    return index_is_exact(core) and index_is_exact(core.lock) and known == bool(core.queue)
 
 
 def only_the_owner_of_the_lock_may_wait_or_notify(owner: int, who: int) -> None:
@@ -64,7 +64,7 @@ def a_wait_gives_the_lock_up_in_the_same_step(others: int) -> None:
     assert core.lock.owner == (0 if others else None)
 
 
-def a_notification_moves_the_oldest_to_the_end_of_the_locks_line(
+def a_notification_moves_the_oldest_to_the_end_of_the_locks_queue(
     waiting: int, ahead: int, count: int
 ) -> None:
     assert 0 <= waiting <= BOUND
@@ -85,7 +85,7 @@ def notifying_all_moves_all(waiting: int) -> None:
     core, requests = condition(waiting)
     assert core.notify(None) == []
     assert core.lock.waiting() == requests
-    assert not core.line
+    assert not core.queue
     assert not core.lock.conditions
 
 
@@ -99,7 +99,7 @@ def a_cancelled_notification_passes_to_the_oldest_not_notified(
     place = requests[who].ticket
     assert core.cancel(requests[who]) == []
     heir = requests[count]
-    assert core.lock.line.get(place) is heir  # its ticket, not the end of the line
+    assert core.lock.queue.get(place) is heir  # its ticket, not the end of the queue
     assert heir.ticket == place
     assert core.waiting() == requests[count + 1 :]
     notified = [*requests[:who], heir, *requests[who + 1 : count]]
@@ -150,8 +150,8 @@ def breaking_the_lock_reaches_every_waiter(waiting: int, count: int) -> None:
     assert core.lock.owner_exited(OWNER, "exited") == requests
     assert all_are(Status.BROKEN, requests)
     assert all(request.cause == "exited" for request in requests)
-    assert not core.line
-    assert not core.lock.line
+    assert not core.queue
+    assert not core.lock.queue
     assert not core.lock.conditions
 
 
@@ -164,7 +164,7 @@ def closing_a_condition_spares_those_already_notified(waiting: int, count: int) 
     assert all_are(Status.PENDING, requests[:count])
     assert all_are(Status.BROKEN, requests[count:])
     assert all(request.cause == core.cause == "closed" for request in requests[count:])
-    assert not core.line
+    assert not core.queue
     assert waiters_of(core.lock.waiting()) == list(range(waiting))
     assert indexes_are_exact(core)
 

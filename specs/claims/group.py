@@ -6,11 +6,11 @@ Two semaphores stand for two primitives: a group asks only whether a claim fits.
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.group import Claims, carry_on
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.group import Claims, settle_transitively
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import all_are
+from ._queue import all_are
 
 
 def all_that_is_there_is_taken_or_nothing(first: int, second: int, one: int, other: int) -> None:
@@ -24,12 +24,12 @@ def all_that_is_there_is_taken_or_nothing(first: int, second: int, one: int, oth
     if one <= first and other <= second:
         assert all_are(Status.GRANTED, group.members)
         assert (a.value, b.value) == (first - one, second - other)
-        assert not a.line
-        assert not b.line
+        assert not a.queue
+        assert not b.queue
     else:
         assert all_are(Status.PENDING, group.members)
         assert (a.value, b.value) == (first, second)
-        assert len(a.line) == len(b.line) == 1
+        assert len(a.queue) == len(b.queue) == 1
     assert nothing_grantable_waits(a)
     assert nothing_grantable_waits(b)
 
@@ -47,7 +47,7 @@ def a_choice_takes_one_of_what_is_there(first: int, second: int, one: int, other
         assert (a.value, b.value) == (first, second - other)
     else:
         assert (a.value, b.value) == (first, second)
-        assert len(a.line) == len(b.line) == 1
+        assert len(a.queue) == len(b.queue) == 1
     assert nothing_grantable_waits(a)
     assert nothing_grantable_waits(b)
 
@@ -58,8 +58,8 @@ def what_comes_back_is_granted_with_what_is_there(back: int, second: int, other:
     a, b = SemaphoreCore(0), SemaphoreCore(second)
     group = Claims(True, [(a, 1), (b, other)])
     group.submit()
-    carry_on(a.release(1))
-    carry_on(b.release(back))
+    settle_transitively(a.release(1))
+    settle_transitively(b.release(back))
     if second + back >= other:
         assert all_are(Status.GRANTED, group.members)
         assert (a.value, b.value) == (0, second + back - other)
@@ -68,21 +68,21 @@ def what_comes_back_is_granted_with_what_is_there(back: int, second: int, other:
         assert (a.value, b.value) == (1, second + back)
 
 
-def a_choice_that_is_granted_leaves_the_other_line(back: int, one: int, at_first: bool) -> None:
+def a_choice_that_is_granted_leaves_the_other_queue(back: int, one: int, at_first: bool) -> None:
     assert back >= 1
     assert one >= 1
     cores = [SemaphoreCore(0), SemaphoreCore(0)]
     group = Claims(False, [(core, one) for core in cores])
     group.submit()
     core = cores[0] if at_first else cores[1]
-    carry_on(core.release(back))
+    settle_transitively(core.release(back))
     if back >= one:
         assert core.value == back - one
-        assert [len(each.line) for each in cores] == [0, 0]
+        assert [len(each.queue) for each in cores] == [0, 0]
         assert len(group.granted()) == 1
     else:
         assert core.value == back
-        assert [len(each.line) for each in cores] == [1, 1]
+        assert [len(each.queue) for each in cores] == [1, 1]
 
 
 def whoever_stood_behind_a_withdrawn_group_is_let_in(behind: int, there: int) -> None:
@@ -93,7 +93,7 @@ def whoever_stood_behind_a_withdrawn_group_is_let_in(behind: int, there: int) ->
     waiting = b.submit(behind)
     assert b.value == there  # it stands behind the group
     first = group.members[0]
-    carry_on([first, *(a.withdraw(first) or [])])
+    settle_transitively([first, *(a.withdraw(first) or [])])
     assert all_are(Status.WITHDRAWN, group.members)
     assert all_are(Status.GRANTED, [waiting])
     assert b.value == there - behind

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.latch import LatchCore
+from structsync._core.primitives.latch import LatchCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import BOUND, all_are, with_line
+from ._queue import BOUND, all_are, with_queue
 
 
 def a_count_lets_all_in_exactly_at_zero(count: int, waiting: int, n: int) -> None:
     assert 1 <= n <= count
     assert 0 <= waiting <= BOUND
-    core = with_line(LatchCore(count), [0] * waiting)
+    core = with_queue(LatchCore(count), [0] * waiting)
     granted = core.release(n)
     assert core.count == count - n
     assert len(granted) == (waiting if n == count else 0)

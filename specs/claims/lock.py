@@ -6,17 +6,17 @@ Ints stand for the claimants: the core only asks whether two of them are equal.
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.lock import LockCore
+from structsync._core.primitives.lock import LockCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import BOUND, all_are, claims_of, distinct, index_is_exact, with_line
+from ._queue import BOUND, all_are, claims_of, distinct, index_is_exact, with_queue
 
 
 def owned_by(owner: int, names: list[int]) -> LockCore:
-    """A lock that has an owner, and others in line."""
+    """A lock that has an owner, and others in the queue."""
     core = LockCore()
     core.admit(owner)
-    return with_line(core, names)
+    return with_queue(core, names)
 
 
 def only_the_owner_gives_back(owner: int, names: list[int], who: int) -> None:
@@ -69,7 +69,7 @@ def a_newcomer_waits_while_there_is_an_owner(owner: int, names: list[int], who: 
 
 
 def a_second_claim_is_refused_and_changes_nothing(waiting: int, who: int) -> None:
-    assert 0 <= who <= waiting <= BOUND  # the owner is 0, and those in line follow
+    assert 0 <= who <= waiting <= BOUND  # the owner is 0, and those in the queue follow
     core = owned_by(0, list(range(1, waiting + 1)))
     try:
         core.enqueue(who)
@@ -86,7 +86,7 @@ def who_withdrew_may_claim_again(owner: int, names: list[int], place: int) -> No
     assert 0 <= place < len(names)
     assert distinct([owner, *names])
     core = owned_by(owner, names)
-    assert core.withdraw(core.line[place]) == []
+    assert core.withdraw(core.queue[place]) == []
     assert names[place] not in core.pending
     core.enqueue(names[place])
     assert claims_of(core.waiting()) == [*names[:place], *names[place + 1 :], names[place]]
@@ -119,7 +119,7 @@ def an_owner_that_exits_breaks_the_lock_and_all_who_wait(owner: int, names: list
     assert claims_of(ended) == names
     assert all_are(Status.BROKEN, ended)
     assert core.cause == "exited"
-    assert not core.line
+    assert not core.queue
 
 
 def another_that_exits_leaves_the_lock_in_service(owner: int, names: list[int], who: int) -> None:

@@ -8,18 +8,18 @@ from __future__ import annotations
 from itertools import count
 
 from structsync import Status
-from structsync._core.entry import EntryCore, Guard, Invocation
-from structsync._core.hoare import HoareConditionCore
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.queue.request import Request
 
-from ._line import BOUND, all_are, waiters_of
+from ._queue import BOUND, all_are, waiters_of
 
 OWNER = "owner"
 
 
 def occupied(entry: EntryCore, waiting: int) -> tuple[MonitorCore, list[Request[Invocation]]]:
-    """A monitor with somebody inside and so many calls of an entry in line."""
+    """A monitor with somebody inside and so many calls of an entry in the queue."""
     core = MonitorCore()
     core.admit(Invocation(EntryCore("other"), OWNER))
     return core, [core.enqueue(Invocation(entry, n), waiter=n) for n in range(waiting)]
@@ -38,9 +38,10 @@ def raises_if(broken: bool) -> bool:
 
 
 def index_is_exact(core: MonitorCore) -> bool:
-    """The lines of the entries hold those in line, each in its place."""
-    return sum(map(len, core.lines.values())) == len(core.line) and all(
-        core.lines[request.claim.entry][ticket] is request for ticket, request in core.line.items()
+    """The queues of the entries hold those in the queue, each in its place."""
+    return sum(map(len, core.queues.values())) == len(core.queue) and all(
+        core.queues[request.claim.entry][ticket] is request
+        for ticket, request in core.queue.items()
     )
 
 
@@ -62,7 +63,7 @@ def only_who_is_inside_leaves(owner: int, who: int) -> None:
 def of_those_permitted_the_oldest_is_next(waiting: int, first: int) -> None:
     assert 0 <= waiting <= BOUND
     assert 0 <= first <= BOUND  # the oldest that is permitted, if it is there
-    guard = Guard(lambda call: call.task >= first, particular=True)
+    guard = Guard(lambda call: call.task >= first, reads_request=True)
     core, _ = occupied(EntryCore("x", guard), waiting)
     assert leave(core, OWNER) == ([first] if first < waiting else [])
     assert core.owner == (first if first < waiting else None)
@@ -81,7 +82,7 @@ def a_guard_on_the_state_answers_for_all(waiting: int, is_open: bool) -> None:
 
 def an_error_of_a_guard_ends_its_own_call_only(waiting: int, who: int) -> None:
     assert 0 <= who < waiting <= BOUND
-    guard = Guard(lambda call: call.task > who or raises_if(call.task == who), particular=True)
+    guard = Guard(lambda call: call.task > who or raises_if(call.task == who), reads_request=True)
     core, requests = occupied(EntryCore("x", guard), waiting)
     assert leave(core, OWNER) == [who, who + 1][: waiting - who]
     assert requests[who].status is Status.BROKEN
@@ -98,12 +99,12 @@ def taking_an_entry_out_ends_its_calls_and_no_others(waiting: int, others: int) 
         core.enqueue(Invocation(EntryCore("y"), "z"), waiter="z")
     assert core.remove(entry, "out") == requests
     assert all_are(Status.BROKEN, requests)
-    assert len(core.line) == others
+    assert len(core.queue) == others
     assert index_is_exact(core)
 
 
 def a_signal_passes_the_monitor_on_and_its_sender_is_next(waiting: int) -> None:
-    assert 0 <= waiting <= BOUND  # in line, and behind both
+    assert 0 <= waiting <= BOUND  # in the queue, and behind both
     core, _ = occupied(EntryCore("x"), 0)
     condition = HoareConditionCore(core)  # type: ignore[arg-type]  # it has all of a lock
     condition.wait(Invocation(core.reentry, OWNER), "waiter")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.parker import Busy, ParkerCore
+from structsync._core.primitives.parker import Busy, ParkerCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import BOUND
+from ._queue import BOUND
 
 
 def parker(unblocks: int, blocked: bool) -> ParkerCore:
@@ -64,7 +64,7 @@ def a_second_waiter_is_refused_and_the_first_keeps_waiting(first: int, second: i
 def a_block_that_is_withdrawn_uses_no_unblock(unblocks: int) -> None:
     assert 1 <= unblocks <= BOUND
     core = parker(0, blocked=True)
-    assert core.withdraw(core.line[0]) == []
+    assert core.withdraw(core.queue[0]) == []
     for _ in range(unblocks):
         assert core.release(None) == []
     assert core.unblocks == unblocks

@@ -1,26 +1,26 @@
 """Who may overtake whom: levels, ageing, and first come first served among equals.
 
-Tickets count from the oldest in line, whose ticket is 0, so ``later`` is how many came after it.
+Tickets count from the oldest in the queue, whose ticket is 0, so ``later`` is how many came after it.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from structsync._core.policy import Priority, make_policy
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.policy import Priority, make_policy
+from structsync._core.queue.request import Request
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import BOUND, claims_of, waiters_of, with_line
+from ._queue import BOUND, claims_of, waiters_of, with_queue
 
 # More than the heap of ranks keeps of those who withdrew: the next one that joins sweeps it.
 MANY = 32
 
 
 def overtakes(ageing: int | None, old: int, later: int, new: int) -> bool:
-    """Whether the newcomer stands before the only one in line, whose priority is ``old``."""
-    core = with_line(SemaphoreCore(0, policy="priority", ageing=ageing), [1], [old])
+    """Whether the newcomer stands before the only one in the queue, whose priority is ``old``."""
+    core = with_queue(SemaphoreCore(0, policy="priority", ageing=ageing), [1], [old])
     core.next_ticket = later
     core.value = 1  # room for one of the two
     return core.admissible(1, new)
@@ -49,11 +49,11 @@ def among_equals_the_first_to_come_is_first(ageing: int | None, level: int, late
     assert not overtakes(ageing, level, later, level)
 
 
-def a_line_of_levels_is_served_in_the_order_of_rank(levels: list[int], room: int) -> None:
+def a_queue_of_levels_is_served_in_the_order_of_rank(levels: list[int], room: int) -> None:
     assert len(levels) <= BOUND
     assert room >= 1
     core = SemaphoreCore(0, policy="priority", ageing=None)
-    order = waiters_of(with_line(core, [1] * len(levels), levels).release(room))
+    order = waiters_of(with_queue(core, [1] * len(levels), levels).release(room))
     served = [(levels[who], who) for who in order]
     left = [(levels[who], who) for who in waiters_of(core.waiting())]
     assert len(served) == min(room, len(levels))
@@ -64,8 +64,8 @@ def a_line_of_levels_is_served_in_the_order_of_rank(levels: list[int], room: int
 def a_withdrawn_rank_does_not_block_the_others(levels: list[int], who: int) -> None:
     assert len(levels) <= BOUND
     assert 0 <= who < len(levels)
-    core = with_line(SemaphoreCore(0, policy="priority"), [1] * len(levels), levels)
-    core.withdraw(core.line[who])
+    core = with_queue(SemaphoreCore(0, policy="priority"), [1] * len(levels), levels)
+    core.withdraw(core.queue[who])
     served = waiters_of(core.release(len(levels)))
     assert len(served) == len(levels) - 1
     assert who not in served
@@ -73,17 +73,17 @@ def a_withdrawn_rank_does_not_block_the_others(levels: list[int], who: int) -> N
 
 def a_withdrawn_rank_does_not_hold_up_a_newcomer(first: int, second: int, new: int) -> None:
     assert first != second
-    core = with_line(SemaphoreCore(0, policy="priority", ageing=None), [1], [first])
-    core.withdraw(core.line[0])
+    core = with_queue(SemaphoreCore(0, policy="priority", ageing=None), [1], [first])
+    core.withdraw(core.queue[0])
     core.enqueue(1, second)
     core.value = 1
     assert core.admissible(1, new) == (new < second)
 
 
-def dropping_many_withdrawn_ranks_forgets_nobody_in_line(levels: list[int]) -> None:
+def dropping_many_withdrawn_ranks_forgets_nobody_in_queue(levels: list[int]) -> None:
     assert len(levels) == BOUND
     assert all(level >= 0 for level in levels)
-    core = with_line(SemaphoreCore(0, policy="priority", ageing=None), [1, 1], levels[:2])
+    core = with_queue(SemaphoreCore(0, policy="priority", ageing=None), [1, 1], levels[:2])
     assert isinstance(core.policy, Priority)
     core.policy._ranks[:0] = [(-1, ticket) for ticket in range(-MANY, 0)]
     core.enqueue(1, levels[2], waiter=2)
@@ -98,7 +98,7 @@ def a_head_of_better_rank_blocks_those_that_would_fit(value: int, needs: list[in
     assert value >= 0
     assert all(need >= 1 for need in needs)
     core = SemaphoreCore(0, policy="priority", ageing=None)
-    with_line(core, needs, [1, 0])  # the second stands before the first
+    with_queue(core, needs, [1, 0])  # the second stands before the first
     core.value = value
     granted = claims_of(core.settle())
     assert [*granted, *claims_of(core.waiting())] == [needs[1], needs[0]]
@@ -108,14 +108,14 @@ def a_head_of_better_rank_blocks_those_that_would_fit(value: int, needs: list[in
 def eligible_lets_a_newcomer_pass_exactly_if_it_fits(value: int, need: int, n: int) -> None:
     assert n >= 1
     assert need > value
-    core = with_line(SemaphoreCore(value, policy="eligible"), [need])
+    core = with_queue(SemaphoreCore(value, policy="eligible"), [need])
     assert core.admissible(n) == (n <= value)
 
 
 def fifo_lets_nobody_pass(ticket: int, priority: int) -> None:
     assert ticket >= 1
-    core = with_line(SemaphoreCore(0), [1])
-    assert not make_policy("fifo", None).may_pass(core.line, ticket, priority)
-    oldest = next(iter(core.policy.candidates(core.line)))
+    core = with_queue(SemaphoreCore(0), [1])
+    assert not make_policy("fifo", None).may_pass(core.queue, ticket, priority)
+    oldest = next(iter(core.policy.candidates(core.queue)))
     assert isinstance(oldest, Request)
     assert oldest.waiter == 0

@@ -1,41 +1,41 @@
 """A read-write lock has readers or a writer, lets readers in a row in together, and upgrades nobody.
 
-Ints stand for the claimants: those in line are 0, 1, 2, and whoever is inside is negative.
+Ints stand for the claimants: those in the queue are 0, 1, 2, and whoever is inside is negative.
 """
 
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
+from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._line import BOUND, all_are, claims_of, index_is_exact, with_line
+from ._queue import BOUND, all_are, claims_of, index_is_exact, with_queue
 
 WRITER = -1
 
 
 def claims(writes: list[bool]) -> list[Access]:
-    """What those in line want: to write, or to read."""
+    """What those in the queue want: to write, or to read."""
     return [Access(WRITE if one else READ, who) for who, one in enumerate(writes)]
 
 
 def written(writes: list[bool]) -> RWLockCore:
-    """A lock that somebody writes under, and others in line."""
+    """A lock that somebody writes under, and others in the queue."""
     core = RWLockCore()
     core.admit(Access(WRITE, WRITER))
-    return with_line(core, claims(writes))
+    return with_queue(core, claims(writes))
 
 
 def read(readers: int, writes: list[bool]) -> RWLockCore:
-    """A lock that so many hold for reading, and others in line, the first of them to write."""
+    """A lock that so many hold for reading, and others in the queue, the first of them to write."""
     core = RWLockCore()
     for number in range(readers):
         core.admit(Access(READ, -1 - number))
-    return with_line(core, claims(writes))
+    return with_queue(core, claims(writes))
 
 
 def in_a_row(writes: list[bool]) -> int:
-    """How many of the line enter a lock that is free: a writer, or the readers before the first."""
+    """How many of the queue enter a lock that is free: a writer, or the readers before the first."""
     if writes and writes[0]:
         return 1
     return writes.index(True) if True in writes else len(writes)
@@ -48,7 +48,7 @@ def a_writer_that_leaves_lets_in_the_next_writer_or_readers_in_a_row(writes: lis
     entered = in_a_row(writes)
     assert claims_of(granted) == claims(writes)[:entered]
     assert all_are(Status.GRANTED, granted)
-    assert len(core.line) == len(writes) - entered
+    assert len(core.queue) == len(writes) - entered
     assert core.writer is None or not core.readers
     assert nothing_grantable_waits(core)
     assert index_is_exact(core)
@@ -71,7 +71,7 @@ def a_reader_that_leaves_lets_a_writer_in_only_as_the_last(
 def a_writer_that_withdraws_lets_in_the_readers_behind_it(writes: list[bool]) -> None:
     assert len(writes) < BOUND
     core = read(1, [True, *writes])
-    entered = core.withdraw(core.line[0])
+    entered = core.withdraw(core.queue[0])
     behind = 0 if writes and writes[0] else in_a_row(writes)
     assert entered is not None
     assert len(entered) == behind
@@ -97,7 +97,7 @@ def whoever_is_inside_is_refused(readers: int, writes: bool, who: int) -> None:
     try:
         core.enqueue(Access(WRITE if writes else READ, who))
     except RuntimeError:
-        assert not core.line
+        assert not core.queue
         assert core.next_ticket == 0
     else:
         raise AssertionError("queued")
@@ -124,10 +124,10 @@ def a_holder_that_exits_breaks_the_lock_and_all_who_wait(reads: bool, writes: li
     assert claims_of(ended) == claims([True, *writes])
     assert all_are(Status.BROKEN, ended)
     assert core.cause == "exited"
-    assert not core.line
+    assert not core.queue
 
 
-def another_that_exits_only_leaves_the_line(writes: list[bool], who: int) -> None:
+def another_that_exits_only_leaves_the_queue(writes: list[bool], who: int) -> None:
     assert len(writes) <= BOUND
     assert who >= 0
     core = written(writes)
@@ -143,11 +143,11 @@ def a_phase_of_readers_is_all_who_wait_to_read(writes: list[bool]) -> None:
     assert len(writes) <= BOUND
     core = PhaseFairCore()
     core.admit(Access(WRITE, WRITER))
-    with_line(core, claims(writes))
+    with_queue(core, claims(writes))
     granted = core.release(Access(WRITE, WRITER))
     readers = [one for one in claims(writes) if one.mode is READ]
     writers = [one for one in claims(writes) if one.mode is WRITE]
     assert claims_of(granted) == (readers or writers[:1])
     assert claims_of(core.waiting()) == (writers if readers else writers[1:])
-    assert not core.readers_in_line
+    assert not core.readers_in_queue
     assert index_is_exact(core)

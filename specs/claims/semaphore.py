@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
 
 # The error spells its numbers out, and no solver follows the digits of just any number.
 SPELLED = 4
@@ -81,7 +81,7 @@ def a_claim_that_never_fitted_is_refused_and_not_queued(largest: int, n: int) ->
     try:
         core.enqueue(n)
     except ValueError:
-        assert not core.line
+        assert not core.queue
         assert core.next_ticket == core.value == 0
     else:
         raise AssertionError("queued")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.entry import EntryCore, Guard, Invocation, Trigger
-from structsync._core.monitor import MonitorCore
-from structsync._core.synchronizer import Rules, SynchronizerCore
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation, Trigger
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 
-from ._line import BOUND, all_are, waiters_of
+from ._queue import BOUND, all_are, waiters_of
 
 
 def ruled(guard: Guard | None = None) -> Rules:
@@ -83,7 +83,7 @@ def of_the_partners_the_oldest_that_could_start_is_taken(waiting: int, first: in
     assert 0 <= waiting <= BOUND
     assert 0 <= first <= BOUND  # the oldest that is permitted, if it is there
     one = ruled()
-    other = ruled(Guard(lambda request: request.task >= first, particular=True))
+    other = ruled(Guard(lambda request: request.task >= first, reads_request=True))
     SynchronizerCore().atomic([one, other])
     for who in range(waiting):
         other.arbiter.arrive(call(other, who), who)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.wait_queue import WaitQueueCore
+from structsync._core.primitives.wait_queue import WaitQueueCore
 
-from ._line import BOUND, all_are, waiters_of, with_line
+from ._queue import BOUND, all_are, waiters_of, with_queue
 
 
 def queue(waiting: int) -> WaitQueueCore:
-    return with_line(WaitQueueCore(), [None] * waiting)
+    return with_queue(WaitQueueCore(), [None] * waiting)
 
 
 def a_wake_reaches_the_oldest_and_no_more_than_it_says(waiting: int, count: int) -> None:
@@ -27,7 +27,7 @@ def waking_all_reaches_all(waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     core = queue(waiting)
     assert waiters_of(core.wake(None)) == list(range(waiting))
-    assert not core.line
+    assert not core.queue
 
 
 def a_wake_that_finds_too_few_is_not_kept(waiting: int, count: int) -> None:
@@ -43,6 +43,6 @@ def a_waiter_that_withdraws_spends_no_wake(waiting: int, who: int, count: int) -
     assert 0 <= who < waiting <= BOUND
     assert count >= 0
     core = queue(waiting)
-    assert core.withdraw(core.line[who]) == []
+    assert core.withdraw(core.queue[who]) == []
     left = [number for number in range(waiting) if number != who]
     assert waiters_of(core.wake(count)) == left[:count]

@@ -10,22 +10,22 @@ _load.py       spec modules from files and folders    _suite.py   many specs in 
 _manifest.py   verdicts and state counts on record
 """
 
-from structsync.checking._budget import Progress as Progress
-from structsync.checking._check import check as check
-from structsync.checking._check import check_fault as check_fault
-from structsync.checking._errors import SpecError as SpecError
-from structsync.checking._faults import Fault as Fault
-from structsync.checking._faults import fault as fault
-from structsync.checking._language import Spec as Spec
-from structsync.checking._language import action as action
-from structsync.checking._language import invariant as invariant
-from structsync.checking._language import leads_to as leads_to
-from structsync.checking._language import start as start
-from structsync.checking._language import step as step
-from structsync.checking._load import Loaded as Loaded
-from structsync.checking._load import load as load
-from structsync.checking._load import shipped_specs as shipped_specs
-from structsync.checking._verdict import FaultResult as FaultResult
-from structsync.checking._verdict import PropertyResult as PropertyResult
-from structsync.checking._verdict import Result as Result
-from structsync.checking._verdict import Verdict as Verdict
+from ._budget import Progress as Progress
+from ._check import check as check
+from ._check import check_fault as check_fault
+from ._errors import SpecError as SpecError
+from ._faults import Fault as Fault
+from ._faults import fault as fault
+from ._language import Spec as Spec
+from ._language import action as action
+from ._language import invariant as invariant
+from ._language import leads_to as leads_to
+from ._language import start as start
+from ._language import step as step
+from ._load import Loaded as Loaded
+from ._load import load as load
+from ._load import shipped_specs as shipped_specs
+from ._verdict import FaultResult as FaultResult
+from ._verdict import PropertyResult as PropertyResult
+from ._verdict import Result as Result
+from ._verdict import Verdict as Verdict

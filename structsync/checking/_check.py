@@ -5,16 +5,17 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterator
 
-from structsync.checking._budget import Budget, Progress
-from structsync.checking._errors import SpecError
-from structsync.checking._faults import Fault
-from structsync.checking._language import Spec
-from structsync.checking._liveness import TRIGGER
-from structsync.checking._model import EVERY_ACTION_FIRES, NO_ACTION_FAILS, Model
-from structsync.checking._search import Search
-from structsync.checking._trace import tell
-from structsync.checking._verdict import FaultResult, PropertyResult, Result, Verdict
 from structsync.report import Counterexample
+
+from ._budget import Budget, Progress
+from ._errors import SpecError
+from ._faults import Fault
+from ._language import Spec
+from ._liveness import TRIGGER
+from ._model import EVERY_ACTION_FIRES, NO_ACTION_FAILS, Model
+from ._search import Search
+from ._trace import tell
+from ._verdict import FaultResult, PropertyResult, Result, Verdict
 
 OnProgress = Callable[[Progress], None]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 
-from structsync.checking._errors import SpecError
-from structsync.checking._language import Spec, fields_of
-from structsync.checking._model import property_names
+from ._errors import SpecError
+from ._language import Spec, fields_of
+from ._model import property_names
 
 C = TypeVar("C", bound=Callable[..., Any])
 

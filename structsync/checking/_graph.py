@@ -11,8 +11,8 @@ from array import array
 from collections.abc import Hashable, Iterator
 from sys import getsizeof
 
-from structsync.checking._language import Snapshot
-from structsync.checking._model import check_value
+from ._language import Snapshot
+from ._model import check_value
 
 #: The parent of the first state, and the target of an action that raised.
 NOWHERE = 2**32 - 1

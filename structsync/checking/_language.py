@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, cast, overload
 
-from structsync.checking._errors import SpecError
+from ._errors import SpecError
 
 P = ParamSpec("P")
 T = TypeVar("T")

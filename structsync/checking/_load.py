@@ -20,10 +20,10 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-from structsync.checking._check import spec_name
-from structsync.checking._errors import SpecError
-from structsync.checking._faults import Fault, faults_of
-from structsync.checking._language import Spec
+from ._check import spec_name
+from ._errors import SpecError
+from ._faults import Fault, faults_of
+from ._language import Spec
 
 SHIPPED = "structsync.specs"
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from structsync.checking._errors import SpecError
-from structsync.checking._suite import Run
-from structsync.checking._verdict import FaultResult, Result
+from ._errors import SpecError
+from ._suite import Run
+from ._verdict import FaultResult, Result
 
 NAME = "manifest.toml"
 

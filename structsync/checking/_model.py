@@ -14,8 +14,8 @@ from itertools import product
 from types import new_class
 from typing import Any, NamedTuple
 
-from structsync.checking._errors import SpecError
-from structsync.checking._language import (
+from ._errors import SpecError
+from ._language import (
     Declaration,
     Domain,
     Field,

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from structsync.checking._suite import Run
-from structsync.checking._verdict import FaultResult, PropertyResult, Result
 from structsync.report import Counterexample, dumps, to_html, to_json
+
+from ._suite import Run
+from ._verdict import FaultResult, PropertyResult, Result
 
 FORMAT = "structsync.check/1"
 

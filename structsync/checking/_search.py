@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from structsync.checking._budget import INTERRUPTED, Budget, Progress
-from structsync.checking._errors import SpecError
-from structsync.checking._graph import NOWHERE, Graph
-from structsync.checking._interrupt import InterruptFlag
-from structsync.checking._language import Snapshot
-from structsync.checking._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
-from structsync.checking._model import NO_ACTION_FAILS, Model, Move, Property, check_value
+from ._budget import INTERRUPTED, Budget, Progress
+from ._errors import SpecError
+from ._graph import NOWHERE, Graph
+from ._interrupt import InterruptFlag
+from ._language import Snapshot
+from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
+from ._model import NO_ACTION_FAILS, Model, Move, Property, check_value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from structsync.checking._budget import INTERRUPTED, Progress
-from structsync.checking._check import check, check_fault
-from structsync.checking._errors import SpecError
-from structsync.checking._load import Loaded
-from structsync.checking._verdict import FaultResult, Result, Verdict
+from ._budget import INTERRUPTED, Progress
+from ._check import check, check_fault
+from ._errors import SpecError
+from ._load import Loaded
+from ._verdict import FaultResult, Result, Verdict
 
 SearchResultT = TypeVar("SearchResultT", Result, FaultResult)
 

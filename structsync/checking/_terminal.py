@@ -10,10 +10,11 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.table import Table
 from rich.text import Text
 
-from structsync.checking import _budget
-from structsync.checking._suite import Run
-from structsync.checking._verdict import FaultResult, Result, Verdict
 from structsync.report import Counterexample, to_text
+
+from . import _budget
+from ._suite import Run
+from ._verdict import FaultResult, Result, Verdict
 
 _STYLES = {
     Verdict.CONFIRMED: "green",

@@ -6,10 +6,11 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from structsync.checking._language import Spec, declaration_of
-from structsync.checking._model import NO_ACTION_FAILS, Model, Move
-from structsync.checking._search import Finding, Search
 from structsync.report import Counterexample, Step
+
+from ._language import Spec, declaration_of
+from ._model import NO_ACTION_FAILS, Model, Move
+from ._search import Finding, Search
 
 
 def tell(search: Search, finding: Finding, spec_name: str) -> Counterexample:

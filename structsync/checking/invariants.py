@@ -1,6 +1,6 @@
 """What is true of every primitive at rest, as functions: for specs, for tests, for your own cores.
 
-They take a live core (any :class:`structsync.Arbiter`), or the waiters in its line before and after
+They take a live core (any :class:`structsync.Arbiter`), or the waiters in its queue before and after
 a transition, and leave it as it is. Each rule is written here and nowhere else, so a spec, a
 stateful test and a program that asserts mean the same by "no lost wakeup".
 
@@ -13,8 +13,8 @@ import copy
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
-from structsync._core.arbiter import Arbiter
-from structsync._core.request import PENDING, Request
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import PENDING, Request
 
 CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 
@@ -22,7 +22,7 @@ CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
     """No lost wakeup (I3): the policy would grant next nobody whom the state has room for.
 
-    Who waits for several primitives at once needs room at the head of every line.
+    Who waits for several primitives at once needs room at the head of every queue.
     """
     waiting = core.waiting()
     next_ones = waiting[:1] if core.policy.head_blocks else waiting
@@ -33,15 +33,15 @@ def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
 
 
 def nobody_waits_out_of_service(core: Arbiter[Any]) -> bool:
-    """Closing or breaking reaches everybody in line (C8)."""
-    return core.cause is None or not core.line
+    """Closing or breaking reaches everybody in the queue (C8)."""
+    return core.cause is None or not core.queue
 
 
 def nowait_agrees(core: Arbiter[Any], claim: Any, priority: int = 0) -> bool:
     """Nobody barges, and nobody is refused without need (I2).
 
-    The claim is admissible now exactly if a request that joined the end of the line now would be
-    granted in this step. That is tried out on a copy: the line decides, not the short cut.
+    The claim is admissible now exactly if a request that joined the end of the queue now would be
+    granted in this step. That is tried out on a copy: the queue decides, not the short cut.
     """
     granted = False
     if core.cause is None:
@@ -71,11 +71,11 @@ def refuses(core: CoreT, attempt: Callable[[CoreT], object]) -> bool:
 
 
 def ended_for_good(core: Arbiter[Any], request: Request[Any]) -> bool:
-    """The request has ended, has left the line, and cannot be withdrawn any more (I4).
+    """The request has ended, has left the queue, and cannot be withdrawn any more (I4).
 
     Tried out on the live core; should that change anything, it is undone.
     """
-    if request.status is PENDING or any(one is request for one in core.line.values()):
+    if request.status is PENDING or any(one is request for one in core.queue.values()):
         return False
     status, before = request.status, core.snapshot()
     answer = core.withdraw(request)
@@ -88,28 +88,28 @@ def ended_for_good(core: Arbiter[Any], request: Request[Any]) -> bool:
 def places_are_kept(
     before: Sequence[object], ended: Collection[object], after: Sequence[object]
 ) -> bool:
-    """Who was in line stands there still, in the same order, or has ended; newcomers are behind."""
+    """Who was in the queue stands there still, in the same order, or has ended; newcomers are behind."""
     stay = [waiter for waiter in before if waiter not in ended]
     if list(after[: len(stay)]) != stay:
         return False
     return len(after) == len(stay) or not any(one in before for one in after[len(stay) :])
 
 
-def served_in_line(
+def served_in_queue(
     before: Sequence[object], granted: Sequence[object], after: Sequence[object]
 ) -> bool:
-    """First come, first served (I2): grants were made in the order of the line, from its head.
+    """First come, first served (I2): grants were made in the order of the queue, from its head.
 
-    Whoever is granted without having been in line stood behind everybody.
+    Whoever is granted without having been in the queue stood behind everybody.
     """
-    line = [*before, *(waiter for waiter in granted if waiter not in before)]
-    places = [line.index(waiter) for waiter in granted]
-    passed = line[: places[-1]] if places else []
+    queue = [*before, *(waiter for waiter in granted if waiter not in before)]
+    places = [queue.index(waiter) for waiter in granted]
+    passed = queue[: places[-1]] if places else []
     return places == sorted(places) and not any(waiter in after for waiter in passed)
 
 
 def twin_of(core: CoreT) -> CoreT:
-    """Return a copy that can be driven on its own: same state and line, requests of its own."""
+    """Return a copy that can be driven on its own: same state and queue, requests of its own."""
     twin = object.__new__(type(core))
     for name, value in vars(core).items():
         if name == "admits":  # of a live core: guarded, and bound to that one

@@ -6,12 +6,12 @@ _html.py      one self-contained page with a drawing (jinja2, inline SVG)
 _json.py      JSON, and trace events for Perfetto
 """
 
-from structsync.report._html import to_html as to_html
-from structsync.report._json import dumps as dumps
-from structsync.report._json import from_json as from_json
-from structsync.report._json import to_json as to_json
-from structsync.report._json import to_trace_events as to_trace_events
-from structsync.report._model import Blocked as Blocked
-from structsync.report._model import Counterexample as Counterexample
-from structsync.report._model import Step as Step
-from structsync.report._text import to_text as to_text
+from ._html import to_html as to_html
+from ._json import dumps as dumps
+from ._json import from_json as from_json
+from ._json import to_json as to_json
+from ._json import to_trace_events as to_trace_events
+from ._model import Blocked as Blocked
+from ._model import Counterexample as Counterexample
+from ._model import Step as Step
+from ._text import to_text as to_text

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
-from structsync.report._model import Counterexample, Step
+from ._model import Counterexample, Step
 
 LEFT, TOP = 84, 8
 LANE_MIN, LANE_MAX = 110, 260

@@ -14,8 +14,8 @@ from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from structsync.report._drawing import draw
-from structsync.report._model import Counterexample
+from ._drawing import draw
+from ._model import Counterexample
 
 
 def to_html(shown: Counterexample) -> str:

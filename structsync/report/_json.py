@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import count
 from typing import Any
 
-from structsync.report._model import Blocked, Counterexample, Step
+from ._model import Blocked, Counterexample, Step
 
 FORMAT = "structsync.counterexample/2"
 # The first had no schedules; all that came since has a default.

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from structsync.report._model import Blocked, Counterexample
+from ._model import Blocked, Counterexample
 
 
 def to_text(shown: Counterexample) -> RenderableType:

@@ -1,14 +1,14 @@
 """Exploring trio programs: every schedule, every cancellation.
 
-_explore.py    explore(): the entry               _session.py   what a test runner adds to it
-_search.py     which executions are tried         _choosers.py  who decides in each of them
-_engine.py     one execution                      _scheduler.py, _gates.py  its two engines
-_fingerprint.py, _objects.py, _globals.py         when two states are the same
-_handle.py     x, what a test can say             _primitives.py  what holds of primitives anyway
-_control.py    what is watched and forbidden      _recording.py  a failure told for people
-_stateful.py   machines of Hypothesis             _live.py, _stepping.py  what they run in
-_plugin.py, _items.py, _fixtures.py, _shown.py    in pytest
-_command.py, _targets.py, _options.py             on the command line
+_explore.py    explore(): the entry          _runner.py     what a test runner adds to it
+_exploration.py  one exploration, start to end  _settings.py, _errors.py, _result.py
+_execution/    one run: engines, handle x, oracles, what is watched and forbidden
+_state/        when two states are the same
+_search/       which runs are tried, and who decides in each of them
+_report/       a failure told to people
+_stateful/     machines of Hypothesis
+_pytest/       the plugin
+_command/      the command line
 """
 
 import importlib
@@ -16,22 +16,23 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from structsync.checking import Verdict as Verdict
-    from structsync.testing._errors import ExplorationFailed as ExplorationFailed
-    from structsync.testing._errors import ExploreUsageError as ExploreUsageError
-    from structsync.testing._errors import NondeterminismError as NondeterminismError
-    from structsync.testing._errors import NotExhaustive as NotExhaustive
-    from structsync.testing._errors import NotExhaustiveWarning as NotExhaustiveWarning
-    from structsync.testing._errors import ReplayError as ReplayError
-    from structsync.testing._explore import explore as explore
-    from structsync.testing._explore import sweep as sweep
-    from structsync.testing._handle import ExploredRun as ExploredRun
-    from structsync.testing._result import Exploration as Exploration
-    from structsync.testing._result import Failure as Failure
-    from structsync.testing._runs import Progress as Progress
-    from structsync.testing._settings import Settings as Settings
-    from structsync.testing._stateful import MachineFailed as MachineFailed
-    from structsync.testing._stateful import RuleTask as RuleTask
-    from structsync.testing._stateful import ScheduledStateMachine as ScheduledStateMachine
+
+    from ._errors import ExplorationFailed as ExplorationFailed
+    from ._errors import ExploreUsageError as ExploreUsageError
+    from ._errors import NondeterminismError as NondeterminismError
+    from ._errors import NotExhaustive as NotExhaustive
+    from ._errors import NotExhaustiveWarning as NotExhaustiveWarning
+    from ._errors import ReplayError as ReplayError
+    from ._execution.handle import ExploredRun as ExploredRun
+    from ._explore import explore as explore
+    from ._explore import sweep as sweep
+    from ._result import Exploration as Exploration
+    from ._result import Failure as Failure
+    from ._search.runs import Progress as Progress
+    from ._settings import Settings as Settings
+    from ._stateful.machine import MachineFailed as MachineFailed
+    from ._stateful.machine import RuleTask as RuleTask
+    from ._stateful.machine import ScheduledStateMachine as ScheduledStateMachine
 else:  # a type checker that saw this would take any name for one that exists
 
     def __getattr__(name: str) -> object:
@@ -55,14 +56,14 @@ _HOMES = {
     "ReplayError": "structsync.testing._errors",
     "explore": "structsync.testing._explore",
     "sweep": "structsync.testing._explore",
-    "ExploredRun": "structsync.testing._handle",
+    "ExploredRun": "structsync.testing._execution.handle",
     "Exploration": "structsync.testing._result",
     "Failure": "structsync.testing._result",
-    "Progress": "structsync.testing._runs",
+    "Progress": "structsync.testing._search.runs",
     "Settings": "structsync.testing._settings",
-    "MachineFailed": "structsync.testing._stateful",
-    "RuleTask": "structsync.testing._stateful",
-    "ScheduledStateMachine": "structsync.testing._stateful",
+    "MachineFailed": "structsync.testing._stateful.machine",
+    "RuleTask": "structsync.testing._stateful.machine",
+    "ScheduledStateMachine": "structsync.testing._stateful.machine",
 }
 
 

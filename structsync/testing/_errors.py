@@ -10,7 +10,7 @@ from rich.console import Console
 from structsync.report import to_text
 
 if TYPE_CHECKING:
-    from structsync.testing._result import Exploration
+    from ._result import Exploration
 
 #: Inside a traceback there is no terminal to ask for its width.
 WIDTH = 120

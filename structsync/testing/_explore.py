@@ -8,22 +8,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, Unpack, overload
 
-from structsync.testing import _session
-from structsync.testing._choices import Schedule
-from structsync.testing._choosers import Following, Replaying
-from structsync.testing._engine import Engine
-from structsync.testing._errors import ExploreUsageError, NondeterminismError, ReplayError
-from structsync.testing._execution import AsyncTest
-from structsync.testing._failures import failure_of, starvation_of
-from structsync.testing._result import Exploration
-from structsync.testing._runs import Progress, Runs
-from structsync.testing._search import (
+from . import _runner
+from ._errors import ExploreUsageError, NondeterminismError, ReplayError
+from ._execution.engine import Engine
+from ._execution.execution import AsyncTest
+from ._execution.schedule import Schedule
+from ._report.failures import failure_of, starvation_of
+from ._result import Exploration
+from ._search.choosers import Following, Replaying
+from ._search.runs import Progress, Runs
+from ._search.search import (
     Found,
     fingerprinter,
     search,
 )
-from structsync.testing._settings import NAMES, Options, Settings
-from structsync.testing._starvation import Closing
+from ._search.starvation import Closing
+from ._settings import NAMES, Options, Settings
 
 #: Of a test whose tasks run for ever the first so many steps are tried twice before the search.
 LOOK_STEPS = 100
@@ -85,10 +85,10 @@ def explore(
         @functools.wraps(fn)
         def explored(*args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
-            _session.run_test(fn, asked, args, kwargs, fn.__qualname__).check()
+            _runner.run_test(fn, asked, args, kwargs, fn.__qualname__).check()
 
         signature = inspect.signature(fn)
-        others = [one for name, one in signature.parameters.items() if name != _session.HANDLE]
+        others = [one for name, one in signature.parameters.items() if name != _runner.HANDLE]
         vars(explored)["__signature__"] = signature.replace(parameters=others)
         vars(explored)["__structsync_explored__"] = (fn, asked)
         del vars(explored)["__wrapped__"]  # pytest would look at the async one behind it

@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 from structsync.checking import Verdict
 from structsync.report import Counterexample
-from structsync.testing._settings import Settings
+
+from ._settings import Settings
 
 FailureKind: TypeAlias = Literal["deadlock", "error", "violation", "leak", "starvation", "endless"]
 
@@ -101,7 +102,7 @@ class Exploration:
           ExplorationFailed: with the counterexample as its text; its cause is the test's own error.
           NotExhaustive: the search ended early, and ``exhaustive=True`` was asked for.
         """
-        from structsync.testing._errors import ExplorationFailed, NotExhaustive
+        from ._errors import ExplorationFailed, NotExhaustive
 
         if self.failure is not None:
             raise ExplorationFailed(self) from self.failure.error

@@ -128,7 +128,7 @@ def ends_of(claim: FunctionType) -> Iterator[int]:
 def failing_at_end(claim: FunctionType, number: int, folder: Path) -> FunctionType:
     """Return the claim with ``assert False`` at the end of a branch.
 
-    It is written to a file: CrossHair tells an assert of a claim from a precondition by the line in
+    It is written to a file: CrossHair tells an assert of a claim from a precondition by the queue in
     the source, and takes a failure in a function without a source file for an unmet precondition.
     """
     definition = definition_of(claim)

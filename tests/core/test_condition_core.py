@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from structsync._core.condition import ConditionCore
-from structsync._core.entry import EntryCore, Guard, Invocation
-from structsync._core.lock import LockCore
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.request import Request
 
 
 class Room:
@@ -29,7 +29,7 @@ class Room:
         assert self.lock.owner == who
         return self
 
-    def in_the_locks_line(self) -> list[str]:
+    def in_the_locks_queue(self) -> list[str]:
         return [request.waiter for request in self.lock.waiting()]
 
     def unnotified(self) -> list[str]:
@@ -48,7 +48,7 @@ def test_a_notification_moves_the_oldest_waiters_behind_those_who_want_the_lock(
     room = Room("a", "b", "c").owned_by("x")
     room.lock.submit("y", waiter="y")
     room.condition.notify(2)
-    assert room.in_the_locks_line() == ["y", "a", "b"]
+    assert room.in_the_locks_queue() == ["y", "a", "b"]
     assert room.unnotified() == ["c"]
 
 
@@ -73,7 +73,7 @@ def test_a_notified_waiter_that_is_cancelled_hands_its_place_to_the_oldest_unnot
     room.condition.notify(1)
     room.lock.submit("y", waiter="y")
     room.condition.cancel(room.waits["a"])
-    assert room.in_the_locks_line() == ["b", "y", "a"]
+    assert room.in_the_locks_queue() == ["b", "y", "a"]
     assert room.unnotified() == ["c"]
 
 
@@ -82,15 +82,15 @@ def test_without_an_heir_the_notification_ends_as_if_the_cancelled_one_had_never
     room.condition.notify(1)
     room.condition.cancel(room.waits["a"])
     room.lock.submit("b", waiter="b")
-    assert room.in_the_locks_line() == ["a", "b"]
+    assert room.in_the_locks_queue() == ["a", "b"]
     assert room.waits["a"].status == "withdrawn"
 
 
-def test_an_unnotified_waiter_that_is_cancelled_joins_the_locks_line_at_the_end() -> None:
+def test_an_unnotified_waiter_that_is_cancelled_joins_the_locks_queue_at_the_end() -> None:
     room = Room("a", "b").owned_by("x")
     room.lock.submit("y", waiter="y")
     room.condition.cancel(room.waits["a"])
-    assert room.in_the_locks_line() == ["y", "a"]
+    assert room.in_the_locks_queue() == ["y", "a"]
     assert room.unnotified() == ["b"]
 
 
@@ -115,7 +115,7 @@ def test_a_cancelled_waiter_on_its_way_out_cannot_be_cancelled_again() -> None:
     room = Room("a").owned_by("x")
     room.condition.cancel(room.waits["a"])
     assert room.condition.cancel(room.waits["a"]) is None
-    assert room.in_the_locks_line() == ["a"]
+    assert room.in_the_locks_queue() == ["a"]
 
 
 def test_the_end_of_the_lock_breaks_the_waiters_of_its_conditions() -> None:
@@ -129,7 +129,7 @@ def test_the_end_of_a_condition_sends_its_waiters_to_the_lock() -> None:
     room = Room("a", "b", "c").owned_by("x")
     room.condition.notify(1)
     room.condition.end("closed")
-    assert room.in_the_locks_line() == ["a", "b", "c"]
+    assert room.in_the_locks_queue() == ["a", "b", "c"]
     assert [wait.status for wait in room.waits.values()] == ["pending", "broken", "broken"]
 
 
@@ -154,11 +154,11 @@ def test_a_condition_holds_nothing_that_could_be_given_back() -> None:
 
 def test_restoring_a_condition_tells_its_lock_who_waits() -> None:
     room = Room("a")
-    line = room.condition.snapshot()
+    queue = room.condition.snapshot()
     lock = LockCore()
     lock.restore(room.lock.snapshot())
     restored = ConditionCore(lock)
-    restored.restore(line)
+    restored.restore(queue)
     assert [request.waiter for request in lock.end("gone")] == ["a"]
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from structsync._core.lock import LockCore
-from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore
+from structsync._core.primitives.semaphore import SemaphoreCore
 
 
 def lines_run(action: Callable[[], object]) -> int:

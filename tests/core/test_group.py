@@ -1,4 +1,4 @@
-"""A group is in several lines and ends as a whole, without recursion and in few operations."""
+"""A group is in several queues and ends as a whole, without recursion and in few operations."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from structsync import Arbiter
-from structsync._core.arbiter import OutOfService
-from structsync._core.group import Claims, Member, carry_on
-from structsync._core.lock import LockCore
-from structsync._core.request import GRANTED, WITHDRAWN
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.arbiter import EndedForGood
+from structsync._core.queue.group import Claims, Member, settle_transitively
+from structsync._core.queue.request import GRANTED, WITHDRAWN
 
 from .test_cost import lines_run
 
@@ -29,10 +29,10 @@ def statuses(group: Claims) -> list[str]:
     return [one.status.value for one in group.members]
 
 
-def test_what_is_free_is_granted_at_once_and_leaves_no_place_in_line() -> None:
+def test_what_is_free_is_granted_at_once_and_leaves_no_place_in_queue() -> None:
     a, b = LockCore(), SemaphoreCore(2)
     assert len(all_of("w", (a, "w"), (b, 2)).submit()) == 2
-    assert (a.owner, b.value, a.line, b.line) == ("w", 0, {}, {})
+    assert (a.owner, b.value, a.queue, b.queue) == ("w", 0, {}, {})
 
 
 def test_a_choice_takes_the_first_that_is_free_and_withdraws_the_others() -> None:
@@ -44,14 +44,14 @@ def test_a_choice_takes_the_first_that_is_free_and_withdraws_the_others() -> Non
 
 
 @pytest.mark.parametrize("closed", [0, 1])
-def test_a_refused_group_joins_no_line(closed: int) -> None:
+def test_a_refused_group_joins_no_queue(closed: int) -> None:
     cores = LockCore(), LockCore()
     for core in cores:
         core.submit("owner")
     cores[closed].end("closed")
-    with pytest.raises(OutOfService):
+    with pytest.raises(EndedForGood):
         all_of("w", (cores[0], "w"), (cores[1], "w")).submit()
-    assert not any(core.line or core.pending for core in cores)
+    assert not any(core.queue or core.pending for core in cores)
 
 
 def test_withdrawing_any_member_withdraws_them_all_and_only_once() -> None:
@@ -63,18 +63,18 @@ def test_withdrawing_any_member_withdraws_them_all_and_only_once() -> None:
     first, second = group.members
     ended = a.withdraw(first)
     assert statuses(group) == ["withdrawn", "withdrawn"]
-    assert carry_on([first, *(ended or [])]) == [(second, [second, behind])]
+    assert settle_transitively([first, *(ended or [])]) == [(second, [second, behind])]
     assert (a.withdraw(first), b.withdraw(second)) == (None, None)
     assert behind.status is GRANTED
 
 
-def test_breaking_one_leaves_the_other_line_as_if_it_had_never_been_joined() -> None:
+def test_breaking_one_leaves_the_other_queue_as_if_it_had_never_been_joined() -> None:
     a, b = LockCore(), LockCore()
     a.submit("owner")
     before = b.snapshot()
     group = all_of("w", (a, "w"), (b, "w"))
     group.submit()
-    carry_on(a.end("closed"))
+    settle_transitively(a.end("closed"))
     assert statuses(group) == ["broken", "withdrawn"]
     assert b.snapshot() == before
     assert not b.pending
@@ -86,7 +86,7 @@ def test_a_long_chain_is_settled_without_recursion() -> None:
     groups = [all_of(str(at), (a, 1), (b, 1)) for at, (a, b) in enumerate(pairwise(gates))]
     for group in groups:
         group.submit()
-    carry_on(gates[0].release(2))
+    settle_transitively(gates[0].release(2))
     assert all(one.status is GRANTED for group in groups for one in group.members)
 
 
@@ -103,7 +103,7 @@ def test_withdrawing_costs_the_same_however_many_wait() -> None:
     few, many = waiting_group(10), waiting_group(1_000)
 
     def withdraw(member: Member) -> None:
-        carry_on([member, *(member.arbiter.withdraw(member) or [])])
+        settle_transitively([member, *(member.arbiter.withdraw(member) or [])])
 
     assert lines_run(lambda: withdraw(few)) == lines_run(lambda: withdraw(many))
     assert few.status is WITHDRAWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from structsync._core.arbiter import Arbiter
+from structsync._core.queue.arbiter import Arbiter
 
 
 class Guarded(Arbiter[str]):

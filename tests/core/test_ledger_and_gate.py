@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from structsync._core.gate import ask, is_shut, refuse_user_code, threads, user_code
-from structsync._core.ledger import Ledger
+from structsync._core.queue.ledger import Ledger
+from structsync._core.queue.user_code import ask, in_user_code, refuse_user_code, threads, user_code
 
 # ==== ledger ====
 
@@ -57,14 +57,14 @@ def test_after_user_code_changes_are_allowed_again() -> None:
 def test_user_code_that_fails_opens_the_gate_again() -> None:
     with pytest.raises(ZeroDivisionError), user_code():
         raise ZeroDivisionError
-    assert not is_shut()
+    assert not in_user_code()
 
 
 def test_user_code_inside_user_code_keeps_the_gate_shut() -> None:
     with user_code():
         with user_code():
             pass
-        assert is_shut()
+        assert in_user_code()
 
 
 def test_the_gate_of_one_thread_does_not_shut_out_another() -> None:
@@ -72,13 +72,13 @@ def test_the_gate_of_one_thread_does_not_shut_out_another() -> None:
 
     def elsewhere() -> None:
         refuse_user_code()
-        seen.append(is_shut())
+        seen.append(in_user_code())
 
     with user_code():
         other = threading.Thread(target=elsewhere)
         other.start()
         other.join()
-        assert is_shut()
+        assert in_user_code()
     assert seen == [False]
 
 
@@ -86,11 +86,11 @@ def test_user_code_within_user_code_leaves_the_gate_shut() -> None:
     with user_code():
         with user_code():
             pass
-        assert is_shut()
+        assert in_user_code()
 
 
 def test_a_question_within_user_code_leaves_the_gate_shut() -> None:
     with user_code():
         assert ask(lambda: "answer") == "answer"
-        assert is_shut()
-    assert not is_shut()
+        assert in_user_code()
+    assert not in_user_code()

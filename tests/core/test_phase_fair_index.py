@@ -1,4 +1,4 @@
-"""The readers in line are indexed, and who has left the line is not.
+"""The readers in the queue are indexed, and who has left the queue is not.
 
 No specification sees it, because restoring makes the index anew, and no random walk comes here: eight
 steps in this order.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from structsync._core.request import GRANTED
-from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
+from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
+from structsync._core.queue.request import GRANTED
 
 
 def who_enters_where_a_writer_leaves() -> set[object]:

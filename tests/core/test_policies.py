@@ -2,8 +2,8 @@
 
 import pytest
 
-from structsync._core.policy import Priority
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.policy import Priority
 
 
 def heap_of(core: SemaphoreCore) -> list[tuple[int, int]]:
@@ -124,7 +124,7 @@ def test_a_newcomer_that_fits_and_ranks_before_the_head_is_admitted() -> None:
     assert not core.admissible(1, 0)
 
 
-# ==== the heap is an index into the line ====
+# ==== the heap is an index into the queue ====
 
 
 def test_a_request_that_joins_when_the_heap_is_rebuilt_keeps_its_place() -> None:
@@ -143,12 +143,12 @@ def test_a_withdrawn_request_is_never_granted_however_late_it_leaves_the_heap() 
     assert granted(core, 3) == ["c"]
 
 
-def test_the_heap_is_never_much_longer_than_the_line() -> None:
+def test_the_heap_is_never_much_longer_than_the_queue() -> None:
     core = spent(policy="priority", ageing=None)
     core.submit(1, -1)  # stays at the top, so that nothing stale is dropped from there
     for _ in range(1_000):
         core.withdraw(core.submit(1))
-        assert len(heap_of(core)) <= 2 * len(core.line) + 17
+        assert len(heap_of(core)) <= 2 * len(core.queue) + 17
 
 
 def test_a_rebuild_loses_none_of_those_who_wait() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from structsync._core.entry import EntryCore, Invocation
-from structsync._core.monitor import MonitorCore
-from structsync._core.synchronizer import Rules, SynchronizerCore
+from structsync._core.monitors.entry import EntryCore, Invocation
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync.checking import invariants
 
 
@@ -27,14 +27,14 @@ def test_a_call_that_waits_for_another_is_not_a_lost_wakeup() -> None:
     assert not invariants.nothing_grantable_waits(b)
 
 
-def test_a_call_that_starts_takes_its_partner_out_of_the_other_line() -> None:
+def test_a_call_that_starts_takes_its_partner_out_of_the_other_queue() -> None:
     (a, b), (here, there) = two()
     first, ended = a.arrive(Invocation(here, "first"))
     assert ended == []
     second, ended = b.arrive(Invocation(there, "second"))
     assert ended == [second]
     assert (first.status, second.status) == ("granted", "granted")
-    assert (a.owner, b.owner, len(a.line), len(b.line)) == ("first", "second", 0, 0)
+    assert (a.owner, b.owner, len(a.queue), len(b.queue)) == ("first", "second", 0, 0)
 
 
 class Walked(list[Rules]):

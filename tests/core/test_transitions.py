@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from structsync._core.arbiter import Arbiter, OutOfService
-from structsync._core.barrier import BarrierCore
-from structsync._core.capacity_limiter import CapacityLimiterCore
-from structsync._core.latch import LatchCore
-from structsync._core.lock import LockCore
-from structsync._core.parker import Busy, ParkerCore
-from structsync._core.request import Request
-from structsync._core.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
-from structsync._core.semaphore import SemaphoreCore
-from structsync._core.wait_queue import WaitQueueCore
+from structsync._core.primitives.barrier import BarrierCore
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.latch import LatchCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.parker import Busy, ParkerCore
+from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.primitives.wait_queue import WaitQueueCore
+from structsync._core.queue.arbiter import Arbiter, EndedForGood
+from structsync._core.queue.request import Request
 
 
 def semaphore(value: int, max_value: int | None = None, *claims: int) -> SemaphoreCore:
@@ -98,7 +98,7 @@ REFUSED: dict[str, tuple[Callable[[], Arbiter[Any]], Callable[[Any], object], ty
         lambda core: core.release("b"),
         RuntimeError,
     ),
-    "joining what has ended": (ended, lambda core: core.submit(1), OutOfService),
+    "joining what has ended": (ended, lambda core: core.submit(1), EndedForGood),
     "a second block": (blocked_parker, lambda core: core.submit(None), Busy),
     "giving back a meeting": (
         lambda: BarrierCore(2),
@@ -155,11 +155,11 @@ def test_withdrawing_an_ended_request_returns_none_and_changes_nothing(ending: s
     assert (core.snapshot(), request.status) == (before, ending)
 
 
-def test_ending_breaks_everybody_in_line_with_the_cause() -> None:
+def test_ending_breaks_everybody_in_queue_with_the_cause() -> None:
     core = semaphore(0, None, 1, 1)
     ended = core.end("why")
     assert [(one.status, one.cause) for one in ended] == [("broken", "why")] * 2
-    assert not core.line
+    assert not core.queue
 
 
 def test_the_first_cause_stays() -> None:
@@ -224,7 +224,7 @@ def test_a_claim_that_once_was_possible_is_not_refused() -> None:
 # ==== lock ====
 
 
-def test_releasing_hands_the_lock_to_the_next_in_line() -> None:
+def test_releasing_hands_the_lock_to_the_next_in_queue() -> None:
     core = held_lock("a", "b")
     assert waiters(core.release("owner")) == ["a"]
     assert core.owner == "a"
@@ -331,7 +331,7 @@ def test_a_waiter_of_a_read_write_lock_that_exits_leaves_its_place(
 
 
 def test_a_phase_fair_lock_finds_the_readers_without_a_search() -> None:
-    """It knows who waits to read after each way out of the line, and after a restore."""
+    """It knows who waits to read after each way out of the queue, and after a restore."""
     core = PhaseFairCore()
     core.submit(Access(WRITE, "w"), waiter="w")
     requests = [core.submit(Access(READ, who), waiter=who) for who in "abc"]
@@ -340,7 +340,7 @@ def test_a_phase_fair_lock_finds_the_readers_without_a_search() -> None:
     assert core.withdraw(requests[0]) is None
     core.restore(core.snapshot())
     assert waiters(core.release(Access(WRITE, "w"))) == ["b", "c"]
-    assert core.readers_in_line == {}
+    assert core.readers_in_queue == {}
     core.release(Access(READ, "b"))
     assert waiters(core.release(Access(READ, "c"))) == ["v"]
 
@@ -348,11 +348,11 @@ def test_a_phase_fair_lock_finds_the_readers_without_a_search() -> None:
 # ==== the barrier ====
 
 
-def test_who_is_in_no_line_cannot_desert_a_barrier() -> None:
+def test_who_is_in_no_queue_cannot_desert_a_barrier() -> None:
     core = BarrierCore(2)
     request = core.enqueue(None)
     core.withdraw(request)
-    assert core.desert(request, "why") is None
+    assert core.leave_and_break(request, "why") is None
     assert core.cause is None
 
 

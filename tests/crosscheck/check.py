@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from structsync.testing import Settings
-from structsync.testing._choices import Schedule
-from structsync.testing._search import Outcomes, explore_outcomes
+from structsync.testing._execution.schedule import Schedule
+from structsync.testing._search.search import Outcomes, explore_outcomes
 
 from .generate import Case, smaller
 from .source import Test, compiled, source

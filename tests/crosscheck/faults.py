@@ -16,8 +16,11 @@ from unittest import mock
 import trio
 from trio._core._run import CancelStatus
 
-from structsync.testing import Settings, _choosers, _fingerprint, _objects, _scheduler
+from structsync.testing import Settings
+from structsync.testing._execution import loop_engine
+from structsync.testing._search import choosers
 from structsync.testing._settings import ClockMode
+from structsync.testing._state import expanders, fingerprint
 
 from . import frames
 from .generate import Case
@@ -39,10 +42,10 @@ class Blinded:
 
     def get(self, kind: type) -> Callable[[Any], Expanded]:
         """Return what looks into objects of a type."""
-        expand = _objects.expander(kind)
+        expand = expanders.expander(kind)
         if not self._concerns(kind):
             return expand
-        if expand is _objects.SET:  # these are written by the walk itself
+        if expand is expanders.SET:  # these are written by the walk itself
             return lambda thing: self._change("set", [])
         return lambda thing: self._change(*expand(thing))
 
@@ -50,13 +53,13 @@ class Blinded:
 def sees(kinds: type | tuple[type, ...], change: Change) -> Fault:
     """What is seen of objects of these types is changed."""
     blinded = Blinded(lambda kind: issubclass(kind, kinds), change)
-    return lambda: mock.patch.object(_fingerprint, "_expanders", blinded)
+    return lambda: mock.patch.object(fingerprint, "_expanders", blinded)
 
 
 def sees_named(name: str, change: Change) -> Fault:
     """The same for a class that is known by its name."""
     blinded = Blinded(lambda kind: kind.__name__ == name, change)
-    return lambda: mock.patch.object(_fingerprint, "_expanders", blinded)
+    return lambda: mock.patch.object(fingerprint, "_expanders", blinded)
 
 
 def writes(change: Callable[[list[Any]], list[Any]]) -> Fault:
@@ -66,7 +69,7 @@ def writes(change: Callable[[list[Any]], list[Any]]) -> Fault:
         def dumps(data: list[Any], version: int) -> bytes:
             return marshal.dumps(change(data), version)
 
-        return mock.patch.object(_fingerprint, "marshal", types.SimpleNamespace(dumps=dumps))
+        return mock.patch.object(fingerprint, "marshal", types.SimpleNamespace(dumps=dumps))
 
     return fault
 
@@ -126,7 +129,7 @@ def sees_places_alone() -> contextlib.AbstractContextManager[Any]:
     def content(self: Any, task: Any) -> None:
         self.out.append(self._place_in_code(task))
 
-    return mock.patch.object(_fingerprint._Walk, "content", content)
+    return mock.patch.object(fingerprint._Walk, "content", content)
 
 
 def forgets_the_budget() -> contextlib.AbstractContextManager[Any]:
@@ -138,12 +141,12 @@ def forgets_the_budget() -> contextlib.AbstractContextManager[Any]:
         self.seen[key] = (0, 0)
         return met
 
-    return mock.patch.object(_choosers.DepthFirst, "_known", known)
+    return mock.patch.object(choosers.DepthFirst, "_known", known)
 
 
 def forgets_the_time() -> contextlib.AbstractContextManager[Any]:
     """It is always midnight."""
-    real = _fingerprint.Fingerprinter.__call__
+    real = fingerprint.Fingerprinter.__call__
 
     def call(self: Any, engine: Any) -> bytes:
         now, engine.clock.now = engine.clock.now, 0.0
@@ -152,23 +155,23 @@ def forgets_the_time() -> contextlib.AbstractContextManager[Any]:
         finally:
             engine.clock.now = now
 
-    return mock.patch.object(_fingerprint.Fingerprinter, "__call__", call)
+    return mock.patch.object(fingerprint.Fingerprinter, "__call__", call)
 
 
 def forgets_what_comes() -> contextlib.AbstractContextManager[Any]:
     """Nobody knows what a runnable task was woken with."""
-    return mock.patch.object(_scheduler.LoopEngine, "pending_of", return_value=None)
+    return mock.patch.object(loop_engine.LoopEngine, "pending_of", return_value=None)
 
 
 def forgets_the_context() -> contextlib.AbstractContextManager[Any]:
     """Context variables are not looked at."""
-    return mock.patch.object(_objects, "changed_context", return_value=[])
+    return mock.patch.object(expanders, "changed_context", return_value=[])
 
 
 def hashes_to_one_byte() -> contextlib.AbstractContextManager[Any]:
     """Different states often have the same hash."""
     short = functools.partial(hashlib.blake2b, digest_size=1)
-    return mock.patch.object(_fingerprint, "blake2b", lambda data, digest_size: short(data))
+    return mock.patch.object(fingerprint, "blake2b", lambda data, digest_size: short(data))
 
 
 def alone(*workers: Sequence[Op], settings: Settings) -> Case:

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 from structsync import Status
-from structsync._core.condition import ConditionCore
-from structsync._core.request import Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.request import Request
 
 EXT = Path(__file__).parents[2] / "docs" / "ext"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import structsync
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-PLUGIN = "structsync.testing._plugin"
+PLUGIN = "structsync.testing._pytest.plugin"
 
 
 def program() -> str:

@@ -34,7 +34,7 @@ class Attempt:
 
 
 async def waiting(kind: Kind, primitive: Any, nursery: trio.Nursery) -> Attempt:
-    """Start an attempt that waits in line by the time this returns."""
+    """Start an attempt that waits in the queue by the time this returns."""
     attempt = Attempt(kind, primitive)
     nursery.start_soon(attempt.run)
     await trio.testing.wait_all_tasks_blocked()

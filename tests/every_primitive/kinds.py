@@ -26,14 +26,14 @@ from structsync import (
     RWLock,
     Semaphore,
     WaitQueue,
-    _park,
     acquire_all,
     acquire_any,
     entry,
 )
-from structsync._core.entry import Guard, Trigger
-from structsync._core.synchronizer import Rules, SynchronizerCore
-from structsync._service import check_run
+from structsync._core.monitors.entry import Guard, Trigger
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
+from structsync._runtime import parking
+from structsync._runtime.runs import check_run
 
 Direction = Literal["east", "west"]
 
@@ -315,8 +315,8 @@ class OfBarrier(OfWaitQueue):
         return Barrier(2, **self.options)
 
     def free(self, p: Any) -> None:
-        _park.enqueue(p, None)
-        _park.wake(p, p._core.trip())
+        parking.enqueue(p, None)
+        parking.wake(p, p._core.release_round())
 
     async def take(self, p: Any) -> None:
         await p.wait()

@@ -11,7 +11,8 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Semaphore, events, observe, open_scope
+from structsync import Semaphore, observe, open_scope
+from structsync._runtime import events
 
 from .kinds import KINDS, Kind, OfGroup
 from .striking import interrupted, sweep

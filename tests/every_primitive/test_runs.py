@@ -136,7 +136,7 @@ async def test_a_second_run_cannot_use_a_lock_on_whose_condition_a_task_waits() 
 
 @pytest.mark.parametrize("nowait", [False, True])
 @pytest.mark.parametrize("policy", ["eligible", "priority"])
-async def test_a_second_run_cannot_pass_a_line_that_the_policy_lets_it_pass(
+async def test_a_second_run_cannot_pass_a_queue_that_the_policy_lets_it_pass(
     policy: Any, nowait: bool
 ) -> None:
     semaphore = Semaphore(1, policy=policy)
@@ -169,7 +169,7 @@ async def test_a_second_run_cannot_acquire_a_lock_that_a_task_holds() -> None:
 
 
 @pytest.mark.parametrize("verb", ["acquire", "acquire_nowait", "release", "request", "resize"])
-def test_a_request_that_an_ended_run_left_in_line_bars_the_next_run(verb: str) -> None:
+def test_a_request_that_an_ended_run_left_in_queue_bars_the_next_run(verb: str) -> None:
     semaphore = Semaphore(1, max_value=1)
 
     async def leave_a_request() -> None:

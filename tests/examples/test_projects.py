@@ -20,7 +20,7 @@ import pytest
 import structsync
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PLUGIN = "structsync.testing._plugin"
+PLUGIN = "structsync.testing._pytest.plugin"
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,16 @@ import trio
 
 import structsync
 from structsync.testing import Failure, Settings, explore
-from structsync.testing._choices import Choice
-from structsync.testing._choosers import Following, Noting
-from structsync.testing._engine import Engine
-from structsync.testing._execution import Chooser
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.execution import Chooser
+from structsync.testing._execution.loop_engine import LoopEngine
+from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.schedule import Choice
 from structsync.testing._explore import with_handle
-from structsync.testing._fingerprint import Fingerprinter
-from structsync.testing._gates import GateEngine
-from structsync.testing._runs import Runs
-from structsync.testing._scheduler import LoopEngine
-from structsync.testing._search import Outcomes, explore_outcomes
+from structsync.testing._search.choosers import Following, Noting
+from structsync.testing._search.runs import Runs
+from structsync.testing._search.search import Outcomes, explore_outcomes
+from structsync.testing._state.fingerprint import Fingerprinter
 
 Program: TypeAlias = Callable[..., Awaitable[object]]
 

@@ -59,7 +59,7 @@ class LineMachine(ScheduledStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.line: list[tuple[object, int]] = []
+        self.queue: list[tuple[object, int]] = []
         self.free = 0
         self.events: list[structsync.Event] = []
         self.observing = contextlib.ExitStack()
@@ -89,16 +89,16 @@ class LineMachine(ScheduledStateMachine):
             self.follow(event)
         self.events.clear()
         assert self.semaphore.value == self.free
-        assert not self.line or self.line[0][1] > self.free, "the head could be served"
+        assert not self.queue or self.queue[0][1] > self.free, "the head could be served"
 
     def follow(self, event: structsync.Event) -> None:
         entry = (event.task, event.claim)
         if event.kind == "requested":
-            self.line.append(entry)
+            self.queue.append(entry)
         elif event.kind == "withdrawn":
-            self.line.remove(entry)
+            self.queue.remove(entry)
         elif event.kind == "granted":
-            assert self.line.pop(0) == entry, "somebody has passed"
+            assert self.queue.pop(0) == entry, "somebody has passed"
             self.free -= event.claim
         elif event.kind == "released":
             self.free += event.claim

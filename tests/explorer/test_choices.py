@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structsync.testing import ReplayError
-from structsync.testing._choices import Choice, Schedule
+from structsync.testing._execution.schedule import Choice, Schedule
 
 WORDS = st.from_regex(r"[a-z_][\w-]{0,7}", fullmatch=True)
 PARTS = st.builds("{}#{}".format, WORDS, st.integers(0, 12))

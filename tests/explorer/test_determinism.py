@@ -21,7 +21,8 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.testing import NondeterminismError, Verdict, _control, explore
+from structsync.testing import NondeterminismError, Verdict, explore
+from structsync.testing._execution import determinism
 
 from .conftest import Program
 
@@ -188,7 +189,7 @@ def test_other_threads_may_do_what_they_want_meanwhile() -> None:
 
 
 def test_between_executions_the_searching_thread_may_do_what_it_wants() -> None:
-    with _control.controlled():
+    with determinism.controlled():
         assert time.time() > 0
         assert trio.run(trio.to_thread.run_sync, len, "abc") == 3
         with socket.socket():

@@ -9,9 +9,10 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.testing import Settings, Verdict, _endless, explore
+from structsync.testing import Settings, Verdict, explore
 from structsync.testing._explore import with_handle
-from structsync.testing._search import explore_outcomes
+from structsync.testing._search import endless
+from structsync.testing._search.search import explore_outcomes
 
 STEPS = 200  # more than enough, and soon over
 
@@ -100,14 +101,14 @@ def test_a_round_of_any_length_is_found(period: int) -> None:
 
 
 def test_a_search_that_keeps_no_ways_would_miss_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_endless.Ways, "endless", lambda self: frozenset())
+    monkeypatch.setattr(endless.Ways, "endless", lambda self: frozenset())
     assert explore(who_looks_first_looks_for_ever).verdict is Verdict.CONFIRMED
 
 
 def test_the_search_goes_on_with_more_deviations_until_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_endless, "FEW", 1)
+    monkeypatch.setattr(endless, "FEW", 1)
     failure = explore(who_looks_first_looks_for_ever, cancels=0, max_steps=STEPS).failure
     assert failure is not None
     assert failure.kind == "endless"

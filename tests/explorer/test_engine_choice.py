@@ -8,10 +8,11 @@ from math import inf
 import pytest
 import trio
 
-from structsync.testing import Verdict, _engines, explore
-from structsync.testing._gates import GateEngine
-from structsync.testing._runs import Runs
-from structsync.testing._scheduler import LoopEngine
+from structsync.testing import Verdict, explore
+from structsync.testing._execution.loop_engine import LoopEngine
+from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._search import engine_choice
+from structsync.testing._search.runs import Runs
 from structsync.testing._settings import Settings
 
 from .conftest import abba, python, run_once, workers
@@ -20,20 +21,20 @@ from .conftest import abba, python, run_once, workers
 @pytest.fixture
 def undecided() -> Iterator[None]:
     """Nothing is known of the engines yet, neither inside the test nor after it."""
-    _engines.chosen.cache_clear()
+    engine_choice.chosen.cache_clear()
     yield
-    _engines.chosen.cache_clear()
+    engine_choice.chosen.cache_clear()
 
 
 @pytest.mark.usefixtures("undecided")
 def test_the_fast_engine_agrees_with_this_trio() -> None:
-    assert _engines.chosen() == (LoopEngine, None)
+    assert engine_choice.chosen() == (LoopEngine, None)
 
 
 @pytest.mark.usefixtures("undecided")
 def test_an_engine_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LoopEngine, "_next_deadline", lambda engine: inf)
-    engine, reason = _engines.chosen()
+    engine, reason = engine_choice.chosen()
     assert engine is GateEngine
     assert reason == f"the engines disagree about _time_runs_out with trio {trio.__version__}"
 
@@ -45,7 +46,7 @@ def test_an_engine_that_crashes_is_not_used(monkeypatch: pytest.MonkeyPatch) -> 
         raise AttributeError("_next_send")
 
     monkeypatch.setattr(LoopEngine, "_step", crash)
-    assert _engines.chosen() == (GateEngine, "AttributeError: _next_send")
+    assert engine_choice.chosen() == (GateEngine, "AttributeError: _next_send")
 
 
 @pytest.mark.usefixtures("undecided")
@@ -54,7 +55,7 @@ def test_with_the_other_engine_everything_is_found_all_the_same(
 ) -> None:
     fast, failing = explore(workers(3), cancels=0), explore(abba)
     monkeypatch.setattr(LoopEngine, "_next_deadline", lambda engine: inf)
-    _engines.chosen.cache_clear()
+    engine_choice.chosen.cache_clear()
     slow, also_failing = explore(workers(3), cancels=0), explore(abba)
     assert (slow.verdict, slow.executions) == (fast.verdict, fast.executions)
     assert slow.states == fast.states
@@ -67,9 +68,9 @@ def test_with_the_other_engine_everything_is_found_all_the_same(
 def test_without_the_module_of_private_names_the_other_engine_explores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(_engines, "_scheduler", None)
-    monkeypatch.setattr(_engines, "_missing", "ImportError: moved")
-    assert _engines.chosen() == (GateEngine, "ImportError: moved")
+    monkeypatch.setattr(engine_choice, "loop_engine", None)
+    monkeypatch.setattr(engine_choice, "_missing", "ImportError: moved")
+    assert engine_choice.chosen() == (GateEngine, "ImportError: moved")
     assert explore(workers(2), cancels=0).verdict is Verdict.CONFIRMED
     assert explore(abba).verdict is Verdict.REFUTED
 
@@ -88,14 +89,15 @@ def test_a_trio_that_lacks_a_private_name_is_explored_by_public_ones(removal: st
         import trio
         import trio._core._entry_queue, trio._core._instrumentation
         {removal}
-        from structsync.testing import _engines, explore
+        from structsync.testing import explore
+        from structsync.testing._search import engine_choice
 
         async def deadlocks():
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(trio.sleep_forever)
                 nursery.start_soon(trio.lowlevel.checkpoint)
 
-        engine, reason = _engines.chosen()
+        engine, reason = engine_choice.chosen()
         failure = explore(deadlocks, cancels=0).failure
         sys.stdout.write(f"{{engine.__name__}} | {{reason}} | {{failure.kind}} {{failure.replayed}}")
         """

@@ -16,8 +16,8 @@ import trio
 import trio.testing
 from trio.lowlevel import checkpoint
 
-from structsync.testing._engine import Engine
-from structsync.testing._scheduler import LoopEngine
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.loop_engine import LoopEngine
 
 from .conftest import Program, check_the_engines_agree, label, outcomes
 

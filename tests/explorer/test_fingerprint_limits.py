@@ -21,10 +21,10 @@ import trio
 from trio.lowlevel import checkpoint
 
 from structsync.testing import ExploredRun, Verdict, explore
-from structsync.testing._choices import Choice
-from structsync.testing._engine import Engine
-from structsync.testing._fingerprint import Fingerprinter, Opaque
-from structsync.testing._objects import expander, number_of
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.schedule import Choice
+from structsync.testing._state.expanders import expander, number_of
+from structsync.testing._state.fingerprint import Fingerprinter, Opaque
 
 from .conftest import Program, run_once, states, workers
 

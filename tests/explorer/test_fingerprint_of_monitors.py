@@ -8,8 +8,8 @@ from trio.lowlevel import checkpoint
 
 from structsync import Invocation, Monitor
 from structsync.testing import Exploration, ExploredRun, Verdict, explore
-from structsync.testing import _fingerprint as fingerprint
-from structsync.testing import _search as searching
+from structsync.testing._search import search as searching
+from structsync.testing._state import fingerprint as fingerprint
 
 
 def the_ticket_is(wanted: int) -> Exploration:

@@ -37,7 +37,7 @@ from structsync.testing import (
     explore,
 )
 from structsync.testing._explore import with_handle
-from structsync.testing._search import Outcomes, explore_outcomes
+from structsync.testing._search.search import Outcomes, explore_outcomes
 
 from .conftest import Program, abba, python, two_checkpoints
 
@@ -526,9 +526,10 @@ def test_an_interrupt_during_the_self_test_is_not_swallowed() -> None:
     ran = python(
         """
         import signal
-        from structsync.testing import _engines, explore
+        from structsync.testing import explore
+        from structsync.testing._search import engine_choice
 
-        program, settings = _engines._PROGRAMS[0]
+        program, settings = engine_choice._PROGRAMS[0]
 
         async def interrupted(x):
             signal.raise_signal(signal.SIGINT)
@@ -537,7 +538,7 @@ def test_an_interrupt_during_the_self_test_is_not_swallowed() -> None:
         async def test():
             raise AssertionError("it was explored")
 
-        _engines._PROGRAMS = ((interrupted, settings),)
+        engine_choice._PROGRAMS = ((interrupted, settings),)
         explore(test)
         """
     )

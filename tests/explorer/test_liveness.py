@@ -12,10 +12,10 @@ from trio.lowlevel import checkpoint
 
 import structsync
 from structsync.testing import ExploredRun, Failure, ReplayError, Verdict, explore
-from structsync.testing._choices import Choice, Schedule
-from structsync.testing._choosers import Following
-from structsync.testing._engine import Engine
-from structsync.testing._gates import GateEngine
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.schedule import Choice, Schedule
+from structsync.testing._search.choosers import Following
 
 from .conftest import Program, run_once
 

@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from structsync.testing import ExploredRun, explore
-from structsync.testing._choices import Choice, Schedule
-from structsync.testing._engine import Engine
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.schedule import Choice, Schedule
 
 from .conftest import run_once
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from structsync.testing._command import explore
-from structsync.testing._options import as_options, asked_for
+from structsync.testing._command.command import explore
+from structsync.testing._command.options import as_options, asked_for
 from structsync.testing._settings import NAMES
 
 from .test_pytest_inside import environment

@@ -11,9 +11,10 @@ import trio.testing
 from trio.lowlevel import checkpoint
 
 import structsync
-from structsync._core.arbiter import Arbiter
-from structsync._core.policy import Fifo
-from structsync.testing import ExploredRun, _control, explore
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.policy import Fifo
+from structsync.testing import ExploredRun, explore
+from structsync.testing._execution import determinism
 
 from .conftest import failure_of, two_checkpoints
 
@@ -329,7 +330,7 @@ def test_a_reader_that_passes_a_writer_in_line_is_seen(monkeypatch: pytest.Monke
 
 
 def test_a_grant_between_two_executions_is_of_neither() -> None:
-    with _control.controlled():
+    with determinism.controlled():
         semaphore = structsync.Semaphore(1)
         semaphore.acquire_nowait()
         assert explore(two_checkpoints).failure is None

@@ -47,10 +47,10 @@ ORDER = """
 """
 WHOLE = ["first up", "pool up", "plain up", "made", "body", "plain down", "pool down", "first down"]
 SHARED = """
-    from structsync.testing import _fixtures
+    from structsync.testing._pytest import fixtures
 
     first = {}
-    setup = _fixtures._Running.__aenter__
+    setup = fixtures._Running.__aenter__
 
     async def remember(self):
         if self._name not in first:
@@ -60,8 +60,8 @@ SHARED = """
     async def keep(self, *error):
         return False
 
-    _fixtures._Running.__aenter__ = remember
-    _fixtures._Running.__aexit__ = keep
+    fixtures._Running.__aenter__ = remember
+    fixtures._Running.__aexit__ = keep
 """
 
 
@@ -144,14 +144,14 @@ SCOPES = """
 
 
 NEVER_THROWN = """
-    from structsync.testing import _fixtures
+    from structsync.testing._pytest import fixtures
 
-    step = _fixtures._step
+    step = fixtures._step
 
     async def blind(made, error=None):
         return await step(made)
 
-    _fixtures._step = blind
+    fixtures._step = blind
 """
 
 

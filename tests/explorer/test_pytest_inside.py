@@ -19,7 +19,7 @@ import pytest
 
 import structsync
 
-PLUGIN = "structsync.testing._plugin"
+PLUGIN = "structsync.testing._pytest.plugin"
 
 HEAD = """
     import pytest, trio, structsync

@@ -199,9 +199,9 @@ def test_a_bound_in_seconds_ends_a_search(tmp_path: Path) -> None:
 
 # As if searches took long: the first line is due at once.
 SOON = """
-    from structsync.testing import _explore, _session
+    from structsync.testing import _explore, _runner
 
-    _session._FIRST_LIVE = _session._EVERY_LIVE = _session._EVERY_LOG = 0.0
+    _runner._FIRST_LIVE = _runner._EVERY_LIVE = _runner._EVERY_LOG = 0.0
     explore = _explore.run
 
     def run(fn, settings, *, progress=None, **others):

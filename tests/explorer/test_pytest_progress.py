@@ -8,7 +8,7 @@ import io
 import pytest
 
 from structsync.testing import Progress
-from structsync.testing._session import ProgressLine
+from structsync.testing._runner import ProgressLine
 
 
 class Terminal(io.StringIO):

@@ -11,9 +11,9 @@ from trio.lowlevel import checkpoint
 
 from structsync.report import Step
 from structsync.testing import ExplorationFailed, ExploredRun, explore
-from structsync.testing._engine import Engine
-from structsync.testing._gates import GateEngine
-from structsync.testing._scheduler import LoopEngine
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.loop_engine import LoopEngine
+from structsync.testing._execution.public_engine import GateEngine
 
 from .conftest import Program, abba, failure_of
 

@@ -15,9 +15,9 @@ import trio.testing
 
 import structsync
 from structsync.testing import explore
-from structsync.testing._choices import Choice
-from structsync.testing._choosers import Following, Noting
-from structsync.testing._engine import Engine
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.schedule import Choice
+from structsync.testing._search.choosers import Following, Noting
 
 from .conftest import Program, run_once
 

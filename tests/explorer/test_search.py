@@ -9,17 +9,11 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.testing import (
-    Exploration,
-    ExploredRun,
-    Settings,
-    Verdict,
-    _search,
-    explore,
-)
-from structsync.testing._choosers import DepthFirst
-from structsync.testing._runs import Progress
-from structsync.testing._search import explore_outcomes
+from structsync.testing import Exploration, ExploredRun, Settings, Verdict, explore
+from structsync.testing._search import search
+from structsync.testing._search.choosers import DepthFirst
+from structsync.testing._search.runs import Progress
+from structsync.testing._search.search import explore_outcomes
 
 from .conftest import abba, two_checkpoints, workers
 
@@ -176,8 +170,8 @@ def test_a_minimal_failure_is_the_same_failure() -> None:
 
 
 def test_making_it_smaller_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_search, "MINIMISE_EXECUTIONS", 1)
-    monkeypatch.setattr(_search, "MINIMISE_FACTOR", 0)
+    monkeypatch.setattr(search, "MINIMISE_EXECUTIONS", 1)
+    monkeypatch.setattr(search, "MINIMISE_FACTOR", 0)
     found = explore(abba, search="random", cancels=0, seed=3)
     assert found.failure is not None
     assert found.failure.kind == "deadlock"

@@ -15,12 +15,8 @@ import trio
 from trio.lowlevel import checkpoint
 
 import structsync
-from structsync.testing import (
-    NotExhaustive,
-    Verdict,
-    _runs,
-    explore,
-)
+from structsync.testing import NotExhaustive, Verdict, explore
+from structsync.testing._search import runs
 
 from .conftest import two_checkpoints, workers
 
@@ -52,7 +48,7 @@ def test_a_search_ends_at_its_number_of_states() -> None:
 
 def test_a_search_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter(range(10_000))
-    monkeypatch.setattr(_runs, "_now", lambda: float(next(seconds)))
+    monkeypatch.setattr(runs, "_now", lambda: float(next(seconds)))
     found = explore(workers(3), cancels=0, search="plain", seconds=12.5)
     assert found.unfinished == "stopped after seconds=12.5"
     assert 1 < found.executions < 15

@@ -16,7 +16,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from structsync.testing import ScheduledStateMachine, _live, _stateful, _stepping
+from structsync.testing import ScheduledStateMachine
+from structsync.testing._stateful import machine, run, stepping
 
 from .conftest import python
 from .stateful_machines import failure, quick
@@ -39,7 +40,7 @@ def test_a_program_that_is_over_and_has_no_rule_left_is_no_example(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """After its end Hypothesis goes on with rules that do nothing, and these use up what they take."""
-    monkeypatch.setattr(_live.LiveRun, "between_rules", lambda live, check: live.exploring)
+    monkeypatch.setattr(run.LiveRun, "between_rules", lambda live, check: live.exploring)
 
     class Machine(ScheduledStateMachine):
         things: Bundle[int] = Bundle("things")
@@ -58,7 +59,7 @@ def test_a_program_that_is_over_and_has_no_rule_left_is_no_example(
         rejected.append(True)
         reject()
 
-    monkeypatch.setattr(_stateful, "reject", noted)
+    monkeypatch.setattr(machine, "reject", noted)
     assert failure(Machine, 10, suppress_health_check=[*HealthCheck]) is None
     assert rejected
 
@@ -67,7 +68,7 @@ def test_a_machine_that_cannot_begin_says_why(monkeypatch: pytest.MonkeyPatch) -
     def refuses() -> Any:
         raise OSError("no engine")
 
-    monkeypatch.setattr(_stepping, "kind", refuses)
+    monkeypatch.setattr(stepping, "kind", refuses)
 
     class Machine(ScheduledStateMachine):
         @rule()
@@ -83,10 +84,11 @@ def test_a_run_that_breaks_down_fails_the_example() -> None:
         """
         import trio
         from hypothesis.stateful import rule, run_state_machine_as_test
-        from structsync.testing import ScheduledStateMachine, _stepping
+        from structsync.testing import ScheduledStateMachine
+        from structsync.testing._stateful import stepping
 
-        gates = _stepping.SteppingGates
-        _stepping.kind = lambda: gates
+        gates = stepping.SteppingGates
+        stepping.kind = lambda: gates
         sleep_time = gates.sleep_time
 
         def breaks_down(engine, deadline):

@@ -10,10 +10,12 @@ import trio
 from hypothesis import seed
 from hypothesis.stateful import initialize, invariant, rule
 
-from structsync._core.arbiter import Arbiter
-from structsync._core.policy import Fifo
-from structsync._core.request import WITHDRAWN, Request
-from structsync.testing import MachineFailed, ScheduledStateMachine, _gates, _stepping
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.policy import Fifo
+from structsync._core.queue.request import WITHDRAWN, Request
+from structsync.testing import MachineFailed, ScheduledStateMachine
+from structsync.testing._execution import public_engine
+from structsync.testing._stateful import stepping
 
 from .stateful_machines import (
     BufferMachine,
@@ -72,7 +74,7 @@ class LostBetweenGrantAndWake:
 
     def __init__(self, value: int) -> None:
         self.value = value
-        self.line: list[trio.Event] = []
+        self.queue: list[trio.Event] = []
 
     async def acquire(self) -> None:
         if self.value > 0:
@@ -80,18 +82,18 @@ class LostBetweenGrantAndWake:
             await trio.lowlevel.cancel_shielded_checkpoint()
             return
         granted = trio.Event()
-        self.line.append(granted)
+        self.queue.append(granted)
         try:
             await granted.wait()
             await trio.lowlevel.checkpoint()
         except trio.Cancelled:
-            if granted in self.line:
-                self.line.remove(granted)
+            if granted in self.queue:
+                self.queue.remove(granted)
             raise
 
     def release(self) -> None:
-        if self.line:
-            self.line.pop(0).set()
+        if self.queue:
+            self.queue.pop(0).set()
         else:
             self.value += 1
 
@@ -189,12 +191,12 @@ def test_both_engines_find_the_same_by_the_same_examples(
     machine: type[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fast = found(machine, 50)
-    stepping = _stepping.kind(_gates.GateEngine)
-    monkeypatch.setattr(_stepping, "kind", lambda: stepping)
+    kind = stepping.kind(public_engine.GateEngine)
+    monkeypatch.setattr(stepping, "kind", lambda: kind)
     assert found(machine, 50).text == fast.text
 
 
 def test_a_primitive_holds_in_the_reference_engine_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    stepping = _stepping.kind(_gates.GateEngine)
-    monkeypatch.setattr(_stepping, "kind", lambda: stepping)
+    kind = stepping.kind(public_engine.GateEngine)
+    monkeypatch.setattr(stepping, "kind", lambda: kind)
     assert failure(PermitsMachine, 20) is None

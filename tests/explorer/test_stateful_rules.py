@@ -24,16 +24,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from structsync.testing import (
-    MachineFailed,
-    NondeterminismError,
-    RuleTask,
-    ScheduledStateMachine,
-    _engines,
-    _gates,
-    _live,
-    _stepping,
-)
+from structsync.testing import MachineFailed, NondeterminismError, RuleTask, ScheduledStateMachine
+from structsync.testing._execution import public_engine
+from structsync.testing._search import engine_choice
+from structsync.testing._stateful import run, stepping
 
 from .stateful_machines import failure, found, quick
 
@@ -43,9 +37,9 @@ checkpoint = trio.lowlevel.checkpoint
 @pytest.fixture(params=["loop", "gates"], autouse=True)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of this file runs on both engines."""
-    base = _gates.GateEngine if request.param == "gates" else _engines.chosen()[0]
-    stepping = _stepping.kind(base)
-    monkeypatch.setattr(_stepping, "kind", lambda: stepping)
+    base = public_engine.GateEngine if request.param == "gates" else engine_choice.chosen()[0]
+    kind = stepping.kind(base)
+    monkeypatch.setattr(stepping, "kind", lambda: kind)
 
 
 def passes(machine: type[RuleBasedStateMachine], examples: int = 30) -> None:
@@ -323,7 +317,7 @@ class Gambler(Random):
 
     def randrange(self, *_: Any, **__: Any) -> int:
         often = [("run", 1), ("run", 2), ("leave", 0)]
-        return _live._ACTIONS.index(self.choice([*often * 5, ("rest", 0)]))
+        return run._ACTIONS.index(self.choice([*often * 5, ("rest", 0)]))
 
 
 def test_with_the_order_of_trio_nobody_runs_twice_before_another_has_run() -> None:

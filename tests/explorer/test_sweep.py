@@ -17,8 +17,8 @@ from structsync.testing import (
     explore,
     sweep,
 )
-from structsync.testing._choosers import Noting
-from structsync.testing._search import explore_outcomes
+from structsync.testing._search.choosers import Noting
+from structsync.testing._search.search import explore_outcomes
 
 from .conftest import run_once, two_checkpoints, workers
 

@@ -14,10 +14,11 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.testing import ExploredRun, Settings, _control, _engine, explore
-from structsync.testing._choosers import Following
-from structsync.testing._engine import Engine
-from structsync.testing._gates import GateEngine
+from structsync.testing import ExploredRun, Settings, explore
+from structsync.testing._execution import determinism, engine
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._search.choosers import Following
 
 from .conftest import Program, python, run_once, two_checkpoints
 
@@ -155,7 +156,7 @@ def beside_another(habit: Program) -> Program:
 @pytest.fixture(autouse=True)
 def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """These programs use up the steps that they get for unwinding, in each execution."""
-    monkeypatch.setattr(_engine, "UNWIND_STEPS", PATIENCE)
+    monkeypatch.setattr(engine, "UNWIND_STEPS", PATIENCE)
 
 
 @pytest.fixture
@@ -307,7 +308,7 @@ def test_a_run_that_breaks_down_leaves_nothing_forbidden(
 
     sleep_time = GateEngine.sleep_time
     monkeypatch.setattr(GateEngine, "sleep_time", breaks_down)
-    with _control.controlled():
+    with determinism.controlled():
         engine = GateEngine(Settings(), Following((), go_on=True), ExploredRun(), None)
         ending = engine.run(lambda x: beside_another(checkpoint)())
         assert ending.message == "OSError: out of memory"

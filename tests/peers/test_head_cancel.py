@@ -1,4 +1,4 @@
-"""H: the head of a line is cancelled, and those behind it must be let in by that very step."""
+"""H: the head of a queue is cancelled, and those behind it must be let in by that very step."""
 
 from __future__ import annotations
 

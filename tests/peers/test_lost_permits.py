@@ -71,7 +71,7 @@ async def test_the_semaphore_works_on_after_a_cancelled_grant(
 async def test_a_lock_whose_only_waiter_is_cancelled_at_the_release_is_free_or_its(
     start: Start, one_step: OneStep
 ) -> None:
-    """P5, anyio PR 1145: no owner, a line that is not empty, and nobody to wake it."""
+    """P5, anyio PR 1145: no owner, a queue that is not empty, and nobody to wake it."""
     lock = Lock()
     lock.acquire_nowait()
     waiter = await start(lock.acquire)

@@ -131,7 +131,7 @@ async def test_reentry_is_refused_also_while_others_wait(start: Start) -> None:
         await limiter.acquire()
 
 
-async def test_a_granted_request_that_nobody_awaits_blocks_the_line_until_its_block_ends(
+async def test_a_granted_request_that_nobody_awaits_blocks_the_queue_until_its_block_ends(
     start: Start,
 ) -> None:
     """D4, tokio#6450: expected, and documented: a grant holds its permits whether or not anybody

@@ -69,7 +69,7 @@ async def test_a_notification_passes_on_as_often_as_its_waiter_is_cancelled(star
     assert [waiter.ended for waiter in waiters] == ["cancelled"] * 3 + ["done"]
 
 
-async def test_the_successor_of_a_cancelled_waiter_keeps_its_place_in_line(start: Start) -> None:
+async def test_the_successor_of_a_cancelled_waiter_keeps_its_place_in_queue(start: Start) -> None:
     """N3, agronholm/anyio#1075: the notification is handed on, with the ticket that it had."""
     condition = Condition()
     order: list[str] = []

@@ -169,12 +169,12 @@ class NaiveSemaphore:
 
     def __init__(self, value: int) -> None:
         self.value = value
-        self.line: list[tuple[int, int]] = []  # (who, claim)
+        self.queue: list[tuple[int, int]] = []  # (who, claim)
         self.granted: set[int] = set()
 
     def serve(self) -> None:
-        while self.line and self.line[0][1] <= self.value:
-            who, claim = self.line.pop(0)
+        while self.queue and self.queue[0][1] <= self.value:
+            who, claim = self.queue.pop(0)
             self.value -= claim
             self.granted.add(who)
 
@@ -193,24 +193,24 @@ def test_a_semaphore_does_what_a_naive_one_does(acts: list[tuple[str, int]]) -> 
         requests: list[Request[int]] = []
         for act, n in acts:
             if act == "ask":
-                naive.line.append((len(requests), n))
+                naive.queue.append((len(requests), n))
                 requests.append(ours.request(n))
             elif act == "try":
                 try:
                     ours.acquire_nowait(n)
                 except trio.WouldBlock:
-                    assert naive.line or n > naive.value
+                    assert naive.queue or n > naive.value
                 else:
-                    assert not naive.line
+                    assert not naive.queue
                     naive.value -= n
             elif act == "release":
                 ours.release(n)
                 naive.value += n
             elif requests:
                 who = n % len(requests)
-                left = [entry for entry in naive.line if entry[0] != who]
-                assert requests[who].withdraw() is (left != naive.line)
-                naive.line = left
+                left = [entry for entry in naive.queue if entry[0] != who]
+                assert requests[who].withdraw() is (left != naive.queue)
+                naive.queue = left
             naive.serve()
             assert ours.value == naive.value
             assert {w for w, r in enumerate(requests) if r.status == "granted"} == naive.granted
@@ -250,7 +250,7 @@ async def test_a_release_lets_in_claims_of_different_sizes(start: Start) -> None
     assert [waiter.ended for waiter in waiters] == ["done", "done", "waiting"]
 
 
-async def test_grants_follow_the_line_though_runs_may_not(start: Start, run_order: str) -> None:
+async def test_grants_follow_the_queue_though_runs_may_not(start: Start, run_order: str) -> None:
     """O11, trio's scheduler: not a bug. Three granted in one step run in the order of their grants or
     in the opposite one. (And so this whole folder does run under both.)"""
     semaphore = Semaphore(0, max_value=3)

@@ -41,7 +41,7 @@ async def test_a_writer_that_times_out_lets_readers_in(
 
 
 @pytest.mark.parametrize("policy", ["fifo", "phase", "writers"])
-async def test_a_second_writer_in_line_keeps_the_readers_out(policy: str, start: Start) -> None:
+async def test_a_second_writer_in_queue_keeps_the_readers_out(policy: str, start: Start) -> None:
     """H5, microsoft/vs-threading#252: cancelling one of two writers lets nobody in."""
     lock = rwlock(policy)
     await start(lock.acquire_read)
@@ -58,7 +58,7 @@ async def test_a_second_writer_in_line_keeps_the_readers_out(policy: str, start:
 async def test_a_newcomer_does_not_overtake_after_the_head_is_cancelled(
     start: Start, one_step: OneStep
 ) -> None:
-    """H8, tricycle.RWLock: the writer cancelled, a newcomer got in while the reader in line slept."""
+    """H8, tricycle.RWLock: the writer cancelled, a newcomer got in while the reader in the queue slept."""
     lock = RWLock()
     first = await start(lock.acquire_write)
     writer = await start(lock.acquire_write)

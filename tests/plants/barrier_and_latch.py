@@ -7,24 +7,24 @@ from typing import Any
 import pytest
 from trio.lowlevel import checkpoint
 
-from structsync import _park_together
-from structsync._core.barrier import BarrierCore
-from structsync._core.latch import LatchCore
-from structsync._core.request import Request
+from structsync._core.primitives.barrier import BarrierCore
+from structsync._core.primitives.latch import LatchCore
+from structsync._core.queue.request import Request
+from structsync._runtime import parking_together
 
 
 def a_round_is_one_party_short(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(BarrierCore, "full", property(lambda self: len(self.line) >= self.parties - 1))
+    patch.setattr(BarrierCore, "full", property(lambda self: len(self.queue) >= self.parties - 1))
 
 
 def a_round_leaves_one_behind(patch: pytest.MonkeyPatch) -> None:
     """It counts for the next round."""
 
-    def trip(self: BarrierCore) -> list[Request[Any]]:
+    def release_round(self: BarrierCore) -> list[Request[Any]]:
         self.places = self.parties - 1
         return self.settle()
 
-    patch.setattr(BarrierCore, "trip", trip)
+    patch.setattr(BarrierCore, "release_round", release_round)
 
 
 def numbers_are_given_on_arrival(patch: pytest.MonkeyPatch) -> None:
@@ -33,25 +33,27 @@ def numbers_are_given_on_arrival(patch: pytest.MonkeyPatch) -> None:
 
     def enqueue(self: BarrierCore, *args: Any, **options: Any) -> Request[Any]:
         request = intact(self, *args, **options)
-        request.claim = len(self.line) - 1
+        request.claim = len(self.queue) - 1
         return request
 
-    def trip(self: BarrierCore) -> list[Request[Any]]:
+    def release_round(self: BarrierCore) -> list[Request[Any]]:
         self.places = self.parties
         return self.settle()
 
     patch.setattr(BarrierCore, "enqueue", enqueue)
-    patch.setattr(BarrierCore, "trip", trip)
+    patch.setattr(BarrierCore, "release_round", release_round)
 
 
 def a_deserter_only_leaves(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(BarrierCore, "desert", lambda self, request, cause: self.withdraw(request))
+    patch.setattr(
+        BarrierCore, "leave_and_break", lambda self, request, cause: self.withdraw(request)
+    )
 
 
 def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
     """It comes last and cancelled, the others go on, and it raises."""
-    patch.setattr(_park_together, "current_effective_deadline", lambda: 0)
-    patch.setattr(_park_together, "cancel_shielded_checkpoint", checkpoint)
+    patch.setattr(parking_together, "current_effective_deadline", lambda: 0)
+    patch.setattr(parking_together, "cancel_shielded_checkpoint", checkpoint)
 
 
 def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from structsync._core.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 
-from .line import without_settling
+from .queue import without_settling
 
 
 def one_token_too_many(patch: pytest.MonkeyPatch) -> None:

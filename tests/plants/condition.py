@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from structsync._core.arbiter import Arbiter
-from structsync._core.claimants import ClaimantArbiter
-from structsync._core.condition import ConditionCore
-from structsync._core.lock import LockCore
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.claimants import ClaimantArbiter
+from structsync._core.queue.request import Request
 
 
 def a_notification_is_lost_with_its_waiter(patch: pytest.MonkeyPatch) -> None:
@@ -60,6 +60,6 @@ def the_heir_of_a_notification_is_sent_to_the_end(patch: pytest.MonkeyPatch) -> 
 
 def the_youngest_are_notified_first(patch: pytest.MonkeyPatch) -> None:
     def oldest(self: ConditionCore, count: int | None) -> list[Request[Any]]:
-        return list(reversed(self.line.values()))[:count]
+        return list(reversed(self.queue.values()))[:count]
 
     patch.setattr(ConditionCore, "_oldest", oldest)

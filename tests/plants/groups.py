@@ -7,18 +7,19 @@ from typing import Any
 import pytest
 from trio.lowlevel import current_task
 
-from structsync import RWLock, _park
-from structsync._core.group import Claims
-from structsync._core.request import Request
-from structsync._core.rwlock import WRITE, Access
-from structsync.claims import Claim
+from structsync import RWLock
+from structsync._core.primitives.rwlock import WRITE, Access
+from structsync._core.queue.group import Claims
+from structsync._core.queue.request import Request
+from structsync._primitives.groups import Claim
+from structsync._runtime import parking
 
 
-def a_group_leaves_the_other_lines_asleep(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(_park, "carry_on", lambda ended: [])
+def a_group_leaves_the_other_queues_asleep(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(parking, "settle_transitively", lambda ended: [])
 
 
-def a_group_stays_in_the_other_lines(patch: pytest.MonkeyPatch) -> None:
+def a_group_stays_in_the_other_queues(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Claims, "ended_with", lambda self, request: None)
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
-from structsync.primitive import OwnedPrimitive
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.request import Request
+from structsync._runtime.primitive import OwnedPrimitive
 
 
 def the_lock_is_granted_to_two(patch: pytest.MonkeyPatch) -> None:
@@ -19,7 +19,7 @@ def the_end_of_an_owner_is_ignored(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task: None)
 
 
-def what_an_ended_task_asked_for_stays_in_line(patch: pytest.MonkeyPatch) -> None:
+def what_an_ended_task_asked_for_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
     intact = LockCore.owner_exited
 
     def owner_exited(self: LockCore, claimant: Any, cause: Any) -> list[Request[Any]]:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from structsync import Monitor
-from structsync._core.arbiter import Arbiter
-from structsync._core.entry import EntryCore, Guard, Invocation
-from structsync._core.hoare import HoareConditionCore
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import GRANTED, Request
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import GRANTED, Request
 
 
 def two_are_inside(patch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def a_change_asks_nobody(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_oldest_call_of_an_entry_blocks_the_others(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(EntryCore, "particular", property(lambda self: False))
+    patch.setattr(EntryCore, "reads_request", property(lambda self: False))
 
 
 def a_monitor_forgets_its_conditions_when_it_closes(patch: pytest.MonkeyPatch) -> None:
@@ -92,8 +92,8 @@ def an_entry_that_closes_forgets_its_callers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "remove", remove)
 
 
-def the_waiter_that_was_signalled_waits_in_line(patch: pytest.MonkeyPatch) -> None:
-    """Mesa in place of Hoare: who stands in line already goes before it."""
+def the_waiter_that_was_signalled_waits_in_queue(patch: pytest.MonkeyPatch) -> None:
+    """Mesa in place of Hoare: who stands in the queue already goes before it."""
 
     def signal(
         self: HoareConditionCore, claim: Any, waiter: Any
@@ -128,16 +128,16 @@ def entries_take_turns(patch: pytest.MonkeyPatch) -> None:
     """Each entry's calls in order, and not those of all entries."""
 
     def candidates(self: MonitorCore) -> list[Request[Any]]:
-        return [request for line in self.lines.values() for request in line.values()]
+        return [request for queue in self.queues.values() for request in queue.values()]
 
     patch.setattr(MonitorCore, "candidates", candidates)
 
 
-def who_leaves_a_line_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
+def who_leaves_a_queue_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "leave", Arbiter.leave)
 
 
-def a_restored_monitor_knows_no_lines(patch: pytest.MonkeyPatch) -> None:
+def a_restored_monitor_knows_no_queues(patch: pytest.MonkeyPatch) -> None:
     def restore(self: MonitorCore, snapshot: Any) -> None:
         rest, _ = snapshot
         Arbiter.restore(self, rest)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from structsync._core.parker import ParkerCore
+from structsync._core.primitives.parker import ParkerCore
 
 
 def an_unblock_that_comes_first_is_lost(patch: pytest.MonkeyPatch) -> None:
     def give_back(self: ParkerCore, claim: None) -> None:
-        self.unblocks = len(self.line)
+        self.unblocks = len(self.queue)
 
     patch.setattr(ParkerCore, "give_back", give_back)
 
 
 def an_unblock_is_used_twice(patch: pytest.MonkeyPatch) -> None:
     def admit(self: ParkerCore, claim: None) -> None:
-        self.unblocks -= len(self.line)
+        self.unblocks -= len(self.queue)
 
     patch.setattr(ParkerCore, "admit", admit)
 

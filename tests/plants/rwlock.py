@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from structsync._core.request import GRANTED, Request
-from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
+from structsync._core.primitives.rwlock import READ, Access, PhaseFairCore, RWLockCore
+from structsync._core.queue.request import GRANTED, Request
 
 
 def readers_enter_beside_a_writer(patch: pytest.MonkeyPatch) -> None:
@@ -39,7 +39,7 @@ def a_downgrade_lets_another_writer_in(patch: pytest.MonkeyPatch) -> None:
 
 def one_reader_enters_where_a_writer_leaves(patch: pytest.MonkeyPatch) -> None:
     def writing_ended(self: PhaseFairCore) -> list[Request[Any]]:
-        for request in list(self.readers_in_line.values())[:1]:
+        for request in list(self.readers_in_queue.values())[:1]:
             self.leave(request)
             self.admit(request.claim)
             request.status = GRANTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from structsync import scope
+from structsync._primitives import scope
 
 
 def a_scope_leaves_open_what_it_owns(patch: pytest.MonkeyPatch) -> None:

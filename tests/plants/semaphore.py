@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from structsync import _park
-from structsync._core.policy import Eligible, Priority
-from structsync._core.request import WITHDRAWN, Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.policy import Eligible, Priority
+from structsync._core.queue.request import WITHDRAWN, Request
+from structsync._runtime import parking
 
-from .line import without_settling
+from .queue import without_settling
 
 
 def one_permit_is_granted_twice(patch: pytest.MonkeyPatch) -> None:
@@ -31,7 +31,7 @@ def a_resize_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_priority_is_ignored(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Priority, "candidates", lambda self, line: line.values())
+    patch.setattr(Priority, "candidates", lambda self, queue: queue.values())
 
 
 def the_eligible_wait_behind_what_does_not_fit(patch: pytest.MonkeyPatch) -> None:
@@ -47,18 +47,18 @@ def who_stops_waiting_loses_the_place(patch: pytest.MonkeyPatch) -> None:
         request.status = WITHDRAWN
         return []
 
-    patch.setattr(_park, "_keep_place", stop)
+    patch.setattr(parking, "_keep_place", stop)
 
 
 def a_withdrawal_of_what_is_granted_says_yes(patch: pytest.MonkeyPatch) -> None:
-    intact = _park.withdraw
+    intact = parking.withdraw
     patch.setattr(
-        _park, "withdraw", lambda p, request: intact(p, request) or request.status == "granted"
+        parking, "withdraw", lambda p, request: intact(p, request) or request.status == "granted"
     )
 
 
 def a_permit_leaks_when_a_waiter_is_granted(patch: pytest.MonkeyPatch) -> None:
     def admit(self: SemaphoreCore, claim: int) -> None:
-        self.value -= claim + (len(self.line) > 1)
+        self.value -= claim + (len(self.queue) > 1)
 
     patch.setattr(SemaphoreCore, "admit", admit)

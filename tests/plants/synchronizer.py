@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from structsync import monitor
-from structsync._core import synchronizer
-from structsync._core.entry import Invocation, Trigger
-from structsync._core.request import BROKEN, Request
-from structsync._core.synchronizer import Rules, SynchronizerCore
+from structsync._core.monitors import synchronizer
+from structsync._core.monitors.entry import Invocation, Trigger
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
+from structsync._core.queue.request import BROKEN, Request
+from structsync._primitives import monitor
 
 
 def what_is_disabled_starts_all_the_same(patch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def a_trigger_that_raises_keeps_everybody_out(patch: pytest.MonkeyPatch) -> None
 
 
 def partners_of_a_closed_member_wait_on(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(monitor, "turn_partners_away", lambda rules, cause: None)
+    patch.setattr(monitor, "break_waiters_of_partners", lambda rules, cause: None)
 
 
 def what_triggers_permit_sleeps_on(patch: pytest.MonkeyPatch) -> None:
@@ -70,8 +70,8 @@ def groups_that_share_an_entry_stay_apart(patch: pytest.MonkeyPatch) -> None:
 
 def the_youngest_partner_is_taken(patch: pytest.MonkeyPatch) -> None:
     def next_call(self: Rules) -> Request[Any] | None:
-        line = [one for one in self.arbiter.candidates() if one.claim.entry.rules is self]
-        return next((one for one in reversed(line) if self.arbiter.admits(one.claim)), None)
+        queue = [one for one in self.arbiter.candidates() if one.claim.entry.rules is self]
+        return next((one for one in reversed(queue) if self.arbiter.admits(one.claim)), None)
 
     patch.setattr(Rules, "next_call", next_call)
 

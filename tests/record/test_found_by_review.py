@@ -17,7 +17,7 @@ from trio.testing import wait_all_tasks_blocked
 
 import structsync
 from structsync import Arbiter, Event, observe
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
 
 
 class Seats(Arbiter[int]):

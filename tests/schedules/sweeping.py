@@ -31,7 +31,7 @@ class Size(NamedTuple):
 ASKED = os.environ.get("STRUCTSYNC_SCHEDULES") or None
 
 #: A cancellation may undo what another one handed on, to a third task: three tasks and two of them
-#: cancelled. With a fourth there are two in line behind two, or a line of three.
+#: cancelled. With a fourth there are two in the queue behind two, or a queue of three.
 SIZES = tuple(Size(*map(int, one.split("x"))) for one in (ASKED or "3x2 4x1").split())
 
 #: Where time is explored each task has a deadline of its own, so no two tasks are alike, and each
@@ -119,18 +119,18 @@ def forgive(lock: Lock) -> None:
 
 
 def told(*, in_full: bool) -> str:
-    """Return how much was explored: in a line each, or in one line for each program and fault too."""
-    lines = []
+    """Return how much was explored: in a queue each, or in one line for each program and fault too."""
+    queues = []
     if in_full:
-        lines += [f"{one.seconds:7.1f} s  {one.test}: {one.covered}" for one in DONE]
-        lines += [
+        queues += [f"{one.seconds:7.1f} s  {one.test}: {one.covered}" for one in DONE]
+        queues += [
             f"{one.execution:9}  {plant}, by {test}: {one.kind}" for plant, test, one in FOUND
         ]
     states, executions = sum(one.states for one in DONE), sum(one.executions for one in DONE)
     seconds = sum(one.seconds for one in DONE)
     size = f"{states:,} states, {executions:,} executions, {seconds:,.0f} s"
-    lines.append(f"{len(DONE)} searches to their ends: {size}")
+    queues.append(f"{len(DONE)} searches to their ends: {size}")
     if FOUND:
         at = [one.execution for *_, one in FOUND]
-        lines.append(f"{len(FOUND)} planted faults found, at the latest by execution {max(at)}")
-    return "\n".join(lines)
+        queues.append(f"{len(FOUND)} planted faults found, at the latest by execution {max(at)}")
+    return "\n".join(queues)

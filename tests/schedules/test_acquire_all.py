@@ -34,7 +34,7 @@ async def test_philosophers_in_any_order_of_forks_all_eat(x: ExploredRun, tasks:
 
 
 @swept(least=60)
-async def test_groups_and_single_claims_share_the_lines(x: ExploredRun, tasks: int) -> None:
+async def test_groups_and_single_claims_share_the_queues(x: ExploredRun, tasks: int) -> None:
     lock, semaphore = Lock(), Semaphore(2, max_value=2)
     x.always(lambda: semaphore.value >= 0, "no more permits than there are")
 
@@ -67,7 +67,7 @@ async def test_a_choice_is_one_of_the_two(x: ExploredRun, tasks: int) -> None:
 
 
 @swept(least=60, slow=True)
-async def test_a_choice_leaves_the_other_lines_to_groups_behind_it(
+async def test_a_choice_leaves_the_other_queues_to_groups_behind_it(
     x: ExploredRun, tasks: int
 ) -> None:
     a, b = Lock(), Lock()
@@ -87,7 +87,7 @@ async def test_a_choice_leaves_the_other_lines_to_groups_behind_it(
 
 
 @swept(least=60, slow=True)
-async def test_closing_one_takes_a_group_out_of_the_other_line(x: ExploredRun, tasks: int) -> None:
+async def test_closing_one_takes_a_group_out_of_the_other_queue(x: ExploredRun, tasks: int) -> None:
     a, b = Lock(), Lock()
     closed = False
     x.always(lambda: not (closed and b.statistics().tasks_waiting), "nobody waits then")

@@ -50,7 +50,7 @@ async def test_the_owner_is_whoever_got_it_last(x: ExploredRun, tasks: int) -> N
 
 
 @swept(least=120)
-async def test_a_request_is_a_place_in_line_and_then_the_lock(x: ExploredRun, tasks: int) -> None:
+async def test_a_request_is_a_place_in_queue_and_then_the_lock(x: ExploredRun, tasks: int) -> None:
     lock = Lock()
 
     async def worker() -> None:
@@ -88,7 +88,7 @@ async def test_a_request_can_be_withdrawn_by_somebody_else(x: ExploredRun, tasks
 
 @swept(least=120)
 async def test_a_request_left_behind_ends_with_its_task(x: ExploredRun, tasks: int) -> None:
-    """Its maker ends: while it waits in line it is withdrawn, once it is granted the lock breaks."""
+    """Its maker ends: while it waits in the queue it is withdrawn, once it is granted the lock breaks."""
     lock = Lock()
     broken = False
 

@@ -9,7 +9,7 @@ import trio
 from trio.lowlevel import checkpoint
 
 from structsync import Invocation, Monitor, entry
-from structsync.monitor import Discipline
+from structsync._primitives.monitor import Discipline
 from structsync.testing import ExploredRun
 
 from .sweeping import swept, together

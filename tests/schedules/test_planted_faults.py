@@ -15,10 +15,10 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
     capacity_limiter,
     condition,
     groups,
-    line,
     lock,
     monitor,
     parker,
+    queue,
     rwlock,
     scope,
     semaphore,
@@ -70,21 +70,21 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_semaphore.test_no_more_than_two_hold_a_permit_of_two,
         (
-            line.a_release_lets_nobody_in,
-            line.those_let_in_are_not_woken,
-            line.a_cancelled_acquire_stays_in_line,
-            line.a_cancellation_beats_a_grant,
-            line.others_run_between_the_look_and_the_take,
+            queue.a_release_lets_nobody_in,
+            queue.those_let_in_are_not_woken,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.a_cancellation_beats_a_grant,
+            queue.others_run_between_the_look_and_the_take,
             semaphore.one_permit_is_granted_twice,
         ),
     ),
     (
         test_semaphore.test_who_takes_several_permits_takes_all_or_none,
         (
-            line.a_withdrawal_lets_nobody_in,
-            line.newcomers_barge,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.newcomers_barge,
             semaphore.half_a_claim_is_taken,
-            line.the_last_in_line_is_served_first,
+            queue.the_last_in_queue_is_served_first,
         ),
     ),
     (
@@ -93,7 +93,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_semaphore.test_closing_sends_everybody_away_who_waits,
-        (line.closing_forgets_those_in_line, line.a_closed_primitive_still_grants),
+        (queue.closing_forgets_those_in_queue, queue.a_closed_primitive_still_grants),
     ),
     (test_semaphore.test_the_first_priority_is_served_first, (semaphore.the_priority_is_ignored,)),
     (
@@ -112,10 +112,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_lock.test_one_task_owns_the_lock,
         (
             lock.the_lock_is_granted_to_two,
-            line.a_release_lets_nobody_in,
-            line.a_cancelled_acquire_stays_in_line,
-            line.a_cancellation_beats_a_grant,
-            line.the_last_in_line_is_served_first,
+            queue.a_release_lets_nobody_in,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.a_cancellation_beats_a_grant,
+            queue.the_last_in_queue_is_served_first,
         ),
     ),
     (
@@ -124,7 +124,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_lock.test_a_request_left_behind_ends_with_its_task,
-        (lock.what_an_ended_task_asked_for_stays_in_line,),
+        (lock.what_an_ended_task_asked_for_stays_in_queue,),
     ),
     (
         test_condition.test_a_notification_reaches_somebody_though_its_waiter_is_cancelled,
@@ -147,7 +147,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             monitor.two_are_inside,
             monitor.guards_are_asked_on_arrival_only,
-            line.a_cancellation_beats_a_grant,
+            queue.a_cancellation_beats_a_grant,
             monitor.a_change_asks_nobody,
         ),
     ),
@@ -156,8 +156,8 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             monitor.guards_are_not_asked,
             monitor.a_monitor_left_lets_nobody_in,
-            line.a_cancelled_acquire_stays_in_line,
-            line.those_let_in_are_not_woken,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.those_let_in_are_not_woken,
         ),
     ),
     (
@@ -175,7 +175,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_monitor.test_hoare_what_the_signaller_saw_is_true_when_the_waiter_goes_on,
         (
-            monitor.the_waiter_that_was_signalled_waits_in_line,
+            monitor.the_waiter_that_was_signalled_waits_in_queue,
             monitor.a_signaller_gets_in_last,
             monitor.a_signaller_is_forgotten,
         ),
@@ -183,7 +183,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_monitor.test_closing_reaches_those_outside_and_those_on_a_condition,
         (
-            line.closing_forgets_those_in_line,
+            queue.closing_forgets_those_in_queue,
             monitor.a_monitor_forgets_its_conditions_when_it_closes,
             monitor.a_closed_monitor_takes_new_calls,
         ),
@@ -198,7 +198,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_wait_queue.test_a_wake_is_never_spent_on_a_wait_that_is_cancelled,
-        (line.a_cancelled_acquire_stays_in_line, line.those_let_in_are_not_woken),
+        (queue.a_cancelled_acquire_stays_in_queue, queue.those_let_in_are_not_woken),
     ),
     (test_wait_queue.test_a_wake_wakes_one_who_waits_and_is_not_kept, (wait_queue.a_wake_is_kept,)),
     (
@@ -210,7 +210,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             parker.an_unblock_that_comes_first_is_lost,
             parker.an_unblock_is_used_twice,
-            line.a_cancelled_acquire_stays_in_line,
+            queue.a_cancelled_acquire_stays_in_queue,
         ),
     ),
     (test_parker.test_one_task_blocks_and_others_are_refused, (parker.two_may_block,)),
@@ -218,11 +218,11 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_rwlock.test_a_writer_is_alone,
         (
             rwlock.readers_enter_beside_a_writer,
-            line.a_release_lets_nobody_in,
-            line.a_withdrawal_lets_nobody_in,
-            line.a_cancelled_acquire_stays_in_line,
-            line.a_cancellation_beats_a_grant,
-            line.newcomers_barge,
+            queue.a_release_lets_nobody_in,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.a_cancellation_beats_a_grant,
+            queue.newcomers_barge,
         ),
     ),
     (
@@ -231,7 +231,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_rwlock.test_a_writer_is_alone_where_readers_come_first,
-        (line.those_let_in_are_not_woken,),
+        (queue.those_let_in_are_not_woken,),
     ),
     (
         test_rwlock.test_a_writer_is_alone_where_writers_come_first,
@@ -247,7 +247,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_rwlock.test_closing_sends_everybody_away_who_waits,
-        (line.closing_forgets_those_in_line, line.a_closed_primitive_still_grants),
+        (queue.closing_forgets_those_in_queue, queue.a_closed_primitive_still_grants),
     ),
     (
         test_barrier_and_latch.test_a_round_goes_on_as_a_whole_or_breaks_as_a_whole,
@@ -259,7 +259,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_barrier_and_latch.test_who_is_cancelled_is_not_of_the_round,
-        (barrier_and_latch.numbers_are_given_on_arrival, line.those_let_in_are_not_woken),
+        (barrier_and_latch.numbers_are_given_on_arrival, queue.those_let_in_are_not_woken),
     ),
     (
         test_barrier_and_latch.test_each_round_is_full_before_it_goes_on,
@@ -273,8 +273,8 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_capacity_limiter.test_no_more_than_two_hold_a_token_of_two,
         (
             capacity_limiter.one_token_too_many,
-            line.a_cancelled_acquire_stays_in_line,
-            line.a_release_lets_nobody_in,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.a_release_lets_nobody_in,
         ),
     ),
     (
@@ -290,13 +290,13 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             groups.a_group_is_granted_where_there_is_no_room,
             groups.a_block_gives_back_the_first_alone,
-            line.a_cancelled_acquire_stays_in_line,
-            line.a_cancellation_beats_a_grant,
-            line.those_let_in_are_not_woken,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.a_cancellation_beats_a_grant,
+            queue.those_let_in_are_not_woken,
         ),
     ),
     (
-        test_acquire_all.test_groups_and_single_claims_share_the_lines,
+        test_acquire_all.test_groups_and_single_claims_share_the_queues,
         (groups.a_group_takes_what_is_not_its_turn,),
     ),
     (
@@ -304,12 +304,12 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (groups.a_choice_is_granted_twice,),
     ),
     (
-        test_acquire_all.test_a_choice_leaves_the_other_lines_to_groups_behind_it,
-        (groups.a_group_stays_in_the_other_lines, groups.a_group_leaves_the_other_lines_asleep),
+        test_acquire_all.test_a_choice_leaves_the_other_queues_to_groups_behind_it,
+        (groups.a_group_stays_in_the_other_queues, groups.a_group_leaves_the_other_queues_asleep),
     ),
     (
-        test_acquire_all.test_closing_one_takes_a_group_out_of_the_other_line,
-        (line.closing_forgets_those_in_line,),
+        test_acquire_all.test_closing_one_takes_a_group_out_of_the_other_queue,
+        (queue.closing_forgets_those_in_queue,),
     ),
     (
         test_acquire_all.test_an_owner_that_ends_breaks_the_groups_that_wait,
@@ -320,17 +320,17 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             groups.a_claim_to_write_only_reads,
             groups.a_group_is_granted_where_there_is_no_room,
-            line.a_withdrawal_lets_nobody_in,
-            line.newcomers_barge,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.newcomers_barge,
         ),
     ),
     (
         test_rwlock_in_groups.test_who_may_read_or_take_the_lock_does_one_of_the_two,
-        (groups.a_choice_is_granted_twice, groups.a_group_stays_in_the_other_lines),
+        (groups.a_choice_is_granted_twice, groups.a_group_stays_in_the_other_queues),
     ),
     (
         test_rwlock_in_groups.test_a_reader_that_ends_breaks_the_groups_that_wait_to_write,
-        (lock.the_end_of_an_owner_is_ignored, groups.a_group_leaves_the_other_lines_asleep),
+        (lock.the_end_of_an_owner_is_ignored, groups.a_group_leaves_the_other_queues_asleep),
     ),
     (
         test_rwlock_in_groups.test_a_claim_may_be_made_once_for_all,
@@ -340,8 +340,8 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_synchronizer.test_at_most_one_switch_is_on,
         (
             synchronizer.what_is_disabled_starts_all_the_same,
-            line.a_cancelled_acquire_stays_in_line,
-            line.a_cancellation_beats_a_grant,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.a_cancellation_beats_a_grant,
         ),
     ),
     (
@@ -349,7 +349,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             synchronizer.the_first_of_two_does_not_wait_for_the_other,
             synchronizer.the_end_of_the_rules_lets_nobody_in,
-            line.those_let_in_are_not_woken,
+            queue.those_let_in_are_not_woken,
         ),
     ),
     (
@@ -369,7 +369,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,
-        (scope.a_scope_leaves_open_what_it_owns, line.a_cancellation_beats_a_grant),
+        (scope.a_scope_leaves_open_what_it_owns, queue.a_cancellation_beats_a_grant),
     ),
     (
         test_scope.test_a_leak_is_reported_if_and_only_if_there_is_one,
@@ -383,8 +383,8 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_user_written.test_the_ferry_carries_one_bank_at_a_time,
         (
             the_ferry_boards_from_both_banks,
-            line.a_release_lets_nobody_in,
-            line.a_cancelled_acquire_stays_in_line,
+            queue.a_release_lets_nobody_in,
+            queue.a_cancelled_acquire_stays_in_queue,
         ),
     ),
 ]

@@ -83,7 +83,7 @@ async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int
 
 
 @swept(least=120)
-async def test_a_request_is_a_place_in_line_and_then_a_permit(x: ExploredRun, tasks: int) -> None:
+async def test_a_request_is_a_place_in_queue_and_then_a_permit(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(1, max_value=1)
 
     async def worker() -> None:

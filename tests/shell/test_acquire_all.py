@@ -1,4 +1,4 @@
-"""acquire_all holds everything or nothing, from one place in each line."""
+"""acquire_all holds everything or nothing, from one place in each queue."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async def test_a_waiting_group_holds_up_those_behind_it_where_it_is_free() -> No
         await tasks.leave("newcomer at a")
 
 
-async def test_cancelling_a_group_lets_in_those_behind_it_in_every_line() -> None:
+async def test_cancelling_a_group_lets_in_those_behind_it_in_every_queue() -> None:
     a, b, c = Lock(), Lock(), Lock()
     async with trio.open_nursery() as nursery:
         tasks = Tasks(nursery)
@@ -140,8 +140,8 @@ async def test_a_grant_lets_in_who_stood_behind_the_group_elsewhere() -> None:
     async with trio.open_nursery() as nursery:
         tasks = Tasks(nursery)
         await tasks.start("holder of the key", key)
-        lines: list[Any] = [key, *gates]
-        for name, pair in enumerate(pairwise(lines)):
+        queues: list[Any] = [key, *gates]
+        for name, pair in enumerate(pairwise(queues)):
             await tasks.start(str(name), acquire_all(*[each.claim() for each in pair]))
         await tasks.start("last", gates[-1])
         assert tasks.holding == ["holder of the key"]
@@ -171,8 +171,8 @@ async def test_a_chain_of_ten_thousand_groups_is_no_recursion() -> None:
     assert holding == many - 1
 
 
-def lines_to_close(waiting: int) -> int:
-    """Return how many lines it takes to close what so many groups wait for, and for nothing else."""
+def queues_to_close(waiting: int) -> int:
+    """Return how many queues it takes to close what so many groups wait for, and for nothing else."""
 
     async def main() -> int:
         semaphore = Semaphore(0)
@@ -180,15 +180,15 @@ def lines_to_close(waiting: int) -> int:
             tasks = Tasks(nursery)
             for number in range(waiting):
                 await tasks.start(str(number), acquire_all(semaphore.claim()))
-            lines = lines_run(semaphore.close)
+            queues = lines_run(semaphore.close)
         assert len(tasks.errors) == waiting
-        return lines
+        return queues
 
     return trio.run(main)
 
 
 def test_each_of_many_groups_that_end_together_costs_the_same() -> None:
-    assert lines_to_close(400) < 5 * lines_to_close(100)
+    assert queues_to_close(400) < 5 * queues_to_close(100)
 
 
 async def test_claims_on_one_semaphore_are_summed() -> None:
@@ -251,7 +251,7 @@ def test_a_claim_for_no_permits_is_refused() -> None:
         Semaphore(1).claim(0)
 
 
-async def test_closing_one_ends_the_wait_and_the_other_lines_go_on() -> None:
+async def test_closing_one_ends_the_wait_and_the_other_queues_go_on() -> None:
     a, b = Semaphore(1), Lock()
     async with trio.open_nursery() as nursery:
         tasks = Tasks(nursery)
@@ -484,8 +484,8 @@ async def test_a_primitive_of_the_users_can_be_claimed() -> None:
             raise AssertionError
 
 
-@pytest.mark.parametrize("asked_by", ["its own line", "the other line"])
-async def test_a_guard_that_fails_ends_the_group_and_leaves_the_other_lines(asked_by: str) -> None:
+@pytest.mark.parametrize("asked_by", ["its own queue", "the other queue"])
+async def test_a_guard_that_fails_ends_the_group_and_leaves_the_other_queues(asked_by: str) -> None:
     gate, semaphore = Gate(), Semaphore(0)
     async with trio.open_nursery() as nursery:
         failed = False
@@ -499,7 +499,7 @@ async def test_a_guard_that_fails_ends_the_group_and_leaves_the_other_lines(aske
 
         nursery.start_soon(both)
         await settle()
-        if asked_by == "its own line":
+        if asked_by == "its own queue":
             gate.change("bad")
         else:
             gate._core.mood = "bad"

@@ -124,7 +124,7 @@ async def test_the_places_given_up_are_told_with_their_primitive() -> None:
     ]
 
 
-async def test_all_and_any_stand_in_the_same_lines() -> None:
+async def test_all_and_any_stand_in_the_same_queues() -> None:
     """A choice that commits elsewhere lets in the group behind it, in the same step."""
     a, b, c = Lock(), Semaphore(0), Semaphore(1)
     async with trio.open_nursery() as nursery:

@@ -97,7 +97,7 @@ async def test_a_cancelled_acquire_uses_nothing_of_the_budget(kind: str) -> None
 
 
 @each_kind
-async def test_a_wait_in_line_fills_the_budget_again(kind: str) -> None:
+async def test_a_wait_in_queue_fills_the_budget_again(kind: str) -> None:
     primitive = make(kind)
     await schedule_points(lambda: take_and_give(primitive), 100)
     async with trio.open_nursery() as nursery:

@@ -13,7 +13,7 @@ async def enter(lock: Lock) -> None:
         pass
 
 
-async def test_a_notified_waiter_moves_to_the_line_of_the_lock() -> None:
+async def test_a_notified_waiter_moves_to_the_queue_of_the_lock() -> None:
     condition = Condition()
     async with trio.open_nursery() as nursery:
         waits = Waits(nursery)
@@ -76,7 +76,7 @@ async def test_cancelling_a_notified_waiter_notifies_the_next_in_the_same_step()
     assert waits.ended == {"a": "cancelled", "b": "notified"}
 
 
-async def test_the_successor_takes_over_the_place_in_the_line_of_the_lock() -> None:
+async def test_the_successor_takes_over_the_place_in_the_queue_of_the_lock() -> None:
     lock = Lock()
     condition = Condition(lock)
     granted: list[str] = []
@@ -148,7 +148,7 @@ async def test_a_cancelled_waiter_owns_the_lock_when_it_raises() -> None:
     assert "wait" in owned[0].name
 
 
-async def test_a_cancelled_waiter_waits_for_the_lock_at_the_end_of_the_line() -> None:
+async def test_a_cancelled_waiter_waits_for_the_lock_at_the_end_of_the_queue() -> None:
     condition = Condition()
     async with trio.open_nursery() as nursery:
         waits = Waits(nursery)

@@ -57,7 +57,7 @@ async def test_a_task_that_holds_nothing_cannot_release() -> None:
         limiter.release()
 
 
-async def test_a_token_that_was_freed_goes_to_the_line_and_to_nobody_else() -> None:
+async def test_a_token_that_was_freed_goes_to_the_queue_and_to_nobody_else() -> None:
     """O3 of the bugs of peers: a nowait acquire slipped in and made -1 available."""
     limiter, got = CapacityLimiter(1), []  # type: ignore[var-annotated]
     limiter.acquire_on_behalf_of_nowait("a")

@@ -50,7 +50,7 @@ async def test_releasing_the_lock_of_another_task_is_refused() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_a_release_hands_the_lock_to_the_first_in_line() -> None:
+async def test_a_release_hands_the_lock_to_the_first_in_queue() -> None:
     """A7 of the bugs of peers: locked() was False during the handoff."""
     lock = Lock()
     async with trio.open_nursery() as nursery:

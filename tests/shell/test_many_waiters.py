@@ -70,10 +70,10 @@ def test_cancelled_waiters_leave_nothing_behind(name: str, tasks: int) -> None:
     assert primitive.statistics().tasks_waiting == 0
 
 
-@pytest.mark.timeout(100)  # a line that is searched for each withdrawal takes hours
+@pytest.mark.timeout(100)  # a queue that is searched for each withdrawal takes hours
 @pytest.mark.parametrize("newest_first", [False, True])
 @pytest.mark.parametrize("policy", ["fifo", "priority", "eligible"])
-def test_a_hundred_thousand_withdrawals_search_no_line(policy: Any, newest_first: bool) -> None:
+def test_a_hundred_thousand_withdrawals_search_no_queue(policy: Any, newest_first: bool) -> None:
     semaphore = Semaphore(1, policy=policy)
 
     async def main() -> int:

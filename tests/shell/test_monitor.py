@@ -13,7 +13,7 @@ import trio.testing
 from trio.lowlevel import checkpoint
 
 from structsync import Entry, EntryMethod, Monitor, entry
-from structsync._core.entry import EntryCore, Invocation
+from structsync._core.monitors.entry import EntryCore, Invocation
 
 settle = trio.testing.wait_all_tasks_blocked
 

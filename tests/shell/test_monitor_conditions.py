@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from structsync import Event, Monitor, MonitorCondition, PermitLeakError, observe, open_scope
-from structsync.monitor import Discipline
+from structsync._primitives.monitor import Discipline
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -51,7 +51,7 @@ class Stage:
 # ==== Mesa ====
 
 
-async def test_mesa_whoever_notifies_goes_on_and_the_notified_wait_in_line() -> None:
+async def test_mesa_whoever_notifies_goes_on_and_the_notified_wait_in_queue() -> None:
     async with trio.open_nursery() as nursery:
         stage = Stage(nursery, "mesa")
         await stage.wait("a")

@@ -1,4 +1,4 @@
-"""A request is a place in line that can be held, waited for, and given up from anywhere."""
+"""A request is a position in the queue that can be held, waited for, and given up from anywhere."""
 
 import copy
 import pickle
@@ -8,7 +8,8 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Request, RequestWithdrawn, Semaphore, _park
+from structsync import Request, RequestWithdrawn, Semaphore
+from structsync._runtime import parking
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -19,7 +20,7 @@ async def test_a_request_that_fits_is_granted_at_the_call() -> None:
     assert semaphore.value == 0
 
 
-async def test_a_request_takes_its_place_in_line_at_the_call() -> None:
+async def test_a_request_takes_its_place_in_queue_at_the_call() -> None:
     semaphore = Semaphore(0)
     first = semaphore.request()
     second = semaphore.request()
@@ -104,7 +105,7 @@ async def test_wait_on_a_granted_request_in_a_cancelled_scope_raises_and_keeps_t
     assert request.status == "granted"
 
 
-async def test_cancelling_wait_keeps_the_place_in_line() -> None:
+async def test_cancelling_wait_keeps_the_place_in_queue() -> None:
     semaphore = Semaphore(0)
     first, second = semaphore.request(), semaphore.request()
     with trio.CancelScope() as scope:
@@ -262,7 +263,7 @@ async def test_the_place_of_a_priority_request_is_fixed_at_the_call() -> None:
 async def test_an_abort_that_comes_after_the_grant_changes_nothing() -> None:
     semaphore = Semaphore(1)
     request = semaphore._core.submit(1)
-    aborted = _park.abort(semaphore, request, semaphore._core.withdraw, lambda: None)
+    aborted = parking.abort(semaphore, request, semaphore._core.withdraw, lambda: None)
     assert aborted is trio.lowlevel.Abort.FAILED
     assert request.status == "granted"
     assert semaphore.value == 0

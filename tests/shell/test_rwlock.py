@@ -153,7 +153,7 @@ async def test_a_second_writer_keeps_readers_out_when_the_first_is_cancelled(pol
         assert t.inside() == {"r1", "r2"}
 
 
-async def test_a_cancelled_reader_between_writers_leaves_the_line_alone() -> None:
+async def test_a_cancelled_reader_between_writers_leaves_the_queue_alone() -> None:
     async with tasks("phase") as t:
         await t.come("w1", "r1", "w2", "r2")
         await t.cancel("r1")

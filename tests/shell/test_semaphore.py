@@ -213,7 +213,7 @@ async def test_eligible_lets_a_newcomer_that_fits_pass_those_that_do_not() -> No
     semaphore.acquire_nowait()
 
 
-async def test_a_priority_acquire_that_stands_first_passes_the_line_at_once() -> None:
+async def test_a_priority_acquire_that_stands_first_passes_the_queue_at_once() -> None:
     semaphore = Semaphore(1, policy="priority")
     semaphore.request(2)
     with trio.fail_after(1):

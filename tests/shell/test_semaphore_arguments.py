@@ -196,7 +196,7 @@ def test_an_unbounded_semaphore_cannot_be_resized() -> None:
     assert (semaphore.value, semaphore.max_value) == (1, None)
 
 
-async def test_a_refused_acquire_in_a_cancelled_scope_takes_no_place_in_line() -> None:
+async def test_a_refused_acquire_in_a_cancelled_scope_takes_no_place_in_queue() -> None:
     semaphore = Semaphore(1, max_value=1)
     with trio.move_on_after(0):
         with pytest.raises(ValueError, match="cannot acquire 2 permits"):

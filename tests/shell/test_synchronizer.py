@@ -10,8 +10,9 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Entry, Event, Lock, Monitor, Synchronizer, _park, entry, observe
-from structsync._core import group
+from structsync import Entry, Event, Lock, Monitor, Synchronizer, entry, observe
+from structsync._core.queue import group
+from structsync._runtime import parking
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -93,7 +94,7 @@ async def test_overlapping_synchronizers_compose() -> None:
 
 
 async def test_calls_that_no_synchronizer_concerns_never_wait_behind_those_it_does() -> None:
-    """Neither where the monitor is free nor in its line (figure 3.8 of seed 004)."""
+    """Neither where the monitor is free nor in its queue (figure 3.8 of seed 004)."""
     monitor, got, leave = Monitor(), list[int](), trio.Event()
     stay = monitor.entry(leave.wait)
     get, set_ = monitor.entry(lambda: got.append(0)), monitor.entry(lambda: got.append(1))
@@ -282,9 +283,9 @@ async def test_what_ends_in_one_step_is_carried_on_once(monkeypatch: pytest.Monk
     """Once for each of ten thousand calls that a close ends would be a hundred million looks."""
     times: list[int] = []
 
-    def carry_on(ended: Any) -> list[Any]:
+    def settle_transitively(ended: Any) -> list[Any]:
         times.append(len(ended))
-        return group.carry_on(ended)
+        return group.settle_transitively(ended)
 
     monitor = Monitor()
     work = monitor.entry(lambda: None)
@@ -293,7 +294,7 @@ async def test_what_ends_in_one_step_is_carried_on_once(monkeypatch: pytest.Monk
         with pytest.raises(trio.ClosedResourceError):
             await work()
 
-    monkeypatch.setattr(_park, "carry_on", carry_on)
+    monkeypatch.setattr(parking, "settle_transitively", settle_transitively)
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
         synchronizer.disable(work, when=lambda: True)
         for _ in range(5):

@@ -1,4 +1,4 @@
-"""A primitive of the user's own: twenty lines, and a guard that cannot do harm (I6)."""
+"""A primitive of the user's own: twenty queues, and a guard that cannot do harm (I6)."""
 
 import gc
 import weakref

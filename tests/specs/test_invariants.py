@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from structsync import Primitive, Status
-from structsync._core.lock import LockCore
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync.checking import invariants
 
 
 def queue(*claims: int, policy: str = "fifo") -> SemaphoreCore:
-    """Return a semaphore of three permits, all out, and these claims in line."""
+    """Return a semaphore of three permits, all out, and these claims in the queue."""
     core = SemaphoreCore(3, max_value=3, policy=policy)
     core.submit(3, waiter="holder")
     for number, claim in enumerate(claims):
@@ -20,7 +20,7 @@ def queue(*claims: int, policy: str = "fifo") -> SemaphoreCore:
 
 
 @pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
-def test_a_line_whose_next_does_not_fit_is_at_rest(policy: str) -> None:
+def test_a_queue_whose_next_does_not_fit_is_at_rest(policy: str) -> None:
     assert invariants.nothing_grantable_waits(queue(2, 3, policy=policy))
 
 
@@ -48,7 +48,7 @@ def test_a_forgotten_waiter_of_a_closed_core_is_noticed() -> None:
 
 
 @pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
-def test_nowait_agrees_with_a_line_and_without_one(policy: str) -> None:
+def test_nowait_agrees_with_a_queue_and_without_one(policy: str) -> None:
     assert invariants.nowait_agrees(queue(2, policy=policy), 1)
     assert invariants.nowait_agrees(SemaphoreCore(1, policy=policy), 1)
 
@@ -101,7 +101,7 @@ def test_a_refusal_that_comes_too_late_is_noticed() -> None:
 
 def test_an_ended_request_has_ended_for_good() -> None:
     core = queue(1, 2)
-    first, second = core.line.values()
+    first, second = core.queue.values()
     core.withdraw(first)
     core.release(3)
     assert invariants.ended_for_good(core, first)
@@ -110,13 +110,13 @@ def test_an_ended_request_has_ended_for_good() -> None:
 
 def test_a_pending_request_has_not_ended() -> None:
     core = queue(1)
-    (request,) = core.line.values()
+    (request,) = core.queue.values()
     assert not invariants.ended_for_good(core, request)
 
 
-def test_an_ended_request_that_is_still_in_line_is_noticed() -> None:
+def test_an_ended_request_that_is_still_in_queue_is_noticed() -> None:
     core = queue(1)
-    (request,) = core.line.values()
+    (request,) = core.queue.values()
     request.status = Status.WITHDRAWN
     assert not invariants.ended_for_good(core, request)
 
@@ -150,25 +150,25 @@ def test_a_lost_place_is_noticed(ended: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("granted", "after"), [("", "abc"), ("a", "bc"), ("abc", ""), ("b", "c"), ("abcx", "")]
 )
-def test_grants_from_the_head_are_in_line(granted: str, after: str) -> None:
-    assert invariants.served_in_line("abc", granted, after)
+def test_grants_from_the_head_are_in_queue(granted: str, after: str) -> None:
+    assert invariants.served_in_queue("abc", granted, after)
 
 
 @pytest.mark.parametrize(("granted", "after"), [("b", "ac"), ("ba", "c"), ("x", "abc")])
 def test_overtaking_is_noticed(granted: str, after: str) -> None:
-    assert not invariants.served_in_line("abc", granted, after)
+    assert not invariants.served_in_queue("abc", granted, after)
 
 
 def test_a_copy_can_be_driven_without_a_trace_on_the_original() -> None:
     core = LockCore()
     core.submit("a", waiter="a")
     core.submit("b", waiter="b")
-    before, requests = core.snapshot(), list(core.line.values())
+    before, requests = core.snapshot(), list(core.queue.values())
     twin = invariants.twin_of(core)
     twin.release("a")
     twin.submit("c", waiter="c")
     assert core.snapshot() == before
-    assert list(core.line.values()) == requests
+    assert list(core.queue.values()) == requests
     assert all(one.status is Status.PENDING for one in requests)
     assert core.pending == {"b"}
 

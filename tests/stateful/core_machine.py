@@ -14,11 +14,11 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from structsync._core.arbiter import Arbiter, OutOfService
-from structsync._core.request import PENDING, Request
+from structsync._core.queue.arbiter import Arbiter, EndedForGood
+from structsync._core.queue.request import PENDING, Request
 from structsync.checking import invariants
 
-from .models import Ended, LineModel, Refused
+from .models import Ended, QueueModel, Refused
 
 PRIORITIES = st.integers(-2, 2)
 POLICIES = st.sampled_from(["fifo", "eligible", "priority"])
@@ -32,7 +32,7 @@ def one_of(names: Callable[[Any], list[str]]) -> st.SearchStrategy[str]:
 
 class CoreMachine(RuleBasedStateMachine):
     core: Arbiter[Any]
-    model: LineModel
+    model: QueueModel
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class CoreMachine(RuleBasedStateMachine):
         except Refused:
             try:
                 real()
-            except (refusal, OutOfService):
+            except (refusal, EndedForGood):
                 # A transition that refuses leaves the state as it was.
                 assert self.situation() == before
                 return

@@ -7,10 +7,10 @@ import math
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from structsync._core.capacity_limiter import CapacityLimiterCore
-from structsync._core.parker import Busy, ParkerCore
-from structsync._core.semaphore import SemaphoreCore
-from structsync._core.wait_queue import WaitQueueCore
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.parker import Busy, ParkerCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.primitives.wait_queue import WaitQueueCore
 
 from .core_machine import AGEINGS, POLICIES, PRIORITIES, CoreMachine, one_of
 from .models import LimiterModel, ParkerModel, SemaphoreModel, WaitQueueModel

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from structsync._core.group import Claims, carry_on
-from structsync._core.request import BROKEN, GRANTED, PENDING, Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.group import Claims, settle_transitively
+from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
 
 from .core_machine import one_of
 
@@ -39,9 +39,9 @@ class GroupMachine(RuleBasedStateMachine):
         self.open = {0, 1, 2}
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
-        """Carry on what has ended, and check each end against the lines as they stood."""
+        """Carry on what has ended, and check each end against the queues as they stood."""
         told = [*ended]
-        told += [one for _, others in carry_on(told) for one in others]
+        told += [one for _, others in settle_transitively(told) for one in others]
         assert len(told) == len({id(one) for one in told})
         for who in dict.fromkeys(one.waiter for one in told):
             assert {id(one) for one in told} >= {id(one) for one in self.groups[who].members}
@@ -56,7 +56,7 @@ class GroupMachine(RuleBasedStateMachine):
         if taken:
             assert len(taken) == (len(group.members) if group.every else 1)
             self.holding[who] = taken
-            for earlier in self.waiting[: self.place(who)]:  # nobody was passed in any line
+            for earlier in self.waiting[: self.place(who)]:  # nobody was passed in any queue
                 assert not {at for at, _ in taken} & {at for at, _ in self.wanted[earlier]}
 
     def place(self, who: str) -> int:
@@ -107,20 +107,21 @@ class GroupMachine(RuleBasedStateMachine):
     @invariant()
     def permits_are_conserved(self) -> None:
         for at, core in enumerate(self.cores):
-            out = sum(n for taken in self.holding.values() for line, n in taken if line == at)
+            out = sum(n for taken in self.holding.values() for queue, n in taken if queue == at)
             assert core.value == (core.max_value or 0) - out
 
     @invariant()
-    def each_line_is_in_the_order_of_arrival(self) -> None:
+    def each_queue_is_in_the_order_of_arrival(self) -> None:
         for at, core in enumerate(self.cores):
             stand = [who for who in self.waiting if at in dict(self.wanted[who])]
-            assert [one.waiter for one in core.line.values()] == stand
+            assert [one.waiter for one in core.queue.values()] == stand
 
     @invariant()
     def nothing_grantable_waits(self) -> None:
         for who in self.waiting:
             fits = [
-                next(iter(self.cores[at].line.values())).waiter == who and n <= self.cores[at].value
+                next(iter(self.cores[at].queue.values())).waiter == who
+                and n <= self.cores[at].value
                 for at, n in self.wanted[who]
             ]
             assert not (all(fits) if self.groups[who].every else any(fits))

@@ -1,4 +1,4 @@
-"""What claims on several lines should do, restated in lists."""
+"""What claims on several queues should do, restated in lists."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 from .models import Refused
 
-Told = list[tuple[str, str, int]]  # (kind, who, which line)
+Told = list[tuple[str, str, int]]  # (kind, who, which queue)
 
 
 @dataclass
 class Wish:
-    """All, or any, of so much of each of these lines."""
+    """All, or any, of so much of each of these queues."""
 
     every: bool
     wanted: dict[int, int]
 
 
 class GroupsModel:
-    """Who waits, in the order of arrival, and who holds what; each line has so much room.
+    """Who waits, in the order of arrival, and who holds what; each queue has so much room.
 
     Of those who wait for any of several the first line that can serves them; where two can after one
     step, no order is promised, and whoever asks says which it was.
@@ -28,17 +28,17 @@ class GroupsModel:
         self.room = [*sizes]
         self.waiting: dict[str, Wish] = {}
         self.holding: dict[str, dict[int, int]] = {}
-        self.out: set[int] = set()  # the lines that are out of service
+        self.out: set[int] = set()  # the queues that are out of service
 
     def due(self, who: str) -> list[int]:
-        """Return the lines that may serve this one: it is first there, and there is room."""
+        """Return the queues that may serve this one: it is first there, and there is room."""
         wish = self.waiting[who]
         due = [
-            at for at, n in wish.wanted.items() if self.line(at)[0] == who and n <= self.room[at]
+            at for at, n in wish.wanted.items() if self.queue(at)[0] == who and n <= self.room[at]
         ]
         return due if len(due) == len(wish.wanted) or not wish.every else []
 
-    def line(self, at: int) -> list[str]:
+    def queue(self, at: int) -> list[str]:
         return [who for who, wish in self.waiting.items() if at in wish.wanted]
 
     def grant(self, who: str, due: list[int]) -> Told:
@@ -50,7 +50,7 @@ class GroupsModel:
         return [("granted" if at in taken else "withdrawn", who, at) for at in wish.wanted]
 
     def arrive(self, who: str, wish: Wish) -> Told:
-        """Join each line; whoever need not wait takes the first, as they are written."""
+        """Join each queue; whoever need not wait takes the first, as they are written."""
         if self.out & {*wish.wanted}:
             raise Refused
         self.waiting[who] = wish
@@ -60,7 +60,7 @@ class GroupsModel:
         return [(kind, who, at) for at in self.holding[who] for kind in ("requested", "granted")]
 
     def serve(self, chosen: dict[str, int]) -> Told:
-        """Let in everybody who may, again and again; ``chosen`` says which line served whom."""
+        """Let in everybody who may, again and again; ``chosen`` says which queue served whom."""
         told: Told = []
         for who in [*self.waiting]:
             due = self.due(who)
@@ -78,10 +78,10 @@ class GroupsModel:
             self.room[at] += n
 
     def end(self, at: int) -> Told:
-        """The line goes out of service: whoever waits in it leaves the others too."""
+        """The queue goes out of service: whoever waits in it leaves the others too."""
         self.out.add(at)
         told: Told = []
-        for who in self.line(at):
+        for who in self.queue(at):
             wanted = self.waiting.pop(who).wanted
             told += [("broken" if each == at else "withdrawn", who, each) for each in wanted]
         return told

@@ -42,7 +42,7 @@ class GroupShellMachine(ShellMachine):
     """Five tasks; a semaphore, a lock and a read-write lock. A task is in one block at a time.
 
     Events are compared without their order, which nothing promises across primitives; that nobody
-    was passed in any line is the model's to say.
+    was passed in any queue is the model's to say.
     """
 
     @initialize()
@@ -256,5 +256,5 @@ class GroupShellMachine(ShellMachine):
     def everybody_waits_where_the_model_says(self) -> None:
         if hasattr(self, "groups"):
             for at, primitive in enumerate(self.primitives):
-                line = [one.waiter.name for one in primitive._core.waiting()]
-                assert line == self.groups.line(at)
+                queue = [one.waiter.name for one in primitive._core.waiting()]
+                assert queue == self.groups.queue(at)

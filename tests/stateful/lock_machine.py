@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from structsync._core.condition import ConditionCore
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.request import Request
 from structsync.checking import invariants
 
 from .core_machine import AGEINGS, PRIORITIES, CoreMachine, one_of
@@ -43,8 +43,8 @@ class LockMachine(CoreMachine):
         return who
 
     def situation(self) -> Hashable:
-        lines = [condition.snapshot() for condition in self.conditions.values()]
-        return (self.core.snapshot(), len(self.core.conditions), *lines)
+        queues = [condition.snapshot() for condition in self.conditions.values()]
+        return (self.core.snapshot(), len(self.core.conditions), *queues)
 
     def awake(self) -> list[str]:
         return [who for who in TASKS if not self.model.sleeps(who)]
@@ -159,12 +159,12 @@ class LockMachine(CoreMachine):
 
     @precondition(lambda self: self.notified() and self.idle() and not self.model.closed)
     @rule()
-    def line_up_behind_the_notified(self) -> None:
+    def queue_up_behind_the_notified(self) -> None:
         """So that it matters who takes over the place of a notified waiter."""
         self.acquire(self.idle()[0], 0)
 
     def idle(self) -> list[str]:
-        """Those who neither sleep, nor own the lock, nor stand in line for it."""
+        """Those who neither sleep, nor own the lock, nor stand in the queue for it."""
         busy = [self.model.owner, *(entry.who for entry in self.model.entries)]
         return [who for who in self.awake() if who not in busy]
 
@@ -181,11 +181,11 @@ class LockMachine(CoreMachine):
 
     @rule()
     def go_on_from_a_snapshot(self) -> None:
-        lines = {name: condition.snapshot() for name, condition in self.conditions.items()}
+        queues = {name: condition.snapshot() for name, condition in self.conditions.items()}
         super().go_on_from_a_snapshot()
-        for name, line in lines.items():
+        for name, queue in queues.items():
             self.conditions[name] = self.condition_type(self.core)
-            self.conditions[name].restore(line)
+            self.conditions[name].restore(queue)
             for request in self.conditions[name].waiting():
                 self.waits[request.waiter] = (name, request)
 
@@ -209,7 +209,7 @@ class LockMachine(CoreMachine):
                 assert request.status.value == self.model.waits[who]
 
     @invariant()
-    def the_lines_of_the_conditions_are_those_of_the_model(self) -> None:
+    def the_queues_of_the_conditions_are_those_of_the_model(self) -> None:
         if hasattr(self, "core"):
             for name, condition in self.conditions.items():
                 waiting = [request.waiter for request in condition.waiting()]

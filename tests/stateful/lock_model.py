@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .models import Ended, Entry, LineModel, Refused
+from .models import Ended, Entry, QueueModel, Refused
 
 
-class LockModel(LineModel):
+class LockModel(QueueModel):
     """A lock and its conditions; ``waits`` says how each wait on a condition stands."""
 
     def __init__(
@@ -16,7 +16,7 @@ class LockModel(LineModel):
         self.unnotified: dict[str, list[str]] = {condition: [] for condition in conditions}
         self.closed_conditions: set[str] = set()
         self.waits: dict[str, str] = {}
-        self.returning: set[str] = set()  # in the lock's line, to leave a block that it guards
+        self.returning: set[str] = set()  # in the lock's queue, to leave a block that it guards
 
     def fits(self, claim: str) -> bool:
         return self.owner is None
@@ -47,19 +47,19 @@ class LockModel(LineModel):
     def notify(self, who: str, condition: str, count: int | None) -> Ended:
         if self.owner != who:
             raise Refused
-        line = self.unnotified[condition]
-        for notified in line[:count]:
-            line.remove(notified)
+        queue = self.unnotified[condition]
+        for notified in queue[:count]:
+            queue.remove(notified)
             self.join(notified, notified).condition = condition
         return []
 
     def cancel(self, who: str) -> Ended:
-        """Cancel a wait on a condition: pass the notification on, then line up for the lock."""
+        """Cancel a wait on a condition: pass the notification on, then queue for the lock."""
         if self.waits.get(who) != "pending":
             raise Refused
-        for line in self.unnotified.values():
-            if who in line:
-                line.remove(who)
+        for queue in self.unnotified.values():
+            if who in queue:
+                queue.remove(who)
         for entry in self.entries:
             if entry.who == who:
                 self._pass_on(entry)
@@ -90,9 +90,9 @@ class LockModel(LineModel):
     def close(self) -> Ended:
         broken = super().close()
         self.returning.clear()
-        for line in self.unnotified.values():
-            broken += [(who, "broken") for who in line]
-            line.clear()
+        for queue in self.unnotified.values():
+            broken += [(who, "broken") for who in queue]
+            queue.clear()
         for who, _ in broken:
             if self.waits.get(who) == "pending":
                 self.waits[who] = "broken"

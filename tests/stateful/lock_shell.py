@@ -175,7 +175,7 @@ class LockShellMachine(ShellMachine):
 
     @precondition(lambda self: self.notified() and self.newly())
     @rule()
-    def line_up_behind_the_notified(self) -> None:
+    def queue_up_behind_the_notified(self) -> None:
         """So that it matters who takes over the place of a notified waiter."""
         self.acquire(self.newly()[0], 0, None)
 
@@ -217,7 +217,7 @@ class LockShellMachine(ShellMachine):
         self.end(self.model.close_condition(condition))
 
     @invariant()
-    def the_owner_and_the_lines_are_those_of_the_model(self) -> None:
+    def the_owner_and_the_queues_are_those_of_the_model(self) -> None:
         if hasattr(self, "primitive"):
             owner = self.primitive.statistics().owner
             assert (owner and owner.name) == self.model.owner or self.model.closed

@@ -7,15 +7,15 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from structsync._core.barrier import BarrierCore
-from structsync._core.latch import LatchCore
-from structsync._core.request import Request
+from structsync._core.primitives.barrier import BarrierCore
+from structsync._core.primitives.latch import LatchCore
+from structsync._core.queue.request import Request
 
 from .core_machine import CoreMachine, one_of
-from .models import Ended, LineModel, Refused
+from .models import Ended, QueueModel, Refused
 
 
-class BarrierModel(LineModel):
+class BarrierModel(QueueModel):
     def __init__(self, parties: int) -> None:
         super().__init__()
         self.parties = parties
@@ -42,7 +42,7 @@ class BarrierModel(LineModel):
         self.entries = []
         return told
 
-    def desert(self, who: str) -> Ended:
+    def leave_and_break(self, who: str) -> Ended:
         self.withdraw(who)
         return self.break_round()
 
@@ -75,7 +75,7 @@ class BarrierMachine(CoreMachine):
         def real() -> list[Request[Any]]:
             asked.append(self.core.enqueue(None, waiter=who))
             self.requests[who] = asked[0]
-            return self.core.trip() if self.core.full else []
+            return self.core.release_round() if self.core.full else []
 
         def model() -> Ended:
             ended = self.model.arrive(who, None)
@@ -90,13 +90,13 @@ class BarrierMachine(CoreMachine):
 
     @precondition(lambda self: self.requests)
     @rule(who=one_of(lambda self: list(self.requests)))
-    def desert(self, who: str) -> None:
+    def leave_and_break(self, who: str) -> None:
         before = self.situation()
-        ended = self.core.desert(self.requests[who], "broken")
+        ended = self.core.leave_and_break(self.requests[who], "broken")
         if self.statuses[who] == "pending":
             assert ended is not None
             self.end(who, "withdrawn")
-            self.note(ended, self.model.desert(who))
+            self.note(ended, self.model.leave_and_break(who))
         else:
             assert ended is None
             assert self.situation() == before
@@ -122,7 +122,7 @@ class BarrierMachine(CoreMachine):
             assert not self.core.full
 
 
-class LatchModel(LineModel):
+class LatchModel(QueueModel):
     def __init__(self, count: int) -> None:
         super().__init__()
         self.count = count

@@ -42,7 +42,7 @@ class BarrierShellMachine(OneLineMachine):
 
     def predict_cancel(self, who: str) -> None:
         if self.breaks and self.visitors[who].expected == "blocked":
-            self.end_one(who, "withdrawn", lambda: self.model.desert(who))
+            self.end_one(who, "withdrawn", lambda: self.model.leave_and_break(who))
         elif who in self.told:
             self.visitors[
                 who

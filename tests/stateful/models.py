@@ -1,6 +1,6 @@
 """What each primitive should do, restated in lists: slow, obvious, and without code of the package.
 
-Every arrival joins the line; then whoever is next and fits is served, again and again. There is no
+Every arrival joins the queue; then whoever is next and fits is served, again and again. There is no
 case for "granted at once", none for withdrawal at the head: that is what makes these models obvious.
 A transition returns who was ended by it, in order, and how: ``[("a", "granted"), ...]``. One that is
 not allowed raises :exc:`Refused` and changes nothing.
@@ -21,17 +21,17 @@ class Refused(Exception):
 
 @dataclass
 class Entry:
-    """One claim in line."""
+    """One claim in the queue."""
 
     who: str
     claim: Any
     arrival: int
     priority: int = 0
-    condition: str | None = None  # in a lock's line: whose notification brought it here
+    condition: str | None = None  # in a lock's queue: whose notification brought it here
 
 
-class LineModel:
-    """A line and its policy; subclasses say what fits and what taking it does."""
+class QueueModel:
+    """A queue and its policy; subclasses say what fits and what taking it does."""
 
     def __init__(self, policy: str = "fifo", ageing: int | None = 100) -> None:
         self.policy = policy
@@ -47,10 +47,10 @@ class LineModel:
         raise NotImplementedError
 
     def refuse(self, claim: Any) -> None:
-        """Raise Refused if the claim must not join the line."""
+        """Raise Refused if the claim must not join the queue."""
 
     def standing(self) -> list[Entry]:
-        """Those in line, the next first."""
+        """Those in the queue, the next first."""
         key: Callable[[Entry], tuple[int, int]]
         if self.policy != "priority":
             return list(self.entries)
@@ -116,7 +116,7 @@ class LineModel:
         return broken
 
 
-class SemaphoreModel(LineModel):
+class SemaphoreModel(QueueModel):
     def __init__(
         self, value: int, max_value: int | None, policy: str = "fifo", ageing: int | None = 100
     ) -> None:
@@ -149,7 +149,7 @@ class SemaphoreModel(LineModel):
         return self.serve()
 
 
-class LimiterModel(LineModel):
+class LimiterModel(QueueModel):
     """The claim is the borrower, and ``who`` too."""
 
     def __init__(self, total: float) -> None:
@@ -178,7 +178,7 @@ class LimiterModel(LineModel):
         return self.serve()
 
 
-class WaitQueueModel(LineModel):
+class WaitQueueModel(QueueModel):
     def fits(self, claim: None) -> bool:
         return False
 
@@ -188,7 +188,7 @@ class WaitQueueModel(LineModel):
         return [(entry.who, "granted") for entry in woken]
 
 
-class ParkerModel(LineModel):
+class ParkerModel(QueueModel):
     def __init__(self) -> None:
         super().__init__()
         self.unblocks = 0

@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from structsync._core.condition import ConditionCore
-from structsync._core.entry import EntryCore, Guard, Invocation
-from structsync._core.hoare import HoareConditionCore
-from structsync._core.monitor import MonitorCore
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.condition import ConditionCore
 
 from .core_machine import one_of
 from .lock_machine import CONDITIONS, LockMachine
@@ -22,7 +22,7 @@ from .models import Ended, Entry, Refused
 
 
 class StageModel(LockModel):
-    """A lock, one entry of which asks for an item; a signaller stands before the line."""
+    """A lock, one entry of which asks for an item; a signaller stands before the queue."""
 
     def __init__(self) -> None:
         super().__init__(CONDITIONS, "eligible", None)
@@ -77,7 +77,7 @@ class StageModel(LockModel):
 
 
 class MesaMachine(LockMachine):
-    """Whoever notifies goes on; the notified stand in line with those who come."""
+    """Whoever notifies goes on; the notified stand in the queue with those who come."""
 
     core: MonitorCore  # type: ignore[assignment]  # it has all of a lock that conditions use
     model: StageModel
@@ -101,7 +101,7 @@ class MesaMachine(LockMachine):
         return another
 
     def awake(self) -> list[str]:
-        """A task that stands in line does nothing else: the core of a monitor relies on it."""
+        """A task that stands in the queue does nothing else: the core of a monitor relies on it."""
         standing = [entry.who for entry in self.model.entries]
         return [who for who in super().awake() if who not in standing]
 
@@ -111,12 +111,12 @@ class MesaMachine(LockMachine):
     @precondition(lambda self: self.model.owner and self.crowded() and self.idle())
     @rule(condition=one_of(lambda self: self.crowded()))
     def notify_the_first_of_several(self, condition: str) -> None:
-        """So that it matters who takes over its place in line, before whoever comes next."""
+        """So that it matters who takes over its position in the queue, before whoever comes next."""
         self.notify(condition, 1)
         self.acquire(self.idle()[0], 0)
 
     def crowded(self) -> list[str]:
-        return [name for name, line in self.model.unnotified.items() if len(line) > 1]
+        return [name for name, queue in self.model.unnotified.items() if len(queue) > 1]
 
     def late(self) -> bool:
         return self.model.arrivals > 10  # fewer come, because some wait for an item
@@ -173,7 +173,7 @@ class HoareMachine(MesaMachine):
 
     @precondition(lambda self: self.signallers() and self.idle() and not self.model.closed)
     @rule()
-    def line_up_behind_the_signallers(self) -> None:
+    def queue_up_behind_the_signallers(self) -> None:
         """So that it matters who gets in first."""
         self.acquire(self.idle()[0], 0)
         self.release()

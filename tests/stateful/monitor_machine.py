@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from structsync._core.entry import EntryCore, Guard, Invocation
-from structsync._core.monitor import MonitorCore
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.monitor import MonitorCore
 
 from .core_machine import CoreMachine, one_of
-from .models import Ended, LineModel, Refused
+from .models import Ended, QueueModel, Refused
 
 ROOM = 3
 NAMES = st.sampled_from(["put", "take", "look"])
 
 
-class MonitorModel(LineModel):
+class MonitorModel(QueueModel):
     def __init__(self) -> None:
         super().__init__("eligible", None)
         self.items = 0
@@ -60,7 +60,7 @@ class MonitorMachine(CoreMachine):
     def create(self) -> None:
         self.core, self.model = MonitorCore(), MonitorModel()
         self.may_put = Guard(lambda: self.model.items < ROOM)
-        may_take = Guard(lambda call: call.args[0] <= self.model.items, particular=True)
+        may_take = Guard(lambda call: call.args[0] <= self.model.items, reads_request=True)
         guards = {"put": self.may_put, "take": may_take, "look": None}
         self.entries = {name: EntryCore(name, guard) for name, guard in guards.items()}
         self.calls: dict[str, Invocation] = {}  # the latest of each task
@@ -124,10 +124,10 @@ class MonitorMachine(CoreMachine):
         assert not hasattr(self, "core") or self.core.owner == self.model.inside
 
     @invariant()
-    def the_lines_of_the_entries_are_the_line(self) -> None:
+    def the_queues_of_the_entries_are_the_queue(self) -> None:
         if not hasattr(self, "core"):
             return
         expected: dict[EntryCore, list[object]] = {}
-        for request in self.core.line.values():
+        for request in self.core.queue.values():
             expected.setdefault(request.claim.entry, []).append(request)
-        assert {entry: [*line.values()] for entry, line in self.core.lines.items()} == expected
+        assert {entry: [*queue.values()] for entry, queue in self.core.queues.items()} == expected

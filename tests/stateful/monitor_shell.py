@@ -10,7 +10,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 import structsync
 from structsync import Invocation
-from structsync._core.entry import EntryCore
+from structsync._core.monitors.entry import EntryCore
 
 from .models import Ended, Refused
 from .monitor_machine import NAMES, ROOM, MonitorModel
@@ -117,7 +117,7 @@ class MonitorShellMachine(ShellMachine):
         self.predict("requested", who)
         self.end(ended)
 
-    @precondition(lambda self: len(self.model.entries) < 6)  # or the line only grows
+    @precondition(lambda self: len(self.model.entries) < 6)  # or the queue only grows
     @rule(name=NAMES, number=st.integers(1, 2), patience=PATIENCE)
     def arrive(self, name: str, number: int, patience: int | None) -> None:
         self.predict_arrival(self.stepper.step(lambda: self.ask(name, number, patience)))

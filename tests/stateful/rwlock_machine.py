@@ -1,4 +1,4 @@
-"""The machine of a read-write lock, and its model: two lists, and a line to look through."""
+"""The machine of a read-write lock, and its model: two lists, and a queue to look through."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
-from structsync._core.rwlock import READ, WRITE, Access, RWLockCore, make_core
+from structsync._core.primitives.rwlock import READ, WRITE, Access, RWLockCore, make_core
 
 from .core_machine import CoreMachine, one_of
-from .models import Ended, Entry, LineModel, Refused
+from .models import Ended, Entry, QueueModel, Refused
 
 TASKS = ["a", "b", "c", "d", "e", "f"]
 ORDERS = ["fifo", "phase", "readers", "writers"]
@@ -21,7 +21,7 @@ MODES = st.sampled_from([READ, WRITE])
 FIRST = {"phase": WRITE, "readers": READ, "writers": WRITE}
 
 
-class RWLockModel(LineModel):
+class RWLockModel(QueueModel):
     """The claim is what for, and by whom; ``who`` is the same name."""
 
     def __init__(self, order: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 import structsync
-from structsync._core.rwlock import READ, Access
+from structsync._core.primitives.rwlock import READ, Access
 
 from .core_machine import one_of
 from .models import Refused
@@ -32,14 +32,14 @@ class RWLockShellMachine(ShellMachine):
     def create(self, order: Any) -> None:
         self.primitive, self.model = structsync.RWLock(policy=order), RWLockModel(order)
         self.gone: set[str] = set()  # whose tasks have ended
-        self.out_of_service = ""  # the error of whoever comes then
+        self.errors_of_ended = ""  # the error of whoever comes then
 
     def outcome_of(self, visitor: Visitor, status: str) -> str:
-        return self.out_of_service if status == "broken" else super().outcome_of(visitor, status)
+        return self.errors_of_ended if status == "broken" else super().outcome_of(visitor, status)
 
     # ==== arriving ====
 
-    @precondition(lambda self: len(self.model.entries) < 5)  # or the line only grows
+    @precondition(lambda self: len(self.model.entries) < 5)  # or the queue only grows
     @rule(calls=st.lists(st.tuples(MODES, PATIENCE), min_size=1, max_size=3))
     def arrive_together(self, calls: list[tuple[Any, int | None]]) -> None:
         arrivals: dict[str, Any] = {}
@@ -63,7 +63,7 @@ class RWLockShellMachine(ShellMachine):
     def predict_arrival(self, who: str, mode: Any) -> None:
         visitor = self.visitors[who]
         if self.model.closed:
-            visitor.expected = self.out_of_service
+            visitor.expected = self.errors_of_ended
             return
         try:
             ended = self.model.arrive(who, Access(mode, who))
@@ -153,7 +153,7 @@ class RWLockShellMachine(ShellMachine):
             self.predict("requested", who)
             self.end(self.model.arrive(who, claim))
         elif self.model.closed:
-            self.must_raise(getattr(trio, self.out_of_service), acquire_nowait)
+            self.must_raise(getattr(trio, self.errors_of_ended), acquire_nowait)
         else:
             held = who in self.holders()
             self.must_raise(RuntimeError if held else trio.WouldBlock, acquire_nowait)
@@ -175,14 +175,14 @@ class RWLockShellMachine(ShellMachine):
     def exit(self, who: str) -> None:
         self.stepper.step(self.visitors[who].actor.exit)
         self.gone.add(who)
-        self.out_of_service = self.out_of_service or "BrokenResourceError"
+        self.errors_of_ended = self.errors_of_ended or "BrokenResourceError"
         self.end(self.model.exit(who))
 
     @precondition(lambda self: self.late())
     @rule()
     def close(self) -> None:
         self.stepper.step(self.primitive.close)
-        self.out_of_service = self.out_of_service or "ClosedResourceError"
+        self.errors_of_ended = self.errors_of_ended or "ClosedResourceError"
         self.end(self.model.close())
 
     @invariant()

@@ -68,7 +68,7 @@ class SemaphoreShellMachine(ShellMachine):
         self.claims[who] = permits
         self.end(ended)
 
-    @precondition(lambda self: len(self.model.entries) < 4)  # or the line only grows
+    @precondition(lambda self: len(self.model.entries) < 4)  # or the queue only grows
     @rule(calls=st.lists(st.tuples(PERMITS, PRIORITIES, PATIENCE), min_size=1, max_size=3))
     def arrive_together(self, calls: list[tuple[int, int, int | None]]) -> None:
         arrivals: dict[str, tuple[int, int]] = {}

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 import structsync
 from structsync.checking import invariants
 
-from .models import Ended, LineModel
+from .models import Ended, QueueModel
 from .stepper import Actor, Stepper
 
 Events = list[tuple[str, str]]  # (kind, who)
@@ -41,7 +41,7 @@ class Visitor:
 
 class ShellMachine(RuleBasedStateMachine):
     primitive: structsync.Primitive[Any]
-    model: LineModel
+    model: QueueModel
 
     def __init__(self) -> None:
         super().__init__()

@@ -14,12 +14,12 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from structsync._core.arbiter import OutOfService
-from structsync._core.entry import EntryCore, Guard, Invocation, Trigger
-from structsync._core.group import carry_on
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import BROKEN, GRANTED, PENDING, WITHDRAWN, Request
-from structsync._core.synchronizer import Rules, SynchronizerCore
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation, Trigger
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
+from structsync._core.queue.arbiter import EndedForGood
+from structsync._core.queue.group import settle_transitively
+from structsync._core.queue.request import BROKEN, GRANTED, PENDING, WITHDRAWN, Request
 from structsync.checking import invariants
 
 from .core_machine import one_of
@@ -76,7 +76,7 @@ class SynchronizerMachine(RuleBasedStateMachine):
     def note(self, ended: Iterable[Request[Any]]) -> None:
         """Carry on what has ended, and go through it start by start."""
         told = [*ended]
-        told += [one for _, others in carry_on(told) for one in others]
+        told += [one for _, others in settle_transitively(told) for one in others]
         foretold: list[str] = []
         for one in told:
             if one.waiter in foretold:
@@ -134,7 +134,7 @@ class SynchronizerMachine(RuleBasedStateMachine):
         def disabled(call: Invocation | None = None) -> bool:
             return block.disables(self.levels[name], 0 if call is None else call.args[0])
 
-        guard = Guard(disabled, particular=block.particular)
+        guard = Guard(disabled, reads_request=block.reads_request)
         self.synchronizers[name].disable(self.rules_of(place), guard)
         self.model.rules[name].blocks.append((place, block))
 
@@ -145,7 +145,7 @@ class SynchronizerMachine(RuleBasedStateMachine):
                 raise Defect
             self.levels[name] = (self.levels[name] + change.by) % LEVELS
 
-        self.synchronizers[name].trigger(self.rules_of(place), Trigger(changed, particular=True))
+        self.synchronizers[name].trigger(self.rules_of(place), Trigger(changed, reads_request=True))
         self.model.rules[name].changes.append((place, change))
 
     def atomic(self, name: str, places: list[Place]) -> None:
@@ -154,7 +154,7 @@ class SynchronizerMachine(RuleBasedStateMachine):
             self.synchronizers[name].atomic([self.rules_of(place) for place in places])
         except ValueError:
             assert len({at for at, _ in merged}) < len(merged)
-        except OutOfService:
+        except EndedForGood:
             assert merged & self.model.closed
         else:
             assert len({at for at, _ in merged}) == len(merged)
@@ -174,7 +174,7 @@ class SynchronizerMachine(RuleBasedStateMachine):
                 ended = [request] if request.status is GRANTED else []
             else:
                 request, ended = core.arrive(invocation, who)
-        except OutOfService:
+        except EndedForGood:
             assert refused
             return
         assert not refused
@@ -236,13 +236,13 @@ class SynchronizerMachine(RuleBasedStateMachine):
         """Tell those, too, who were to start together with what is closed, as the shell does."""
         for rules in ruled:
             for one in rules.bonded()[1:] if rules is not None else ():
-                ended += one.arbiter.turn_away(one.entry, "closed")
+                ended += one.arbiter.break_waiters_of(one.entry, "closed")
         self.model.closed |= places
         gone = [one for one in self.model.waiting if self.model.group(one.place) & places]
         self.model.waiting = [one for one in self.model.waiting if one not in gone]
         assert sorted(one.waiter for one in ended) == sorted(one.who for one in gone)
         self.expected.update((one.who, BROKEN) for one in gone)
-        assert carry_on(ended) == []
+        assert settle_transitively(ended) == []
 
     # ==== what holds after every step ====
 
@@ -256,7 +256,7 @@ class SynchronizerMachine(RuleBasedStateMachine):
     def everybody_is_where_the_model_says(self) -> None:
         for at, core in enumerate(self.cores):
             standing = [one.who for one in self.model.waiting if one.place[0] == at]
-            assert [one.waiter for one in core.line.values()] == standing
+            assert [one.waiter for one in core.queue.values()] == standing
             assert core.owner == self.model.inside[at]
 
     @invariant()

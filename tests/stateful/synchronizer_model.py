@@ -21,10 +21,10 @@ class Block:
     """Calls are disabled from this level on; those with a larger number later, if that counts."""
 
     least: int
-    particular: bool
+    reads_request: bool
 
     def disables(self, level: int, number: int) -> bool:
-        return level >= self.least + number * self.particular
+        return level >= self.least + number * self.reads_request
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,7 @@ import trio
 from hypothesis import Phase, given, settings, strategies as st
 
 import structsync
-from structsync._core.policy import Fifo
+from structsync._core.queue.policy import Fifo
 
 VISITORS = st.lists(st.integers(1, 3), min_size=2, max_size=5)
 # without shrinking, which would end at the same smallest example whatever the seed
@@ -91,9 +91,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def grants(printed: str) -> list[str]:
-    lines = re.findall("^GRANTS.*$", printed, re.MULTILINE)
-    assert len(lines) > 10
-    return lines
+    queues = re.findall("^GRANTS.*$", printed, re.MULTILINE)
+    assert len(queues) > 10
+    return queues
 
 
 def counterexample(printed: str) -> list[str]:

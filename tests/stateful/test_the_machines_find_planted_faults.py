@@ -13,10 +13,10 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     capacity_limiter,
     condition,
     groups,
-    line,
     lock,
     monitor,
     parker,
+    queue,
     rwlock,
     semaphore,
     synchronizer,
@@ -66,20 +66,20 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         (machine, plant)
         for machine in (SemaphoreMachine, SemaphoreShellMachine)
         for plant in (
-            line.a_withdrawal_lets_nobody_in,
-            line.newcomers_barge,
-            line.overtaking_does_not_age,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.newcomers_barge,
+            queue.overtaking_does_not_age,
             semaphore.a_permit_leaks_when_a_waiter_is_granted,
             semaphore.one_permit_is_granted_twice,
             semaphore.the_eligible_wait_behind_what_does_not_fit,
-            line.closing_forgets_those_in_line,
+            queue.closing_forgets_those_in_queue,
         )
     ],
     *[
         (RWLockMachine, plant)
         for plant in (
-            line.a_withdrawal_lets_nobody_in,
-            line.newcomers_barge,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.newcomers_barge,
             rwlock.readers_enter_beside_a_writer,
             rwlock.one_reader_enters_where_a_writer_leaves,
         )
@@ -90,15 +90,15 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (RWLockShellMachine, plant)
         for plant in (
-            line.a_withdrawal_lets_nobody_in,
-            line.newcomers_barge,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.newcomers_barge,
             rwlock.readers_enter_beside_a_writer,
             rwlock.one_reader_enters_where_a_writer_leaves,
             rwlock.a_downgrade_lets_nobody_in,
             lock.the_end_of_an_owner_is_ignored,
-            line.those_let_in_are_not_woken,
-            line.a_cancelled_acquire_stays_in_line,
-            line.an_acquire_that_need_not_wait_ignores_a_cancellation,
+            queue.those_let_in_are_not_woken,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.an_acquire_that_need_not_wait_ignores_a_cancellation,
         )
     ],
     *[
@@ -111,16 +111,16 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         )
     ],
     (LatchShellMachine, barrier_and_latch.the_latch_opens_early),
-    (LatchShellMachine, line.those_let_in_are_not_woken),
-    (LatchShellMachine, line.closing_forgets_those_in_line),
+    (LatchShellMachine, queue.those_let_in_are_not_woken),
+    (LatchShellMachine, queue.closing_forgets_those_in_queue),
     *[
         (MonitorMachine, plant)
         for plant in (
             monitor.the_oldest_call_of_an_entry_blocks_the_others,
             monitor.entries_take_turns,
             monitor.an_entry_that_closes_forgets_its_callers,
-            monitor.who_leaves_a_line_stays_in_the_index,
-            monitor.a_restored_monitor_knows_no_lines,
+            monitor.who_leaves_a_queue_stays_in_the_index,
+            monitor.a_restored_monitor_knows_no_queues,
         )
     ],
     *[
@@ -136,9 +136,9 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.entries_take_turns,
             monitor.a_closed_monitor_takes_new_calls,
             monitor.an_entry_that_closes_forgets_its_callers,
-            line.those_let_in_are_not_woken,
-            line.a_cancelled_acquire_stays_in_line,
-            line.an_acquire_that_need_not_wait_ignores_a_cancellation,
+            queue.those_let_in_are_not_woken,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.an_acquire_that_need_not_wait_ignores_a_cancellation,
         )
     ],
     *[
@@ -162,12 +162,12 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (HoareMachine, plant)
         for plant in (
-            monitor.the_waiter_that_was_signalled_waits_in_line,
+            monitor.the_waiter_that_was_signalled_waits_in_queue,
             monitor.a_signaller_gets_in_last,
             monitor.a_signaller_is_forgotten,
             monitor.a_monitor_forgets_its_signallers_when_it_closes,
             monitor.a_monitor_that_closes_leaves_its_signallers_waiting,
-            monitor.a_restored_monitor_knows_no_lines,
+            monitor.a_restored_monitor_knows_no_queues,
         )
     ],
     *[
@@ -184,39 +184,39 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.the_oldest_call_of_an_entry_blocks_the_others,
         )
     ],
-    (SemaphoreShellMachine, line.those_let_in_are_not_woken),
-    (SemaphoreShellMachine, line.a_cancelled_acquire_stays_in_line),
-    (SemaphoreShellMachine, line.an_acquire_that_need_not_wait_ignores_a_cancellation),
-    (WaitQueueShellMachine, line.those_let_in_are_not_woken),
-    (LimiterShellMachine, line.a_cancelled_acquire_stays_in_line),
-    (ParkerShellMachine, line.those_let_in_are_not_woken),
+    (SemaphoreShellMachine, queue.those_let_in_are_not_woken),
+    (SemaphoreShellMachine, queue.a_cancelled_acquire_stays_in_queue),
+    (SemaphoreShellMachine, queue.an_acquire_that_need_not_wait_ignores_a_cancellation),
+    (WaitQueueShellMachine, queue.those_let_in_are_not_woken),
+    (LimiterShellMachine, queue.a_cancelled_acquire_stays_in_queue),
+    (ParkerShellMachine, queue.those_let_in_are_not_woken),
     (GroupMachine, groups.a_group_takes_what_is_not_its_turn),
-    (GroupMachine, groups.a_group_stays_in_the_other_lines),
+    (GroupMachine, groups.a_group_stays_in_the_other_queues),
     *[
         (GroupShellMachine, plant)
         for plant in (
-            groups.a_group_leaves_the_other_lines_asleep,
-            groups.a_group_stays_in_the_other_lines,
+            groups.a_group_leaves_the_other_queues_asleep,
+            groups.a_group_stays_in_the_other_queues,
             groups.a_group_takes_what_is_not_its_turn,
             groups.a_group_is_granted_where_there_is_no_room,
             groups.a_choice_is_granted_twice,
             groups.a_block_gives_back_the_first_alone,
             groups.a_claim_to_write_only_reads,
             lock.the_end_of_an_owner_is_ignored,
-            line.closing_forgets_those_in_line,
-            line.a_cancelled_acquire_stays_in_line,
-            line.an_acquire_that_need_not_wait_ignores_a_cancellation,
+            queue.closing_forgets_those_in_queue,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.an_acquire_that_need_not_wait_ignores_a_cancellation,
         )
     ],
-    (SemaphoreMachine, line.withdrawing_an_ended_request_gives_back),
+    (SemaphoreMachine, queue.withdrawing_an_ended_request_gives_back),
     (LimiterMachine, capacity_limiter.more_tokens_let_nobody_in),
     (LimiterShellMachine, capacity_limiter.more_tokens_let_nobody_in),
     (LimiterMachine, capacity_limiter.a_borrower_may_wait_twice),
     (LimiterShellMachine, capacity_limiter.a_borrower_may_wait_twice),
     (WaitQueueMachine, wait_queue.a_wake_is_kept),
     (WaitQueueShellMachine, wait_queue.a_wake_is_kept),
-    (WaitQueueMachine, line.closing_forgets_those_in_line),
-    (WaitQueueShellMachine, line.closing_forgets_those_in_line),
+    (WaitQueueMachine, queue.closing_forgets_those_in_queue),
+    (WaitQueueShellMachine, queue.closing_forgets_those_in_queue),
     (ParkerMachine, parker.an_unblock_that_comes_first_is_lost),
     (ParkerShellMachine, parker.an_unblock_that_comes_first_is_lost),
     *[

@@ -36,19 +36,19 @@ class RepairedBarrier(Barrier):
 
     def __init__(self) -> None:
         super().__init__()
-        self.line: list[Task] = []
+        self.queue: list[Task] = []
 
     async def wait(self) -> int:
         me = trio.lowlevel.current_task()
-        if len(self.line) == 2:
-            for number, task in enumerate(self.line):
+        if len(self.queue) == 2:
+            for number, task in enumerate(self.queue):
                 trio.lowlevel.reschedule(task, outcome.Value(number))
-            self.line.clear()
+            self.queue.clear()
             return 2
-        self.line.append(me)
+        self.queue.append(me)
 
         def abort(_: RaiseCancelT) -> Abort:
-            self.line.remove(me)
+            self.queue.remove(me)
             return Abort.SUCCEEDED
 
         index: int = await trio.lowlevel.wait_task_rescheduled(abort)

@@ -29,7 +29,7 @@ class ReadWriteLock:
     def __init__(self) -> None:
         self.inside = 0
         self.writing = False
-        self.line: deque[Visit] = deque()
+        self.queue: deque[Visit] = deque()
 
     def fits(self, writes: bool) -> bool:
         return not self.inside if writes else not self.writing
@@ -39,11 +39,11 @@ class ReadWriteLock:
         self.writing = writes
 
     async def acquire(self, writes: bool) -> None:
-        if self.fits(writes) and not self.line:
+        if self.fits(writes) and not self.queue:
             self.enter(writes)
             return
         visit = Visit(trio.lowlevel.current_task(), writes)
-        self.line.append(visit)
+        self.queue.append(visit)
 
         def abort(_: RaiseCancelT) -> Abort:
             self.withdraw(visit)
@@ -57,13 +57,13 @@ class ReadWriteLock:
         self.settle()
 
     def settle(self) -> None:
-        while self.line and self.fits(self.line[0].writes):
-            visit = self.line.popleft()
+        while self.queue and self.fits(self.queue[0].writes):
+            visit = self.queue.popleft()
             self.enter(visit.writes)
             trio.lowlevel.reschedule(visit.task)
 
     def withdraw(self, visit: Visit) -> None:
-        self.line.remove(visit)
+        self.queue.remove(visit)
 
 
 class RepairedLock(ReadWriteLock):

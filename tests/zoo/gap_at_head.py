@@ -29,19 +29,19 @@ class SlotSemaphore:
 
     def __init__(self, free: int) -> None:
         self.free = free
-        self.line: deque[Slot] = deque()
+        self.queue: deque[Slot] = deque()
 
     async def acquire(self, permits: int) -> None:
-        if permits <= self.free and not self.line:
+        if permits <= self.free and not self.queue:
             self.free -= permits
             return
         slot = Slot(trio.lowlevel.current_task(), permits)
-        self.line.append(slot)
+        self.queue.append(slot)
 
         def abort(_: RaiseCancelT) -> Abort:
             slot.empty = True
-            if self.line[0] is slot:
-                self.line.popleft()
+            if self.queue[0] is slot:
+                self.queue.popleft()
                 self.settle()
             return Abort.SUCCEEDED
 
@@ -53,18 +53,18 @@ class SlotSemaphore:
         self.settle()
 
     def close_the_gap(self) -> None:
-        while self.line and self.line[0].empty:
-            self.line.popleft()
+        while self.queue and self.queue[0].empty:
+            self.queue.popleft()
 
     def settle(self) -> None:
-        while self.line and not self.line[0].empty and self.line[0].permits <= self.free:
-            slot = self.line.popleft()
+        while self.queue and not self.queue[0].empty and self.queue[0].permits <= self.free:
+            slot = self.queue.popleft()
             self.free -= slot.permits
             trio.lowlevel.reschedule(slot.task)
             self.close_the_gap()
 
     def someone_fits(self) -> bool:
-        waiting = [slot for slot in self.line if not slot.empty]
+        waiting = [slot for slot in self.queue if not slot.empty]
         return bool(waiting) and waiting[0].permits <= self.free
 
 

@@ -21,27 +21,27 @@ class Limiter:
     def __init__(self, total: int) -> None:
         self.total = total
         self.borrowed = 0
-        self.line: deque[trio.Event] = deque()
+        self.queue: deque[trio.Event] = deque()
 
     async def acquire(self) -> None:
-        if self.borrowed < self.total and not self.line:
+        if self.borrowed < self.total and not self.queue:
             self.borrowed += 1
             return
         granted = trio.Event()
-        self.line.append(granted)
+        self.queue.append(granted)
         await granted.wait()
 
     def admit(self) -> None:
         self.borrowed += 1
-        self.line.popleft().set()
+        self.queue.popleft().set()
 
     def release(self) -> None:
         self.borrowed -= 1
-        if self.line and self.borrowed < self.total:
+        if self.queue and self.borrowed < self.total:
             self.admit()
 
     def resize(self, total: int) -> None:
-        for _ in range(min(total - self.total, len(self.line))):
+        for _ in range(min(total - self.total, len(self.queue))):
             self.admit()
         self.total = total
 
@@ -49,7 +49,7 @@ class Limiter:
 class RepairedLimiter(Limiter):
     def resize(self, total: int) -> None:
         self.total = total
-        while self.line and self.borrowed < self.total:
+        while self.queue and self.borrowed < self.total:
             self.admit()
 
 

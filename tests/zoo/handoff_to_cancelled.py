@@ -21,14 +21,14 @@ class HandOffSemaphore:
 
     def __init__(self) -> None:
         self.value = 1
-        self.line: deque[Future] = deque()
+        self.queue: deque[Future] = deque()
 
     async def acquire(self) -> None:
         if self.value > 0:
             self.value -= 1
             return
         granted = Future()
-        self.line.append(granted)
+        self.queue.append(granted)
         try:
             await granted.wait()
         except trio.Cancelled:
@@ -36,12 +36,12 @@ class HandOffSemaphore:
             raise
 
     def cancelled(self, granted: Future) -> None:
-        if not granted.is_set and granted in self.line:
-            self.line.remove(granted)
+        if not granted.is_set and granted in self.queue:
+            self.queue.remove(granted)
 
     def release(self) -> None:
-        while self.line:
-            granted = self.line.popleft()
+        while self.queue:
+            granted = self.queue.popleft()
             if not granted.done:
                 granted.set()
                 return

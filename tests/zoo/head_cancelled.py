@@ -28,14 +28,14 @@ class WeightedSemaphore:
 
     def __init__(self, free: int) -> None:
         self.free = free
-        self.line: deque[Claim] = deque()
+        self.queue: deque[Claim] = deque()
 
     async def acquire(self, permits: int) -> None:
-        if permits <= self.free and not self.line:
+        if permits <= self.free and not self.queue:
             self.free -= permits
             return
         claim = Claim(trio.lowlevel.current_task(), permits)
-        self.line.append(claim)
+        self.queue.append(claim)
 
         def abort(_: RaiseCancelT) -> Abort:
             self.withdraw(claim)
@@ -48,16 +48,16 @@ class WeightedSemaphore:
         self.settle()
 
     def settle(self) -> None:
-        while self.line and self.line[0].permits <= self.free:
-            claim = self.line.popleft()
+        while self.queue and self.queue[0].permits <= self.free:
+            claim = self.queue.popleft()
             self.free -= claim.permits
             trio.lowlevel.reschedule(claim.task)
 
     def withdraw(self, claim: Claim) -> None:
-        self.line.remove(claim)
+        self.queue.remove(claim)
 
     def someone_fits(self) -> bool:
-        return bool(self.line) and self.line[0].permits <= self.free
+        return bool(self.queue) and self.queue[0].permits <= self.free
 
 
 class RepairedSemaphore(WeightedSemaphore):

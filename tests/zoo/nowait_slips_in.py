@@ -20,24 +20,24 @@ class EarmarkingSemaphore:
 
     def __init__(self) -> None:
         self.value = 1
-        self.line: deque[trio.Event] = deque()
+        self.queue: deque[trio.Event] = deque()
 
     async def acquire(self) -> None:
-        if self.value == 0 or self.line:
+        if self.value == 0 or self.queue:
             woken = trio.Event()
-            self.line.append(woken)
+            self.queue.append(woken)
             await woken.wait()
         self.value -= 1
 
     def acquire_nowait(self) -> None:
-        if self.value == 0 or self.line:
+        if self.value == 0 or self.queue:
             raise trio.WouldBlock
         self.value -= 1
 
     def release(self) -> None:
         self.value += 1
-        if self.line:
-            self.line.popleft().set()
+        if self.queue:
+            self.queue.popleft().set()
 
 
 class RepairedSemaphore(EarmarkingSemaphore):
@@ -48,12 +48,12 @@ class RepairedSemaphore(EarmarkingSemaphore):
             self.acquire_nowait()
         except trio.WouldBlock:
             granted = trio.Event()
-            self.line.append(granted)
+            self.queue.append(granted)
             await granted.wait()
 
     def release(self) -> None:
-        if self.line:
-            self.line.popleft().set()
+        if self.queue:
+            self.queue.popleft().set()
         else:
             self.value += 1
 

@@ -20,18 +20,18 @@ class OverdoneLock(ReadWriteLock):
 
     def withdraw(self, visit: Visit) -> None:
         super().withdraw(visit)
-        for other in [one for one in self.line if not one.writes]:
+        for other in [one for one in self.queue if not one.writes]:
             if visit.writes and not self.writing:
-                self.line.remove(other)
+                self.queue.remove(other)
                 self.enter(writes=False)
                 trio.lowlevel.reschedule(other.task)
 
 
 async def two_writers(x: ExploredRun, lock: ReadWriteLock) -> None:
     async def reader() -> None:
-        ahead = [visit for visit in lock.line if visit.writes]
+        ahead = [visit for visit in lock.queue if visit.writes]
         await lock.acquire(writes=False)
-        if any(visit in lock.line for visit in ahead):
+        if any(visit in lock.queue for visit in ahead):
             x.fail("a reader passed a writer that waits")
         lock.release()
 

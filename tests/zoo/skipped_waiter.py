@@ -21,27 +21,27 @@ class Lock:
 
     def __init__(self) -> None:
         self.held = False
-        self.line: deque[Future] = deque()
+        self.queue: deque[Future] = deque()
 
     async def acquire(self) -> None:
-        if not self.held and not self.line:
+        if not self.held and not self.queue:
             self.held = True
             return
         granted = Future()
-        self.line.append(granted)
+        self.queue.append(granted)
         try:
             await granted.wait()
         except trio.Cancelled:
-            if granted in self.line:
-                self.line.remove(granted)
+            if granted in self.queue:
+                self.queue.remove(granted)
             if granted.is_set:
                 self.release()
             raise
 
     def release(self) -> None:
-        for granted in self.line:
+        for granted in self.queue:
             if not granted.done:
-                self.line.remove(granted)
+                self.queue.remove(granted)
                 granted.set()
                 return
         self.held = False
@@ -49,8 +49,8 @@ class Lock:
 
 class RepairedLock(Lock):
     def release(self) -> None:
-        while self.line:
-            granted = self.line.popleft()
+        while self.queue:
+            granted = self.queue.popleft()
             if not granted.done:
                 granted.set()
                 return

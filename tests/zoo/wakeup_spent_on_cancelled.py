@@ -21,12 +21,12 @@ class WakingLock:
 
     def __init__(self) -> None:
         self.held = False
-        self.line: deque[Future] = deque()
+        self.queue: deque[Future] = deque()
 
     async def acquire(self) -> None:
         while self.held:
             woken = Future()
-            self.line.append(woken)
+            self.queue.append(woken)
             try:
                 await woken.wait()
             except trio.Cancelled:
@@ -35,16 +35,16 @@ class WakingLock:
         self.held = True
 
     def cancelled(self, woken: Future) -> None:
-        if woken in self.line:
-            self.line.remove(woken)
+        if woken in self.queue:
+            self.queue.remove(woken)
 
     def release(self) -> None:
         self.held = False
         self.wake_next()
 
     def wake_next(self) -> None:
-        while self.line:
-            woken = self.line.popleft()
+        while self.queue:
+            woken = self.queue.popleft()
             if not woken.done:
                 woken.set()
                 return

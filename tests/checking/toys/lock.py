@@ -10,20 +10,20 @@ class Core:
 
     def __init__(self) -> None:
         self.owner: str | None = None
-        self.line: tuple[str, ...] = ()
+        self.queue: tuple[str, ...] = ()
 
     def snapshot(self) -> tuple[str | None, tuple[str, ...]]:
-        return self.owner, self.line
+        return self.owner, self.queue
 
     def restore(self, snapshot: tuple[str | None, tuple[str, ...]]) -> None:
-        self.owner, self.line = snapshot
+        self.owner, self.queue = snapshot
 
     def acquire(self, who: str) -> None:
-        self.line += (who,)
+        self.queue += (who,)
         self.settle()
 
     def withdraw(self, who: str) -> None:
-        self.line = tuple(one for one in self.line if one != who)
+        self.queue = tuple(one for one in self.queue if one != who)
         self.settle()
 
     def release(self) -> None:
@@ -31,17 +31,17 @@ class Core:
         self.settle()
 
     def settle(self) -> None:
-        if self.owner is None and self.line:
-            self.owner, *rest = self.line
-            self.line = tuple(rest)
+        if self.owner is None and self.queue:
+            self.owner, *rest = self.queue
+            self.queue = tuple(rest)
 
 
 def idle(spec: "LockSpec") -> list[str]:
-    return [who for who in TASKS if who != spec.core.owner and who not in spec.core.line]
+    return [who for who in TASKS if who != spec.core.owner and who not in spec.core.queue]
 
 
 def waiting(spec: "LockSpec") -> tuple[str, ...]:
-    return spec.core.line
+    return spec.core.queue
 
 
 def owner(spec: "LockSpec") -> tuple[str, ...]:
@@ -68,18 +68,18 @@ class LockSpec(Spec):
     @invariant
     def nothing_grantable_waits(self) -> bool:
         """A lock that nobody owns has nobody waiting."""
-        return self.core.owner is not None or not self.core.line
+        return self.core.owner is not None or not self.core.queue
 
     @invariant
     def owner_does_not_wait(self) -> None:
-        assert self.core.owner not in self.core.line, f"{self.core.owner} owns and waits"
+        assert self.core.owner not in self.core.queue, f"{self.core.owner} owns and waits"
 
     @step
     def only_the_head_is_granted(self, before: "LockSpec") -> bool:
         new = self.core.owner if self.core.owner != before.core.owner else None
-        return new not in before.core.line[1:] or before.core.line[0] not in self.core.line
+        return new not in before.core.queue[1:] or before.core.queue[0] not in self.core.queue
 
     @leads_to(who=TASKS)
     def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
         """Whoever waits owns the lock some day, or gives up."""
-        return who in self.core.line, who not in self.core.line
+        return who in self.core.queue, who not in self.core.queue

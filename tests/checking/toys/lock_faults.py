@@ -29,8 +29,8 @@ def barging_lock() -> Core:
 
 class _Barging(Core):
     def release(self) -> None:
-        *rest, self.owner = self.line or (None,)
-        self.line = tuple(one for one in rest if one)
+        *rest, self.owner = self.queue or (None,)
+        self.queue = tuple(one for one in rest if one)
 
 
 @fault(LockSpec, "core", refuted_by="no_action_fails")
@@ -38,6 +38,6 @@ class ReleaseFails(Core):
     """Releasing with a line raises."""
 
     def release(self) -> None:
-        if self.line:
+        if self.queue:
             raise RuntimeError("somebody waits")
         super().release()

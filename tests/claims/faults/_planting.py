@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from structsync import Arbiter, Status
-from structsync._core.request import Request
+from structsync._core.queue.request import Request
 
 Ended = list[Request[Any]]
 
@@ -39,6 +39,6 @@ def grant(core: Arbiter[Any], request: Request[Any]) -> Request[Any]:
 
 
 def mark_only(core: Arbiter[Any], request: Request[Any]) -> Ended:
-    """Withdraw by a mark, and leave a dead entry in line (as CPython's semaphores of 3.10 did)."""
+    """Withdraw by a mark, and leave a dead entry in the queue (as CPython's semaphores of 3.10 did)."""
     request.status = Status.WITHDRAWN
     return []

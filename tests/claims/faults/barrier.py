@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from structsync._core.barrier import BarrierCore
-from structsync._core.request import Request
+from structsync._core.primitives.barrier import BarrierCore
+from structsync._core.queue.request import Request
 
 from ._planting import Ended, Fault, fault
 
 a_round_waits_for_one_too_many = Fault(
     BarrierCore,
     "full",
-    property(lambda core: len(core.line) > core.parties),
+    property(lambda core: len(core.queue) > core.parties),
     "barrier.a_round_is_full_with_its_last_party",
 )
 
 
-@fault(BarrierCore, "trip", refuted_by="barrier.a_full_round_goes_in_and_each_has_a_number")
+@fault(
+    BarrierCore, "release_round", refuted_by="barrier.a_full_round_goes_in_and_each_has_a_number"
+)
 def nobody_has_a_number(core: BarrierCore) -> Ended:
     core.places = core.parties
     return core.settle()
@@ -29,7 +31,9 @@ def who_leaves_still_counts(core: BarrierCore, request: Request[Any]) -> Ended:
     return []
 
 
-@fault(BarrierCore, "desert", refuted_by="barrier.a_party_that_deserts_takes_the_others_along")
+@fault(
+    BarrierCore, "leave_and_break", refuted_by="barrier.a_party_that_deserts_takes_the_others_along"
+)
 def a_deserter_only_leaves(core: BarrierCore, request: Request[Any], cause: Hashable) -> Any:
     return core.withdraw(request)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from structsync._core.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 
 from ._planting import Ended, fault, grant
 

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from typing import Any
 
 from structsync import Status
-from structsync._core.arbiter import Arbiter
-from structsync._core.condition import ConditionCore
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import Request
 
 from ._planting import Ended, fault
 
@@ -39,7 +39,7 @@ def a_wait_keeps_the_lock(
 @fault(
     ConditionCore,
     "_oldest",
-    refuted_by="condition.a_notification_moves_the_oldest_to_the_end_of_the_locks_line",
+    refuted_by="condition.a_notification_moves_the_oldest_to_the_end_of_the_locks_queue",
 )
 def the_newest_are_notified(core: ConditionCore, count: int | None) -> Ended:
     return core.waiting()[::-1][:count]
@@ -67,10 +67,10 @@ def a_cancelled_waiter_takes_its_notification_along(
     "_stop_waiting",
     refuted_by="condition.a_cancelled_notification_without_an_heir_ends",
 )
-def a_notification_without_an_heir_stays_in_line(
+def a_notification_without_an_heir_stays_in_queue(
     core: ConditionCore, request: Request[Any]
 ) -> bool:
-    return core._pop(request) or core.lock.line.get(request.ticket) is request
+    return core._pop(request) or core.lock.queue.get(request.ticket) is request
 
 
 @fault(
@@ -94,7 +94,7 @@ def a_wait_is_cancelled_after_its_grant(core: ConditionCore, request: Request[An
 
 
 @fault(LockCore, "end", refuted_by="condition.breaking_the_lock_reaches_every_waiter")
-def breaking_reaches_the_locks_own_line_alone(core: LockCore, cause: Hashable) -> Ended:
+def breaking_reaches_the_locks_own_queue_alone(core: LockCore, cause: Hashable) -> Ended:
     return Arbiter.end(core, cause)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from structsync._core.group import Claims, Member
-from structsync._core.request import GRANTED, Request
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.group import Claims, Member
+from structsync._core.queue.request import GRANTED, Request
 
 from ._planting import fault
 
@@ -25,11 +25,11 @@ def every_choice_is_taken(group: Claims, members: Sequence[Member]) -> None:
 
 
 @fault(Claims, "consents", refuted_by="group.what_comes_back_is_granted_with_what_is_there")
-def one_line_decides(group: Claims, request: Request[Any]) -> bool:
+def one_queue_decides(group: Claims, request: Request[Any]) -> bool:
     return True
 
 
-@fault(Claims, "ended_with", refuted_by="group.a_choice_that_is_granted_leaves_the_other_line")
+@fault(Claims, "ended_with", refuted_by="group.a_choice_that_is_granted_leaves_the_other_queue")
 def the_other_place_is_kept(group: Claims, request: Request[Any]) -> None:
     pass
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structsync._core.latch import LatchCore
+from structsync._core.primitives.latch import LatchCore
 
 from ._planting import Ended, fault
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from structsync._core.arbiter import Arbiter
-from structsync._core.lock import LockCore
-from structsync._core.request import Request
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import Request
 
 from ._planting import Ended, Fault, fault
 
@@ -51,7 +51,7 @@ def a_grant_is_not_noted(core: LockCore) -> Ended:
     return Arbiter.settle(core)
 
 
-a_lock_without_a_line_counts_as_at_rest = Fault(
+a_lock_without_a_queue_counts_as_at_rest = Fault(
     LockCore, "at_rest", Arbiter.at_rest, "lock.a_lock_is_at_rest_exactly_if_nobody_owns_it"
 )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from structsync import Arbiter, Status
-from structsync._core.entry import EntryCore, Guard, Invocation
-from structsync._core.hoare import HoareConditionCore
-from structsync._core.monitor import MonitorCore
-from structsync._core.request import Request
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.queue.request import Request
 
 from ._planting import Ended, fault
 
@@ -20,12 +20,12 @@ def anybody_leaves(core: MonitorCore, claim: Invocation) -> None:
 
 @fault(MonitorCore, "candidates", refuted_by="monitor.of_those_permitted_the_oldest_is_next")
 def the_youngest_is_next(core: MonitorCore) -> Ended:
-    return [*reversed(core.line.values())]
+    return [*reversed(core.queue.values())]
 
 
 @fault(MonitorCore, "candidates", refuted_by="monitor.a_guard_on_the_state_answers_for_all")
 def each_who_waits_is_asked_about(core: MonitorCore) -> Ended:
-    return [*core.line.values()]
+    return [*core.queue.values()]
 
 
 @fault(Guard, "holds", refuted_by="monitor.an_error_of_a_guard_ends_its_own_call_only")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structsync._core.parker import ParkerCore
+from structsync._core.primitives.parker import ParkerCore
 
 from ._planting import Ended, Fault, fault, mark_only
 
@@ -19,7 +19,7 @@ def a_block_uses_all_unblocks(core: ParkerCore, claim: None) -> None:
 
 @fault(ParkerCore, "release", refuted_by="parker.a_block_and_an_unblock_commute")
 def an_unblock_that_finds_nobody_is_lost(core: ParkerCore, claim: None) -> Ended:
-    if not core.line:
+    if not core.queue:
         return []
     core.give_back(claim)
     return core.settle()

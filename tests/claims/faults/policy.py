@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from heapq import heappush
 from typing import Any
 
-from structsync._core.policy import Eligible, Fifo, Line, Priority
-from structsync._core.request import Request
+from structsync._core.queue.policy import Eligible, Fifo, Priority, Queue
+from structsync._core.queue.request import Request
 
 from ._planting import fault
 
@@ -23,51 +23,51 @@ def strict_levels_age_as_well(policy: Priority, ticket: int, priority: int) -> i
 
 
 @fault(Priority, "may_pass", refuted_by="policy.among_equals_the_first_to_come_is_first")
-def an_equal_passes(policy: Priority, line: Line, ticket: int, priority: int) -> bool:
+def an_equal_passes(policy: Priority, queue: Queue, ticket: int, priority: int) -> bool:
     return policy._rank(ticket, priority) <= policy._ranks[0][0]
 
 
-@fault(Priority, "joined", refuted_by="policy.a_line_of_levels_is_served_in_the_order_of_rank")
-def the_heap_is_a_mere_list(policy: Priority, line: Line, ticket: int, priority: int) -> None:
+@fault(Priority, "joined", refuted_by="policy.a_queue_of_levels_is_served_in_the_order_of_rank")
+def the_heap_is_a_mere_list(policy: Priority, queue: Queue, ticket: int, priority: int) -> None:
     policy._ranks.append((policy._rank(ticket, priority), ticket))
 
 
 @fault(Priority, "candidates", refuted_by="policy.a_withdrawn_rank_does_not_block_the_others")
-def a_stale_rank_hides_the_others(policy: Priority, line: Line) -> Iterable[Request[Any]]:
+def a_stale_rank_hides_the_others(policy: Priority, queue: Queue) -> Iterable[Request[Any]]:
     ticket = policy._ranks[0][1]
-    return (line[ticket],) if ticket in line else ()
+    return (queue[ticket],) if ticket in queue else ()
 
 
 @fault(Priority, "may_pass", refuted_by="policy.a_withdrawn_rank_does_not_hold_up_a_newcomer")
-def a_stale_rank_is_asked(policy: Priority, line: Line, ticket: int, priority: int) -> bool:
+def a_stale_rank_is_asked(policy: Priority, queue: Queue, ticket: int, priority: int) -> bool:
     return (policy._rank(ticket, priority), ticket) < policy._ranks[0]
 
 
 @fault(
     Priority,
     "joined",
-    refuted_by="policy.dropping_many_withdrawn_ranks_forgets_nobody_in_line",
+    refuted_by="policy.dropping_many_withdrawn_ranks_forgets_nobody_in_queue",
 )
 def the_sweep_takes_the_newcomer_along(
-    policy: Priority, line: Line, ticket: int, priority: int
+    policy: Priority, queue: Queue, ticket: int, priority: int
 ) -> None:
-    """It is not in line yet while it joins: ours had this bug."""
+    """It is not in the queue yet while it joins: ours had this bug."""
     heappush(policy._ranks, (policy._rank(ticket, priority), ticket))
-    policy._ranks = [entry for entry in policy._ranks if entry[1] in line]
+    policy._ranks = [entry for entry in policy._ranks if entry[1] in queue]
 
 
 @fault(Eligible, "may_pass", refuted_by="policy.eligible_lets_a_newcomer_pass_exactly_if_it_fits")
-def an_eligible_newcomer_queues(policy: Eligible, line: Line, ticket: int, priority: int) -> bool:
+def an_eligible_newcomer_queues(policy: Eligible, queue: Queue, ticket: int, priority: int) -> bool:
     return False
 
 
 @fault(
     Priority, "candidates", refuted_by="policy.a_head_of_better_rank_blocks_those_that_would_fit"
 )
-def the_oldest_is_asked_first(policy: Priority, line: Line) -> Iterable[Request[Any]]:
-    return line.values()
+def the_oldest_is_asked_first(policy: Priority, queue: Queue) -> Iterable[Request[Any]]:
+    return queue.values()
 
 
 @fault(Fifo, "may_pass", refuted_by="policy.fifo_lets_nobody_pass")
-def a_priority_counts_in_a_fifo(policy: Fifo, line: Line, ticket: int, priority: int) -> bool:
+def a_priority_counts_in_a_fifo(policy: Fifo, queue: Queue, ticket: int, priority: int) -> bool:
     return priority < 0

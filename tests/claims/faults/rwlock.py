@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from structsync._core.arbiter import Arbiter
-from structsync._core.request import WITHDRAWN, Request
-from structsync._core.rwlock import READ, Access, PhaseFairCore, RWLockCore
+from structsync._core.primitives.rwlock import READ, Access, PhaseFairCore, RWLockCore
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import WITHDRAWN, Request
 
 from ._planting import Ended, fault
 
@@ -72,7 +72,7 @@ def readers_may_exit(core: RWLockCore, claimant: Hashable, cause: Hashable) -> E
     return core.release(Access(READ, claimant))
 
 
-@fault(RWLockCore, "owner_exited", refuted_by="rwlock.another_that_exits_only_leaves_the_line")
+@fault(RWLockCore, "owner_exited", refuted_by="rwlock.another_that_exits_only_leaves_the_queue")
 def any_exit_breaks_the_lock(core: RWLockCore, claimant: Hashable, cause: Hashable) -> Ended:
     return core.end(cause)
 

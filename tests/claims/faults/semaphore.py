@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structsync._core.semaphore import SemaphoreCore
+from structsync._core.primitives.semaphore import SemaphoreCore
 
 from ._planting import Ended, fault
 
@@ -57,7 +57,7 @@ def the_maximum_of_today_decides(core: SemaphoreCore, claim: int) -> None:
     "refuse_impossible",
     refuted_by="semaphore.a_claim_that_never_fitted_is_refused_and_not_queued",
 )
-def an_impossible_claim_blocks_the_line_for_ever(core: SemaphoreCore, claim: int) -> None:
+def an_impossible_claim_blocks_the_queue_for_ever(core: SemaphoreCore, claim: int) -> None:
     """As in x/sync before it learned better (its semaphore.go tells the story)."""
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from structsync._core.entry import Call, EntryCore, Invocation, Trigger
-from structsync._core.request import Request
-from structsync._core.synchronizer import Rules, SynchronizerCore
+from structsync._core.monitors.entry import Call, EntryCore, Invocation, Trigger
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
+from structsync._core.queue.request import Request
 
 from ._planting import fault
 
@@ -45,7 +45,7 @@ def nobody_waits_for_a_partner(rules: Rules, call: Request[Any]) -> Sequence[Req
     refuted_by="synchronizer.of_the_partners_the_oldest_that_could_start_is_taken",
 )
 def the_oldest_is_taken_whatever_its_guard_says(rules: Rules) -> Call | None:
-    return cast("Call | None", next(iter(rules.arbiter.line.values()), None))
+    return cast("Call | None", next(iter(rules.arbiter.queue.values()), None))
 
 
 @fault(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structsync._core.wait_queue import WaitQueueCore
+from structsync._core.primitives.wait_queue import WaitQueueCore
 
 from ._planting import Ended, Fault, fault, mark_only
 
@@ -13,13 +13,13 @@ from ._planting import Ended, Fault, fault, mark_only
     refuted_by="wait_queue.a_wake_reaches_the_oldest_and_no_more_than_it_says",
 )
 def one_more_is_woken(core: WaitQueueCore, count: int) -> Ended:
-    core.wakes = min(count + 1, len(core.line))
+    core.wakes = min(count + 1, len(core.queue))
     return core.settle()
 
 
 @fault(WaitQueueCore, "wake", refuted_by="wait_queue.waking_all_reaches_all")
 def all_means_the_oldest(core: WaitQueueCore, count: int | None) -> Ended:
-    core.wakes = min(count or 1, len(core.line))
+    core.wakes = min(count or 1, len(core.queue))
     return core.settle()
 
 

@@ -1,0 +1,89 @@
+"""The state of the specifications of groups: several queues, and who stands in several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from structsync import Arbiter, Status
+from structsync._core.queue.group import Claims, Member, settle_transitively
+from structsync._core.queue.request import Request
+
+Ended = list[Request[Any]]
+
+
+class Lines:
+    """Arbiters and the groups in their queues, as one part of the state.
+
+    Each transition is carried on to the other queues at once, as the shell does it.
+    """
+
+    claims: type[Claims] = Claims
+
+    def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
+        self.arbiters: Sequence[Any] = make()  # each of a class of its own
+
+    # ==== Transitions; each returns the requests that it ended, in every queue ====
+
+    def submit(self, who: str, every: bool, wanted: Iterable[tuple[int, Any]]) -> Ended:
+        """Submit a group; a single claim is submitted as anybody does it."""
+        pairs = [(self.arbiters[at], claim) for at, claim in wanted]
+        if len(pairs) == 1:
+            ((arbiter, claim),) = pairs
+            request = arbiter.submit(claim, waiter=who)
+            return [] if request.status is Status.PENDING else [request]
+        group = self.claims(every, pairs, who)
+        group.submit()
+        return [one for one in group.members if one.status is not Status.PENDING]
+
+    def withdraw(self, who: str, at: int) -> Ended:
+        """Withdraw somebody by the place in one of the queues."""
+        request = self.request_of(who, at)
+        return self.carried([request, *(self.arbiters[at].withdraw(request) or ())])
+
+    def release(self, at: int, claim: Any) -> Ended:
+        return self.carried(self.arbiters[at].release(claim))
+
+    def end(self, at: int, cause: str) -> Ended:
+        return self.carried(self.arbiters[at].end(cause))
+
+    def carried(self, ended: Ended) -> Ended:
+        """Return these and all that end elsewhere because of them."""
+        return [*ended, *(one for _, others in settle_transitively(ended) for one in others)]
+
+    # ==== Views ====
+
+    def request_of(self, who: str, at: int) -> Request[Any]:
+        return next(one for one in self.arbiters[at].queue.values() if one.waiter == who)
+
+    def queue(self, at: int) -> list[str]:
+        """Return who waits in a queue, in the order of arrival."""
+        return [one.waiter for one in self.arbiters[at].queue.values()]
+
+    def snapshot(self) -> tuple[Any, ...]:
+        groups = {
+            one.waiter: (one.group.every, self._places(one.group))
+            for arbiter in self.arbiters
+            for one in arbiter.queue.values()
+            if isinstance(one, Member)
+        }
+        queues = tuple([one.snapshot() for one in self.arbiters])
+        return (queues, tuple([(who, *groups[who]) for who in sorted(groups)]))
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        queues, groups = snapshot
+        for arbiter, its in zip(self.arbiters, queues, strict=True):
+            arbiter.restore(its)
+        for who, every, indexes in groups:
+            alone = [self.request_of(who, at) for at in indexes]
+            wanted = [
+                (self.arbiters[at], one.claim) for at, one in zip(indexes, alone, strict=True)
+            ]
+            group = self.claims(every, wanted, who)
+            for one, member in zip(alone, group.members, strict=True):
+                member.arbiter.replace(one, member)
+
+    def _places(self, group: Claims) -> tuple[int, ...]:
+        """Return the queues in which a group stands, in the order of its claims."""
+        pending = [one.arbiter for one in group.members if one.status is Status.PENDING]
+        return tuple([self.arbiters.index(one) for one in pending])

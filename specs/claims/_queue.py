@@ -1,0 +1,48 @@
+"""Words that several claims use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from structsync import Arbiter, Status
+from structsync._core.queue.claimants import ClaimantArbiter
+from structsync._core.queue.request import Request
+
+CoreT = TypeVar("CoreT", bound=Arbiter[Any])
+
+# How many may wait. Three is the least at which somebody is in the middle, so that the first, the
+# last, and one with neighbours on both sides can each be the one that is granted or withdrawn.
+BOUND = 3
+
+
+def with_queue(core: CoreT, claims: Iterable[object], priorities: Iterable[int] = ()) -> CoreT:
+    """Return the core with these claims in the queue, oldest first; each waiter is its number."""
+    levels = list(priorities)
+    for number, claim in enumerate(claims):
+        core.enqueue(claim, levels[number] if levels else 0, waiter=number)
+    return core
+
+
+def claims_of(requests: Iterable[Request[Any]]) -> list[Any]:
+    return [request.claim for request in requests]
+
+
+def waiters_of(requests: Iterable[Request[Any]]) -> list[int]:
+    return [request.waiter for request in requests]
+
+
+def all_are(status: Status, requests: Iterable[Request[Any]]) -> bool:
+    return all(request.status is status for request in requests)
+
+
+def index_is_exact(core: ClaimantArbiter) -> bool:
+    """Those noted as pending are those in the queue: nobody is refused, or let in twice, by mistake."""
+    return len(core.pending) == len(core.queue) and all(
+        request.claim in core.pending for request in core.queue.values()
+    )
+
+
+def distinct(names: list[int]) -> bool:
+    """No two are equal. (A set would have to look at the values, and then nothing is confirmed.)"""
+    return all(one != other for place, one in enumerate(names) for other in names[:place])

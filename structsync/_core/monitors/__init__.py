@@ -1,0 +1,1 @@
+"""Monitors: entries with guards, the two disciplines of conditions, rules over several monitors."""

@@ -1,0 +1,1 @@
+"""One core per primitive: its state and the functions that the arbiter asks."""

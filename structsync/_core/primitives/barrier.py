@@ -1,0 +1,81 @@
+"""Parties that wait for each other, round by round: the decisions of :class:`structsync.Barrier`.
+
+A party is in the queue until its round is full. Its number is given when the round is, not when it comes:
+counted on arrival it would be given twice once somebody in between has left (cpython#155233).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import WITHDRAWN, Request
+
+
+class BarrierCore(Arbiter[int | None]):
+    """A queue that is let in as a whole; the claim is None, and the number once it is granted."""
+
+    places: int  # of the round that is let in now; 0 at rest
+    broken: bool  # until the next reset
+
+    def __init__(self, parties: int) -> None:
+        super().__init__()
+        self.parties: int = parties
+        self.places = 0
+        self.broken = False
+
+    def admits(self, claim: int | None) -> bool:
+        return self.places > 0
+
+    def admit(self, claim: int | None) -> None:
+        self.places -= 1
+
+    def give_back(self, claim: int | None) -> None:
+        raise NotImplementedError("a barrier holds nothing that could be given back")
+
+    @property
+    def full(self) -> bool:
+        """Whether as many are in the queue as a round has; never at rest."""
+        return len(self.queue) >= self.parties
+
+    def release_round(self) -> list[Request[int | None]]:
+        """Let the full round in, and number its parties in the order in which they came."""
+        self.places = self.parties
+        ended = self.settle()
+        for number, request in enumerate(ended):
+            request.claim = number
+        return ended
+
+    def leave_and_break(
+        self, request: Request[int | None], cause: Hashable
+    ) -> list[Request[int | None]] | None:
+        """Withdraw a party and break the round for the others.
+
+        Returns None, and changes nothing, if the request is not pending.
+        """
+        if not self.leave(request):
+            return None
+        request.status = WITHDRAWN
+        return self.break_round(cause)
+
+    def break_round(self, cause: Hashable) -> list[Request[int | None]]:
+        """Send away those who wait, and those who come before the next reset."""
+        if self.cause is not None:
+            return []
+        self.broken = True
+        return super().end(cause)
+
+    def reset(self, cause: Hashable) -> list[Request[int | None]]:
+        """Begin a new round; those who wait are sent away."""
+        ended = self.break_round(cause)
+        self._mend()
+        return ended
+
+    def end(self, cause: Hashable) -> list[Request[int | None]]:
+        self._mend()  # closed is for good, and broken is not
+        return super().end(cause)
+
+    def _mend(self) -> None:
+        if self.broken:
+            self.broken = False
+            self.cause: Hashable = None

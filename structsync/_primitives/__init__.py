@@ -1,0 +1,1 @@
+"""The public classes: docstrings, checks of arguments, no decisions."""

@@ -1,0 +1,126 @@
+"""A place where a number of tasks wait for each other, again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, final
+
+from trio.lowlevel import enable_ki_protection
+
+from structsync._core.primitives.barrier import BarrierCore
+from structsync._runtime import parking, parking_together
+from structsync._runtime.arguments import check_count
+from structsync._runtime.causes import RoundBroken
+from structsync._runtime.primitive import Primitive, PrimitiveStatistics
+
+if TYPE_CHECKING:
+    from structsync._core.queue.request import Request
+
+WhenCancelled: TypeAlias = Literal["leaves", "breaks"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BarrierStatistics(PrimitiveStatistics):
+    """The state of a :class:`Barrier`, for debugging.
+
+    Attributes:
+      parties: how many make a round.
+      broken: whether the round is broken, and not reset yet.
+    """
+
+    parties: int
+    broken: bool
+
+
+@final
+class Barrier(Primitive[int | None]):
+    """A number of tasks wait here until all of them have come; then all go on.
+
+    Reusable: the next to come begin the next round. Each party of a round has a number of its own,
+    so that one of them can be chosen for what is to be done once::
+
+        barrier = structsync.Barrier(3)
+        if await barrier.wait() == 0:
+            ...                         # one of the three
+
+    Fairness: a round is made of those who came first. Cancellation: who is cancelled first is not
+    counted and the round goes on waiting for one more; or, with ``cancelled="breaks"``, the round is
+    broken in the same step: the others of it, those too that come late, get
+    :exc:`trio.BrokenResourceError` until somebody calls :meth:`reset`, or :exc:`trio.Cancelled` if
+    they are cancelled themselves. Who is cancelled after the last party has come was in the round,
+    and goes on.
+
+    Args:
+      parties: how many make a round, an int >= 1.
+      cancelled: ``"leaves"`` or ``"breaks"``: what a party that is cancelled does to its round.
+
+    Raises:
+      TypeError, ValueError: if ``parties`` is not an int >= 1.
+      ValueError: if ``cancelled`` is neither.
+
+    Source: :class:`asyncio.Barrier`, without its numbers that occur twice (python/cpython#155233).
+    """
+
+    __slots__ = ("_breaks",)
+    _core: BarrierCore
+
+    def __init__(self, parties: int, *, cancelled: WhenCancelled = "leaves") -> None:
+        check_count(parties, "parties")
+        if cancelled not in ("leaves", "breaks"):
+            raise ValueError(f"cancelled must be 'leaves' or 'breaks', not {cancelled!r}")
+        super().__init__(BarrierCore(parties))
+        self._breaks = cancelled == "breaks"
+
+    @property
+    def parties(self) -> int:
+        """How many make a round."""
+        return self._core.parties
+
+    @property
+    def broken(self) -> bool:
+        """Whether the round is broken, and not reset yet."""
+        return self._core.broken
+
+    @enable_ki_protection
+    async def wait(self) -> int:
+        """Wait until as many tasks wait here as make a round.
+
+        Returns:
+          The number of this task in the round, from 0 to ``parties - 1`` in the order in which they
+          came. No two of a round have the same.
+
+        Raises:
+          trio.BrokenResourceError: if the round is broken, before or meanwhile.
+          trio.ClosedResourceError: if the barrier is closed, before or meanwhile.
+        """
+        return await parking_together.meet(self, self._stop)
+
+    @enable_ki_protection
+    def abort(self) -> None:
+        """Break the round: send away those who wait, and who comes before :meth:`reset`."""
+        cause = RoundBroken("abort() was called; reset() begins a new one")
+        parking.change(self, lambda: self._core.break_round(cause))
+
+    @enable_ki_protection
+    def reset(self) -> None:
+        """Begin a new round; those who wait now get :exc:`trio.BrokenResourceError`."""
+        cause = RoundBroken("reset() began a new one")
+        parking.change(self, lambda: self._core.reset(cause))
+
+    def statistics(self) -> BarrierStatistics:
+        """Return the state of this barrier, for debugging."""
+        core = self._core
+        return BarrierStatistics(len(core.queue), core.parties, core.broken)
+
+    def _stop(self, request: Request[int | None]) -> list[Request[int | None]] | None:
+        if not self._breaks:
+            return self._core.withdraw(request)
+        reason = f"{request.waiter!r} was cancelled; reset() begins a new one"
+        return self._core.leave_and_break(request, RoundBroken(reason))
+
+    def _describe(self) -> str:
+        return f"parties={self._core.parties}"
+
+    def _balance(self) -> int:
+        return 0  # nothing is lent

@@ -1,0 +1,243 @@
+"""Entries: functions that run one at a time, under the monitor that they were put under."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    NoReturn,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+    final,
+    overload,
+)
+
+from trio.lowlevel import current_task, disable_ki_protection, enable_ki_protection
+
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._runtime import parking, parking_together
+from structsync._runtime.arguments import check_sync
+from structsync._runtime.causes import EntryClosed
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from structsync._core.monitors.synchronizer import Rules
+
+    from .monitor import Monitor
+
+P = ParamSpec("P")
+T = TypeVar("T")
+M = TypeVar("M", bound="Monitor")
+
+#: ``(self)`` or ``(self, request)`` where a class is written, else ``()`` or ``(request)``.
+GuardFunction: TypeAlias = Callable[..., object]
+
+
+@final
+class Entry(Generic[P, T]):
+    """A function under a monitor: await it with the arguments of the function.
+
+    Made by :meth:`Monitor.entry`, and by looking up a method marked with :func:`entry` on an object.
+    Two of the same method and object are equal. The function itself, which runs at once wherever it
+    is called, is ``__wrapped__``.
+    """
+
+    __slots__ = ("__name__", "__qualname__", "__weakref__", "__wrapped__", "_core", "_monitor")
+    # What trio calls the task that is started with it.
+    __name__: str
+    __qualname__: str
+
+    def __init__(
+        self, monitor: Monitor, function: Callable[P, Awaitable[T] | T], guard: Guard | None
+    ) -> None:
+        self.__wrapped__: Callable[..., Any] = function
+        self._monitor = monitor
+        self.__name__ = name_of(function)
+        self.__qualname__ = f"{type(monitor).__qualname__}.{self.__name__}"
+        self._core = EntryCore(self.__name__, guard)
+
+    @enable_ki_protection
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run the function while nobody else is inside the monitor, and its guard holds.
+
+        Returns:
+          What the function returns; of an async function, what awaiting it returns.
+
+        Raises:
+          Exception: what the function raises, or the guard when it was asked about this call.
+          RuntimeError: if this task is inside the monitor already.
+          trio.ClosedResourceError: if the monitor or the entry is closed before the function starts.
+        """
+        task = current_task()
+        invocation = Invocation(self._core, task, args, kwargs)
+        if self._core.rules is None:
+            await parking.acquire(self._monitor, invocation)
+        else:
+            await parking_together.enter(self._monitor, invocation)
+        try:
+            return await _run(self.__wrapped__, *args, **kwargs)
+        finally:
+            # Where the monitor was closed under a wait inside, the task is not inside any more.
+            if self._monitor._core.owner is task:
+                parking.give_back(self._monitor, invocation)
+
+    @enable_ki_protection
+    def close(self) -> None:
+        """Take the function out of the monitor for good.
+
+        Those who wait for the entry, and later callers, get :exc:`trio.ClosedResourceError`; a call
+        that runs goes on. Idempotent.
+        """
+        core, cause = self._monitor._core, EntryClosed(self._core.name)
+        parking.change(self._monitor, lambda: core.remove(self._core, cause))
+        if self._core.rules is not None:
+            break_waiters_of_partners(self._core.rules, cause)
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Entry is final; a monitor makes entries, and no other kind of them")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("an Entry cannot be copied or pickled: tasks wait for this one")
+
+    def __repr__(self) -> str:
+        return f"<Entry {self._core.name} of {self._monitor!r}>"
+
+
+@disable_ki_protection  # the user's own code may be interrupted
+async def _run(function: Callable[P, Awaitable[T] | T], *args: P.args, **kwargs: P.kwargs) -> T:
+    result: Any = function(*args, **kwargs)
+    return cast(T, await result if isinstance(result, Awaitable) else result)
+
+
+@final
+class EntryMethod(Generic[M, P, T]):
+    """A method marked with :func:`entry`; on an object of the class it is an :class:`Entry`.
+
+    On the class it is this object, and the method itself is ``__wrapped__``; so an overriding entry
+    runs what it overrides, without entering a second time, as ``Base.method.__wrapped__(self)``.
+    """
+
+    __slots__ = ("__wrapped__", "_when")
+
+    def __init__(
+        self, method: Callable[Concatenate[M, P], Awaitable[T] | T], when: GuardFunction | None
+    ) -> None:
+        check_body(method)
+        if not hasattr(method, "__get__"):
+            raise TypeError(
+                f"an entry must be a function, because {method!r} would not get self; wrap it in one"
+            )
+        self.__wrapped__: Callable[..., Any] = method
+        self._when = None if when is None else read_guard(when, first="self")
+
+    @overload
+    def __get__(self, monitor: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, monitor: M, owner: type | None = None) -> Entry[P, T]: ...
+    def __get__(self, monitor: M | None, owner: type | None = None) -> Self | Entry[P, T]:
+        if monitor is None:
+            return self
+        entries: dict[object, Entry[..., Any]] | None = getattr(monitor, "_entries", None)
+        if entries is None:
+            raise RuntimeError(
+                f"{name_of(self.__wrapped__)} is an entry, but {type(monitor).__name__} is no Monitor, "
+                "or its __init__ has not called super().__init__() yet"
+            )
+        found = entries.get(self)
+        if found is None:
+            guard = self._when and Guard(
+                partial(self._when.function, monitor), reads_request=self._when.reads_request
+            )
+            found = entries[self] = Entry(monitor, self.__wrapped__.__get__(monitor), guard)
+        return cast("Entry[P, T]", found)
+
+
+class EntryDecorator(Protocol):
+    """What ``entry(when=...)`` returns: it marks a method."""
+
+    @overload
+    def __call__(
+        self, method: Callable[Concatenate[M, P], Awaitable[T]], /
+    ) -> EntryMethod[M, P, T]: ...
+    @overload
+    def __call__(self, method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T]: ...
+
+
+@overload
+def entry(method: Callable[Concatenate[M, P], Awaitable[T]], /) -> EntryMethod[M, P, T]: ...
+@overload
+def entry(method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T]: ...
+@overload
+def entry(*, when: GuardFunction | None = None) -> EntryDecorator: ...
+def entry(method: Any = None, /, *, when: GuardFunction | None = None) -> Any:
+    """Mark a method of a :class:`Monitor`, sync or async, as an entry; it is awaited then.
+
+    Args:
+      when: the guard: ``(self)``, or ``(self, request)`` with an :class:`Invocation`. The method
+          runs only when it holds.
+
+    Raises:
+      TypeError: if the method or the guard is not callable, the method is a generator function, or
+          the guard is ``async def`` or has other parameters.
+    """
+    if method is not None:
+        return EntryMethod(method, when)
+    return lambda method: EntryMethod(method, when)
+
+
+def name_of(function: object) -> str:
+    """Return how messages call a function."""
+    return getattr(function, "__name__", None) or repr(function)
+
+
+def check_body(function: object) -> None:
+    """Raise TypeError unless the function runs to its end when it is called or awaited."""
+    if not callable(function):
+        raise TypeError(f"an entry must be a function, not {function!r}")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(
+            f"an entry must not be a generator function, because its body would run after the call "
+            f"has left the monitor: {function!r}"
+        )
+
+
+def break_waiters_of_partners(rules: Rules, cause: Hashable) -> None:
+    """End the calls that wait for an entry that is closed: they were to start together with its own."""
+    for one in rules.bonded()[1:]:
+        parking.change(one.home, partial(one.arbiter.break_waiters_of, one.entry, cause))
+
+
+def read_guard(function: GuardFunction, *, first: str | None = None, what: str = "guard") -> Guard:
+    """Return the guard that the function is, with or without the request after its first parameter.
+
+    Raises:
+      TypeError: if it is not a sync function with such parameters.
+    """
+    check_sync(function, what)
+    before = () if first is None else (first,)
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some functions written in C
+        raise TypeError(
+            f"{what} has no signature to read: {function!r}; wrap it in a lambda"
+        ) from None
+    for reads_request in (False, True):
+        try:
+            signature.bind(*before, *("request",) * reads_request)
+        except TypeError:
+            continue
+        return Guard(function, reads_request=reads_request)
+    names = ", ".join(before)
+    raise TypeError(
+        f"{what} must take ({names}) or ({', '.join((*before, 'request'))}), not {signature}: "
+        f"{function!r}"
+    )

@@ -1,0 +1,211 @@
+"""Several resources as one: all of them in one step, or whichever comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, final
+
+from trio.lowlevel import Task, current_task, enable_ki_protection
+
+from structsync._core.queue.group import Claims, Member
+from structsync._runtime import parking_together
+
+if TYPE_CHECKING:
+    from structsync._runtime.primitive import Primitive
+
+
+@final
+class Claim:
+    """What somebody wants of one primitive, to be handed to :func:`acquire_all` or :func:`acquire_any`.
+
+    Made by ``claim()`` of a primitive. It takes no position in the queue and holds nothing; it may be used
+    again and again, and by any task: a lock is claimed for the task that acquires.
+
+    Attributes:
+      primitive: the primitive that is claimed.
+    """
+
+    __slots__ = ("_made_for", "primitive")
+
+    primitive: Primitive[Any]
+
+    def __init__(self, primitive: Primitive[Any], made_for: Callable[[Task], Any]) -> None:
+        self.primitive = primitive
+        self._made_for = made_for
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Claim is final; primitives make claims, and no other kind of them")
+
+    def __repr__(self) -> str:
+        return f"<Claim on {self.primitive!r}>"
+
+
+def acquire_all(*claims: Claim) -> AllOf:
+    """Return an async context manager that holds all the claims, taken in one step.
+
+    The task has one place in each queue, and holds nothing while it waits. It is granted everything
+    at once when it stands at the head of each queue and each claim fits; leaving the block gives all
+    of it back. No order of the claims is better or worse than another::
+
+        async with structsync.acquire_all(left_fork.claim(), right_fork.claim()):
+            ...
+
+    Several claims on one :class:`Semaphore` are summed. A body that acquires still more may
+    deadlock, as anybody who holds something and waits.
+
+    Fairness: strictly first come, first served in each queue. So a task that waits here holds up
+    those behind it *in every queue*, even where that primitive is free. If all that is held is given
+    back, nobody waits for ever. Cancellation: a cancelled acquire has taken nothing of any
+    primitive, and lets those behind it in.
+
+    Args:
+      claims: from ``claim()`` of a :class:`Semaphore`, a :class:`Lock`, a :class:`CapacityLimiter`
+          or a primitive of your own, or ``read_claim()`` and ``write_claim()`` of an
+          :class:`RWLock`; with the policy ``"fifo"``.
+
+    Raises:
+      ValueError: if there is no claim, or a policy is not ``"fifo"``; on entry, if a semaphore never
+          had as many permits as are claimed.
+      TypeError: if something else is passed.
+      RuntimeError: on entry, if a lock or a limiter is claimed twice, or is held already by who is
+          to hold it; or if the block is entered already.
+      trio.ClosedResourceError, trio.BrokenResourceError: on entry or while it waits, if one of the
+          primitives is closed or breaks; the other queues are left as if never joined.
+
+    Source: Dijkstra's philosophers; Chandy and Misra (1984) on drinking ones.
+    """
+    return AllOf(_checked(claims, "acquire_all"))
+
+
+def acquire_any(*claims: Claim) -> AnyOf:
+    """Return an async context manager that holds the first of the claims that can be had.
+
+    The task has one place in each queue. Exactly one claim is granted, and the other places are given
+    up in the same step. If several can be had at once it is the first of them as they are written.
+    The block is given that :class:`Claim`, and leaving it gives it back::
+
+        async with structsync.acquire_any(near.claim(), far.claim()) as claim:
+            use(claim.primitive)
+
+    Fairness: strictly first come, first served in each queue. Cancellation: a cancelled acquire has
+    taken nothing, and lets those behind it in.
+
+    Args:
+      claims: as of :func:`acquire_all`. Several on one semaphore are summed here too, and stand for
+          one claim, the first of them.
+
+    Raises:
+      ValueError, TypeError, RuntimeError: as :func:`acquire_all`, for any of the claims.
+      trio.ClosedResourceError, trio.BrokenResourceError: if any of the primitives is closed or
+          breaks before one is granted.
+
+    Source: Ada's selective accept and CSP's guarded choice, for resources.
+    """
+    return AnyOf(_checked(claims, "acquire_any"))
+
+
+def _checked(claims: Sequence[Claim], name: str) -> Sequence[Claim]:
+    if not claims:
+        raise ValueError(f"{name} needs a claim at least; make one with claim() of a primitive")
+    for claim in claims:
+        if not isinstance(claim, Claim):
+            raise TypeError(
+                f"{name} takes claims, as claim() of a primitive returns them, not {claim!r}"
+            )
+        policy = claim.primitive._core.policy.name
+        if policy != "fifo":
+            raise ValueError(
+                f"{name} needs the policy 'fifo', not {policy!r} of {claim.primitive!r}: "
+                "a place in several queues is only a place if nobody can pass it"
+            )
+    return claims
+
+
+def _sum(primitive: Primitive[Any], amounts: Sequence[Any]) -> Any:
+    try:
+        return primitive._core.sum_of(amounts)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error}; leave one of the {len(amounts)} on {primitive!r}") from None
+
+
+class _Block:
+    """What both blocks do: take for the task that enters, give back all that was taken."""
+
+    __slots__ = ("_claims", "_taken")
+    _every: bool
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self._claims = claims
+        self._taken: list[Member] | None = None
+
+    @enable_ki_protection
+    async def _enter(self) -> list[Member]:
+        if self._taken is not None:
+            raise RuntimeError("this block is entered already; make another one for each use")
+        group = self._group(current_task())
+        self._taken = []
+        try:
+            await parking_together.acquire_group(group)
+        finally:
+            granted = group.granted()
+            self._taken = granted or None
+            group.members.clear()  # which point back at it: nothing is left to the collector
+        return granted
+
+    def _group(self, task: Task) -> Claims:
+        """Return the claims as they are for this task, summed where several are on one primitive."""
+        wanted: dict[Primitive[Any], list[Any]] = {}
+        for claim in self._claims:
+            wanted.setdefault(claim.primitive, []).append(claim._made_for(task))
+        cores = ((each._core, _sum(each, amounts)) for each, amounts in wanted.items())
+        group = Claims(self._every, cores, task)
+        for member, primitive in zip(group.members, wanted, strict=True):
+            member.home = primitive
+        return group
+
+    @enable_ki_protection
+    async def __aexit__(self, *exc_info: Any) -> None:
+        taken, self._taken = self._taken or [], None
+        stack = ExitStack()  # if one cannot be given back, the others still are
+        for member in taken:
+            stack.callback(partial(member.home._leave, member.claim))
+        stack.__exit__(*exc_info)  # told of the body's error, which it would else hide
+
+    def __init_subclass__(cls) -> None:
+        if cls.__mro__[1] is not _Block:
+            raise TypeError("the blocks of acquire_all and acquire_any are final")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("this block cannot be copied or pickled: make another one for each use")
+
+    def __repr__(self) -> str:
+        name = "acquire_all" if self._every else "acquire_any"
+        state = "idle" if self._taken is None else "held" if self._taken else "waiting"
+        return f"<{name} of {len(self._claims)} claims: {state}>"
+
+
+@final
+class AllOf(_Block):
+    """The block of :func:`acquire_all`."""
+
+    __slots__ = ()
+    _every = True
+
+    @enable_ki_protection
+    async def __aenter__(self) -> None:
+        await self._enter()
+
+
+@final
+class AnyOf(_Block):
+    """The block of :func:`acquire_any`."""
+
+    __slots__ = ()
+    _every = False
+
+    @enable_ki_protection
+    async def __aenter__(self) -> Claim:
+        (taken,) = await self._enter()
+        return next(claim for claim in self._claims if claim.primitive is taken.home)

@@ -1,0 +1,152 @@
+"""A mutual-exclusion lock with an owner."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, final
+
+from trio.lowlevel import Task, current_task, enable_ki_protection
+
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.policy import PolicyName
+from structsync._runtime import parking
+from structsync._runtime.arguments import check_priority
+from structsync._runtime.primitive import CheckpointMode, OwnedPrimitive, PrimitiveStatistics
+from structsync._runtime.request import Request
+
+from .groups import Claim
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LockStatistics(PrimitiveStatistics):
+    """The state of a :class:`Lock`, for debugging.
+
+    Attributes:
+      locked: whether it is held.
+      owner: the task that holds it, or None.
+    """
+
+    locked: bool
+    owner: Task | None
+
+
+@final
+class Lock(OwnedPrimitive[Task]):
+    """A lock that one task owns at a time; not reentrant.
+
+    A drop-in for :class:`trio.Lock`. Releasing hands it straight to the next in the queue, so nobody can
+    slip in between. If the owner's task ends without releasing, the lock is broken for good: every
+    waiter, those of its conditions too, and every later acquire get
+    :exc:`trio.BrokenResourceError` naming the task.
+
+    Fairness: strictly first come, first served; ``policy="priority"`` serves the smaller number
+    first. Cancellation: a cancelled acquire does not own the lock, and lets those behind it in.
+
+    Args:
+      policy: ``"fifo"`` or ``"priority"`` (``"eligible"`` is the same as ``"fifo"`` here).
+      ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
+          that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
+      checkpoint: ``"always"`` or ``"budget"``, see :class:`Primitive`.
+
+    Raises:
+      ValueError: if a name is unknown.
+
+    Source: seed 000 (binary semaphore); trio #3035 (owner that exits).
+    """
+
+    __slots__ = ()
+    _core: LockCore
+
+    def __init__(
+        self,
+        *,
+        policy: PolicyName = "fifo",
+        ageing: int | None = 100,
+        checkpoint: CheckpointMode = "always",
+    ) -> None:
+        super().__init__(LockCore(policy=policy, ageing=ageing), checkpoint=checkpoint)
+
+    def locked(self) -> bool:
+        """Return whether the lock is held."""
+        return self._core.owner is not None
+
+    @enable_ki_protection
+    async def acquire(self, *, priority: int = 0) -> None:
+        """Acquire the lock, waiting if necessary.
+
+        Raises:
+          RuntimeError: if this task owns it, or has a live :meth:`request` for it.
+          TypeError, ValueError: if ``priority`` is not an int, or the policy has none.
+          trio.BrokenResourceError: if its owner ended without releasing.
+          trio.ClosedResourceError: if the lock is closed, before or meanwhile.
+        """
+        check_priority(priority, self._core)
+        await parking.acquire(self, current_task(), priority)
+
+    @enable_ki_protection
+    def acquire_nowait(self) -> None:
+        """Acquire the lock if it is free.
+
+        Raises:
+          trio.WouldBlock: if somebody holds it.
+          RuntimeError, trio.BrokenResourceError, trio.ClosedResourceError: as :meth:`acquire`.
+        """
+        parking.acquire_nowait(self, current_task())
+
+    @enable_ki_protection
+    def release(self) -> None:
+        """Release the lock and hand it to the next in the queue, in one step.
+
+        Raises:
+          RuntimeError: if this task does not own it.
+        """
+        self._give_back(current_task())
+
+    @enable_ki_protection
+    def request(self, *, priority: int = 0) -> Request[Task]:
+        """Acquire the lock, or a position in the queue for it, now; return the handle.
+
+        The task that calls is the owner, whoever waits. If it ends first, a pending request is
+        withdrawn and a granted one breaks the lock.
+
+        Raises:
+          RuntimeError: if this task owns the lock or has a live request for it.
+          TypeError, ValueError, trio.BrokenResourceError, trio.ClosedResourceError: as
+              :meth:`acquire`.
+        """
+        check_priority(priority, self._core)
+        return self._request(current_task(), priority=priority)
+
+    def claim(self) -> Claim:
+        """Return a claim on the lock, for :func:`acquire_all` and :func:`acquire_any`.
+
+        The owner is to be the task that acquires, whichever made the claim.
+        """
+        return Claim(self, lambda task: task)
+
+    def __aenter__(self) -> Coroutine[Any, Any, None]:
+        return parking.acquire(self, current_task())
+
+    @enable_ki_protection
+    async def __aexit__(self, *exc_info: object) -> None:
+        self._leave(current_task())
+
+    @enable_ki_protection
+    def _leave(self, claim: Task) -> None:
+        # Where the lock ended under a wait on a condition, the body was told so already; a second
+        # error from here would hide the first.
+        if self._core.cause is None or self._core.owner is claim:
+            self._give_back(claim)
+
+    def statistics(self) -> LockStatistics:
+        """Return the state of this lock, for debugging."""
+        owner: Any = self._core.owner
+        return LockStatistics(len(self._core.queue), self.locked(), owner)
+
+    def _describe(self) -> str:
+        return f"locked by {self._core.owner!r}" if self.locked() else "unlocked"
+
+    def _balance(self) -> int:
+        return -1 if self.locked() else 0

@@ -1,0 +1,170 @@
+"""A monitor: functions that run one at a time, each when its guard holds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, final, overload
+
+from trio.lowlevel import Task, enable_ki_protection
+
+from structsync._core.monitors.entry import Guard, Invocation
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._runtime import parking
+from structsync._runtime.primitive import Primitive, PrimitiveStatistics
+
+from .entries import Entry, GuardFunction, break_waiters_of_partners, check_body, read_guard
+from .monitor_condition import MonitorCondition
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Discipline: TypeAlias = Literal["mesa", "hoare"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MonitorStatistics(PrimitiveStatistics):
+    """The state of a :class:`Monitor`, for debugging.
+
+    ``tasks_waiting`` counts those who want to get in, or in again; not those who wait on its
+    conditions.
+
+    Attributes:
+      owner: the task inside, or None.
+    """
+
+    owner: Task | None
+
+
+class Monitor(Primitive[Invocation]):
+    """An object whose entries run one at a time, each when its guard holds.
+
+    Subclass it and mark methods, or put functions under it whenever you like::
+
+        class Account(Monitor):
+            def __init__(self) -> None:
+                super().__init__()
+                self.balance = 0
+
+            @entry
+            async def deposit(self, amount: int) -> None:
+                self.balance += amount
+
+            @entry(when=lambda self, request: request.args[0] <= self.balance)
+            def withdraw(self, amount: int) -> None:
+                self.balance -= amount
+
+    An entry is awaited, whether its function is sync or async; arguments, results and errors pass
+    through. A *guard* is a sync function without effects. It is asked only while nobody is inside, and
+    after each change: when somebody leaves, or a guard is set or removed. What changes elsewhere is to
+    be announced by :meth:`changed`. A guard that does not look at the request is asked once for all
+    who wait for its entry. A guard that raises fails the call that it was asked about, and no other.
+
+    A monitor is not reentrant: a task inside that calls an entry gets RuntimeError. It never breaks:
+    a call leaves the monitor however its function ends.
+
+    Fairness: of the calls whose guards hold the oldest is next, also among the calls of all entries;
+    a call whose guard does not hold is passed over. Cancellation: a call that is cancelled while it
+    waits has not run; inside, the function decides.
+
+    Args:
+      discipline: what a signal does on a :meth:`condition`. ``"mesa"``: whoever notifies goes on, and
+          the notified wait in the queue with everybody. ``"hoare"``: the waiter goes on at once, and
+          whoever signals waits, ahead of everybody in the queue.
+
+    Raises:
+      ValueError: if the discipline is another one.
+
+    Source: seed 004, monitors (``doWhenFree``) and constraints of synchronization; Hoare 1974.
+    """
+
+    __slots__ = ("_discipline", "_entries")
+    _core: MonitorCore
+
+    def __init__(self, *, discipline: Discipline = "mesa") -> None:
+        if discipline not in ("mesa", "hoare"):
+            raise ValueError(f"discipline must be 'mesa' or 'hoare', not {discipline!r}")
+        super().__init__(MonitorCore())
+        self._discipline: Discipline = discipline
+        self._entries: dict[object, Entry[..., Any]] = {}  # of the methods that are marked
+
+    @overload
+    def entry(
+        self, fn: Callable[P, Awaitable[T]], when: GuardFunction | None = None
+    ) -> Entry[P, T]: ...
+    @overload
+    def entry(self, fn: Callable[P, T], when: GuardFunction | None = None) -> Entry[P, T]: ...
+    def entry(self, fn: Callable[P, Any], when: GuardFunction | None = None) -> Entry[P, Any]:
+        """Put a function, sync or async, under this monitor.
+
+        Take it out again with :meth:`Entry.close`.
+
+        Args:
+          when: the guard: ``()``, or ``(request)`` with an :class:`Invocation`.
+
+        Returns:
+          The entry, to be awaited; the function itself is as it was.
+
+        Raises:
+          TypeError: as :func:`structsync.entry`.
+        """
+        check_body(fn)
+        return Entry(self, fn, None if when is None else read_guard(when))
+
+    @enable_ki_protection
+    def constrain(self, entry: Entry[..., Any], guard: GuardFunction) -> None:
+        """Set or replace the guard of an entry, and let in those whom that permits.
+
+        Args:
+          guard: ``()``, or ``(request)`` with an :class:`Invocation`.
+
+        Raises:
+          TypeError: if ``entry`` is not an entry, or ``guard`` as in :func:`structsync.entry`.
+          ValueError: if it is an entry of another monitor.
+        """
+        self._set_guard(entry, read_guard(guard))
+
+    @enable_ki_protection
+    def unconstrain(self, entry: Entry[..., Any]) -> None:
+        """Remove the guard of an entry, if it has one, and let in those whom that permits.
+
+        Raises:
+          TypeError, ValueError: as :meth:`constrain`.
+        """
+        self._set_guard(entry, None)
+
+    def _set_guard(self, entry: Entry[..., Any], guard: Guard | None) -> None:
+        if not isinstance(entry, Entry):
+            raise TypeError(f"must be an entry of this monitor, not {entry!r}")
+        if entry._monitor is not self:
+            raise ValueError(f"{entry!r} is not an entry of {self!r}")
+        parking.change(self, lambda: self._core.constrain(entry._core, guard))
+
+    @enable_ki_protection
+    def changed(self) -> None:
+        """Ask the guards again, because something changed that no entry of this monitor did.
+
+        While somebody is inside, this does nothing: the guards are asked when that call leaves.
+        """
+        parking.change(self, self._core.settle)
+
+    def condition(self) -> MonitorCondition:
+        """Return a new condition, to wait on inside this monitor."""
+        return MonitorCondition(self)
+
+    def _end(self, cause: Hashable) -> None:
+        super()._end(cause)
+        for rules in self._core.rules:
+            break_waiters_of_partners(rules, cause)
+
+    def statistics(self) -> MonitorStatistics:
+        """Return the state of this monitor, for debugging."""
+        owner: Any = self._core.owner
+        return MonitorStatistics(len(self._core.waiting()), owner)
+
+    def _describe(self) -> str:
+        owner = self._core.owner
+        return "free" if owner is None else f"occupied by {owner!r}"
+
+    def _balance(self) -> int:
+        return 0 if self._core.owner is None else -1

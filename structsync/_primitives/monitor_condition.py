@@ -1,0 +1,123 @@
+"""Waiting inside a monitor until somebody else inside says so."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, cast, final
+
+from trio.lowlevel import (
+    Task,
+    checkpoint_if_cancelled,
+    current_task,
+    enable_ki_protection,
+)
+
+from structsync._core.monitors.entry import Invocation
+from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._runtime import parking, parking_together
+from structsync._runtime.arguments import check_count
+from structsync._runtime.primitive import Primitive
+
+if TYPE_CHECKING:
+    from .monitor import Monitor
+
+
+@final
+class MonitorCondition(Primitive[Invocation]):
+    """A place to wait inside a monitor; made by :meth:`Monitor.condition`.
+
+    A guard says when a call may *start*; a condition is for one that has to wait in the middle.
+
+    Mesa, :meth:`notify`: whoever notifies goes on, and the notified get in again in the order of the
+    queue, after everybody who stands there. Others may have been inside by then: test again what you
+    waited for. Hoare, :meth:`signal`: the waiter goes on in that very step, so what the signaller saw
+    is still true, and the signaller waits.
+
+    Fairness: the oldest waiter is next. Cancellation: a cancelled waiter gets in again, at the end of
+    the queue and uncancellably, before it raises; a notification that it had goes to the next waiter.
+    """
+
+    __slots__ = ("_monitor",)
+    _core: ConditionCore
+
+    def __init__(self, monitor: Monitor) -> None:
+        self._monitor = monitor
+        kind = HoareConditionCore if monitor._discipline == "hoare" else ConditionCore
+        # A monitor has all of a lock that a condition uses.
+        super().__init__(kind(cast(LockCore, monitor._core)))
+
+    @enable_ki_protection
+    async def wait(self) -> None:
+        """Leave the monitor, wait for a notification or a signal, and get in again.
+
+        Raises:
+          RuntimeError: if this task is not inside the monitor.
+          trio.ClosedResourceError: if the condition is closed, before or meanwhile, or the monitor
+              is. The task is inside then, unless the monitor was closed meanwhile.
+        """
+        claim = self._reentry("wait")
+        await checkpoint_if_cancelled()
+        await parking_together.wait_notified(self, self._monitor, claim)
+
+    @enable_ki_protection
+    def notify(self, n: int = 1) -> None:
+        """Notify the ``n`` oldest waiters, or all if there are fewer; they join the end of the queue.
+
+        Raises:
+          RuntimeError: if this task is not inside the monitor, or its discipline is not ``"mesa"``.
+          TypeError, ValueError: if ``n`` is not an int >= 0.
+        """
+        check_count(n, "n", least=0)
+        self._notify(n)
+
+    @enable_ki_protection
+    def notify_all(self) -> None:
+        """Notify all waiters.
+
+        Raises:
+          RuntimeError: as :meth:`notify`.
+        """
+        self._notify(None)
+
+    def _notify(self, n: int | None) -> None:
+        if isinstance(self._core, HoareConditionCore):
+            raise RuntimeError("this monitor has the discipline 'hoare': use await signal()")
+        self._reentry("notify")
+        parking.change(self, lambda: self._core.notify(n))
+
+    @enable_ki_protection
+    async def signal(self) -> None:
+        """Pass the monitor to the oldest waiter, wait until it is free again, and get in first.
+
+        Of several who wait so, the oldest is first. Without a waiter nothing happens. Fairness: this
+        goes before everybody in the queue, so those inside who signal without end starve the queue.
+        Cancellation is looked at before the monitor is passed on, and not any more while this waits
+        to get in.
+
+        Raises:
+          RuntimeError: if this task is not inside the monitor, or its discipline is not ``"hoare"``.
+          trio.ClosedResourceError: if the monitor is closed meanwhile; the task is outside then.
+        """
+        core = self._core
+        if not isinstance(core, HoareConditionCore):
+            raise RuntimeError("this monitor has the discipline 'mesa': use notify()")
+        claim = self._reentry("signal")
+        await checkpoint_if_cancelled()
+        await parking_together.signal(self, self._monitor, claim, core)
+
+    def _reentry(self, verb: str) -> Invocation:
+        task: Task = current_task()
+        self._core.refuse_unless_owner(task, verb)
+        return Invocation(self._monitor._core.reentry, task)
+
+    def _describe(self) -> str:
+        return f"on {self._monitor!r}"
+
+    def _end(self, cause: Hashable) -> None:
+        # Its waiters go on to the monitor's queue, and it is the monitor that may let one in.
+        parking.change(self, lambda: self._core.end(cause), wakes=self._monitor)
+
+    def _balance(self) -> int:
+        return 0  # what is held is the monitor, which answers for itself

@@ -1,0 +1,216 @@
+"""A lock for many readers or one writer."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, final
+
+from trio.lowlevel import Task, current_task, enable_ki_protection
+
+from structsync._core.primitives.rwlock import (
+    READ,
+    WRITE,
+    Access,
+    Mode,
+    RWLockCore,
+    RWPolicyName,
+    make_core,
+)
+from structsync._runtime import parking
+from structsync._runtime.primitive import OwnedPrimitive, PrimitiveStatistics
+
+from .groups import Claim
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RWLockStatistics(PrimitiveStatistics):
+    """The state of an :class:`RWLock`, for debugging.
+
+    Attributes:
+      writers_waiting: how many of ``tasks_waiting`` want to write.
+      writer: the task that holds it for writing, or None.
+      readers: the tasks that hold it for reading, in the order in which they entered.
+    """
+
+    writers_waiting: int
+    writer: Task | None
+    readers: tuple[Task, ...]
+
+
+@final
+class RWLock(OwnedPrimitive[Access]):
+    """A lock that any number of tasks hold for reading, or one for writing; not reentrant::
+
+        lock = structsync.RWLock()
+        async with lock.read_locked():
+            ...                         # others may read too
+        async with lock.write_locked():
+            ...                         # alone
+
+    If the task of a holder, reader or writer, ends without releasing, the lock is broken for good:
+    every waiter and every later acquire get :exc:`trio.BrokenResourceError` naming the task. Who
+    still holds it may release it.
+
+    A writer may become a reader, see :meth:`downgrade`. A reader cannot become a writer: two that
+    try would wait for each other for ever. Release, acquire for writing, and look again.
+
+    Fairness: by ``policy``. Cancellation: a cancelled acquire holds nothing, and lets those behind
+    it in: the readers behind a cancelled writer enter in the same step.
+
+    Args:
+      policy: who goes first where both wait.
+
+          * ``"fifo"``: who came first. A reader behind a waiting writer waits, readers in a row enter
+            together, and nobody starves.
+          * ``"phase"``: readers and writers take turns. Where a writer leaves, all readers that wait
+            enter; a reader waits for one writer at most, and nobody starves.
+          * ``"readers"``: readers. A reader waits only for the one who writes; writers may starve.
+          * ``"writers"``: writers. A reader waits while any writer waits; readers may starve.
+
+    Raises:
+      ValueError: if there is no such policy.
+
+    Source: Courtois, Heymans and Parnas 1971; phase-fair: Brandenburg and Anderson 2010.
+    """
+
+    __slots__ = ()
+    _core: RWLockCore
+
+    def __init__(self, *, policy: RWPolicyName = "fifo") -> None:
+        super().__init__(make_core(policy))
+
+    def locked(self) -> bool:
+        """Return whether anybody holds the lock."""
+        return self._core.writer is not None or bool(self._core.readers)
+
+    @enable_ki_protection
+    async def acquire_read(self) -> None:
+        """Acquire the lock for reading, waiting if necessary.
+
+        Raises:
+          RuntimeError: if this task holds the lock, for reading or for writing.
+          trio.BrokenResourceError: if a holder ended without releasing.
+          trio.ClosedResourceError: if the lock is closed, before or meanwhile.
+        """
+        await parking.acquire(self, Access(READ, current_task()))
+
+    @enable_ki_protection
+    def acquire_read_nowait(self) -> None:
+        """Acquire the lock for reading if a request made now would be granted at once.
+
+        Raises:
+          trio.WouldBlock: if it would have to wait.
+          RuntimeError, trio.BrokenResourceError, trio.ClosedResourceError: as :meth:`acquire_read`.
+        """
+        parking.acquire_nowait(self, Access(READ, current_task()))
+
+    @enable_ki_protection
+    async def acquire_write(self) -> None:
+        """Acquire the lock for writing, waiting if necessary.
+
+        Raises:
+          RuntimeError: if this task holds the lock; for reading, too: there is no upgrade.
+          trio.BrokenResourceError: if a holder ended without releasing.
+          trio.ClosedResourceError: if the lock is closed, before or meanwhile.
+        """
+        await parking.acquire(self, Access(WRITE, current_task()))
+
+    @enable_ki_protection
+    def acquire_write_nowait(self) -> None:
+        """Acquire the lock for writing if a request made now would be granted at once.
+
+        Raises:
+          trio.WouldBlock: if it would have to wait.
+          RuntimeError, trio.BrokenResourceError, trio.ClosedResourceError: as
+              :meth:`acquire_write`.
+        """
+        parking.acquire_nowait(self, Access(WRITE, current_task()))
+
+    @enable_ki_protection
+    def release(self) -> None:
+        """Release the lock, whichever way this task holds it, and let in who is next, in one step.
+
+        Raises:
+          RuntimeError: if this task does not hold it.
+        """
+        task = current_task()
+        self._give_back(self._core.held_by(task) or Access(READ, task))
+
+    @enable_ki_protection
+    def downgrade(self) -> None:
+        """Go on as a reader where this task writes, with no other writer in between.
+
+        Readers that may enter beside it do so in the same step. A :meth:`write_locked` block that is
+        downgraded ends by releasing what it then holds.
+
+        Raises:
+          RuntimeError: if this task does not hold the lock for writing.
+        """
+        task = current_task()
+        parking.change(
+            self,
+            lambda: self._core.downgrade(task),
+            told=(("released", Access(WRITE, task)), ("granted", Access(READ, task))),
+        )
+
+    def read_locked(self) -> Locked:
+        """Return an async context manager that holds the lock for reading."""
+        return Locked(self, READ)
+
+    def write_locked(self) -> Locked:
+        """Return an async context manager that holds the lock for writing."""
+        return Locked(self, WRITE)
+
+    def read_claim(self) -> Claim:
+        """Return a claim to read, for :func:`acquire_all` and :func:`acquire_any`.
+
+        The reader is to be the task that acquires, whichever made the claim.
+        """
+        return Claim(self, partial(Access, READ))
+
+    def write_claim(self) -> Claim:
+        """Return a claim to write; as :meth:`read_claim`."""
+        return Claim(self, partial(Access, WRITE))
+
+    @enable_ki_protection
+    def _leave(self, claim: Access) -> None:
+        # The body may have downgraded; and where the lock ended under it, it was told so already.
+        held = self._core.held_by(claim.claimant)
+        if held is not None or self._core.cause is None:
+            self._give_back(held or claim)
+
+    def statistics(self) -> RWLockStatistics:
+        """Return the state of this lock, for debugging."""
+        core: Any = self._core
+        writers = sum(request.claim.mode is WRITE for request in core.queue.values())
+        return RWLockStatistics(len(core.queue), writers, core.writer, tuple(core.readers))
+
+    def _describe(self) -> str:
+        core = self._core
+        if core.writer is not None:
+            return f"written by {core.writer!r}"
+        return f"read by {', '.join(map(repr, core.readers))}" if core.readers else "unlocked"
+
+    def _balance(self) -> int:
+        return -len(self._core.readers) - (self._core.writer is not None)
+
+
+@final
+class Locked:
+    """An async context manager that holds an :class:`RWLock`; usable again, by any task."""
+
+    __slots__ = ("_lock", "_mode")
+
+    def __init__(self, lock: RWLock, mode: Mode) -> None:
+        self._lock = lock
+        self._mode = mode
+
+    def __aenter__(self) -> Coroutine[Any, Any, None]:
+        return parking.acquire(self._lock, Access(self._mode, current_task()))
+
+    @enable_ki_protection
+    async def __aexit__(self, *exc_info: object) -> None:
+        self._lock.release()

@@ -1,0 +1,191 @@
+"""Primitives that end with a block, like the tasks in it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable, Hashable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Any, NoReturn, TypeVar, TypeVarTuple, final
+
+import trio
+from trio.lowlevel import enable_ki_protection
+
+from structsync._core.queue.claimants import ClaimantArbiter
+from structsync._core.queue.ledger import Ledger
+from structsync._runtime.causes import error_of
+from structsync._runtime.errors import PermitLeakError
+from structsync._runtime.events import Event, everywhere
+from structsync._runtime.primitive import Primitive
+
+PrimitiveT = TypeVar("PrimitiveT", bound=Primitive[Any])
+Ts = TypeVarTuple("Ts")
+
+
+def open_scope() -> AbstractAsyncContextManager[Scope]:
+    """Open a nursery that owns primitives: they close when it ends, and leaks are reported.
+
+    Use it like :func:`trio.open_nursery`::
+
+        async with structsync.open_scope() as scope:
+            limit = scope.own(structsync.Semaphore(3, max_value=3))
+            for url in urls:
+                scope.start_soon(fetch, url, limit)
+
+    The block ends when its body and all its children have. Then each owned primitive is closed; and
+    if one of them has not got everything back, :exc:`PermitLeakError` names the primitive and the
+    tasks that took more than they gave back. It is raised alone if the block ended well. Else the
+    original exceptions are raised as trio raises them, in an exception group that the leak joins.
+    """
+    return _ScopeManager()
+
+
+@final
+class Scope:
+    """A nursery that owns primitives; made by :func:`open_scope`."""
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self._nursery = nursery
+        self._owned: dict[Primitive[Any], _Account] | None = {}
+
+    @property
+    def cancel_scope(self) -> trio.CancelScope:
+        """The cancel scope around the body and the children, as of a nursery."""
+        return self._nursery.cancel_scope
+
+    @enable_ki_protection
+    def own(self, primitive: PrimitiveT) -> PrimitiveT:
+        """Close the primitive when the scope ends, and report what it has not got back by then.
+
+        Returns:
+          The primitive.
+
+        Raises:
+          TypeError: if it is not a primitive of structsync.
+          ValueError: if a scope owns it already.
+          RuntimeError: if this scope has ended.
+          trio.ClosedResourceError, trio.BrokenResourceError: if it is out of service already.
+        """
+        if not isinstance(primitive, Primitive):
+            raise TypeError(f"a scope owns primitives of structsync, not {primitive!r}")
+        if self._owned is None:
+            raise RuntimeError("this scope has ended; own primitives inside its block")
+        if primitive._observers is not everywhere:
+            raise ValueError(f"{primitive!r} is owned by a scope already; own it once")
+        if primitive._core.cause is not None:
+            raise error_of(primitive._core.cause)
+        self._owned[primitive] = _Account(primitive)
+        return primitive
+
+    def start_soon(
+        self,
+        async_fn: Callable[[*Ts], Awaitable[object]],
+        *args: *Ts,
+        name: object = None,
+    ) -> None:
+        """Start a child task; see :meth:`trio.Nursery.start_soon`."""
+        self._nursery.start_soon(async_fn, *args, name=name)
+
+    async def start(
+        self, async_fn: Callable[..., Awaitable[object]], *args: object, name: object = None
+    ) -> Any:
+        """Start a child task and wait until it is ready; see :meth:`trio.Nursery.start`."""
+        return await self._nursery.start(async_fn, *args, name=name)
+
+    def _end(self) -> PermitLeakError | None:
+        accounts, self._owned = self._owned or {}, None
+        try:
+            leaks = [leak for account in accounts.values() if (leak := account.settle())]
+        finally:  # whatever a primitive of the user's does, the others close
+            for account in accounts.values():
+                account.close()
+        return PermitLeakError("; ".join(leaks)) if leaks else None
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Scope is final; open_scope() makes scopes, and no other kind of them")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a Scope cannot be copied or pickled: it is a block of one task")
+
+
+class _Account:
+    """What a primitive had when a scope took it over, and who took from it since."""
+
+    def __init__(self, primitive: Primitive[Any]) -> None:
+        self.primitive = primitive
+        self.opening = primitive._balance()
+        self.ledger = Ledger()
+        primitive._observers = [self.note]
+
+    def note(self, event: Event) -> None:
+        if event.kind in ("granted", "released"):
+            units = self.primitive._units(event.claim)
+            self.ledger.note(self._who(event), units if event.kind == "granted" else -units)
+
+    def _who(self, event: Event) -> Hashable:
+        core = self.primitive._core
+        if isinstance(core, ClaimantArbiter):
+            return core.claimant_of(event.claim)  # who gives back may be another task
+        return event.task
+
+    def close(self) -> None:
+        """Close the primitive, if it can be closed from here."""
+        # In use by another run it cannot, and an error about that would hide what ended the scope.
+        with contextlib.suppress(RuntimeError):
+            self.primitive.close()
+        self.primitive._observers = everywhere
+
+    def settle(self) -> str | None:
+        """Return what is missing, in words."""
+        closing = self.primitive._balance()
+        missing = (
+            self.ledger.total()
+            if self.opening is None or closing is None
+            else self.opening - closing
+        )
+        if missing <= 0:
+            return None
+        debtors = ", ".join(
+            f"{who!r} took {units} too many" for who, units in self.ledger.debtors()
+        )
+        return f"{missing} not given back to {self.primitive!r}: {debtors or 'by nobody known'}"
+
+
+class _ScopeManager:
+    """The block of a scope: trio's nursery manager, and the end of what the scope owns."""
+
+    def __init__(self) -> None:
+        self._nursery_manager = trio.open_nursery()
+
+    @enable_ki_protection
+    async def __aenter__(self) -> Scope:
+        self._scope = Scope(await self._nursery_manager.__aenter__())
+        return self._scope
+
+    @enable_ki_protection
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        try:
+            handled = await self._nursery_manager.__aexit__(kind, error, traceback)
+        except BaseException as raised:
+            if leak := self._scope._end():
+                raise _joined(raised, leak) from None
+            raise
+        leak = self._scope._end()
+        if leak is None:
+            return handled
+        if handled or error is None:
+            raise leak
+        raise _joined(error, leak) from None
+
+
+def _joined(error: BaseException, leak: PermitLeakError) -> BaseException:
+    """Return one group of what trio raises and the leak, as if the leak were a child's error."""
+    if isinstance(error, BaseExceptionGroup):
+        group = error.derive([*error.exceptions, leak])
+        return group.with_traceback(error.__traceback__)
+    return BaseExceptionGroup("a structsync scope ended with a leak", [error, leak])

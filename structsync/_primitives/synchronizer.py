@@ -1,0 +1,164 @@
+"""A synchronizer: rules over the entries of several monitors, for as long as a block lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, NoReturn, final
+
+from trio.lowlevel import checkpoint, enable_ki_protection
+
+from structsync._core.monitors.entry import Trigger
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
+from structsync._runtime import parking
+from structsync._runtime.runs import check_run, errors_of_ended
+
+from .entries import Entry, GuardFunction, read_guard
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+@final
+class Synchronizer:
+    """Rules over the entries of any monitors, which know nothing of them; they end with the block.
+
+    At most one of three buttons is on, whatever the buttons are::
+
+        async with structsync.Synchronizer() as synchronizer:
+            for button in buttons:
+                synchronizer.disable(button.on, when=lambda: lit)
+                synchronizer.trigger(button.on, lambda: lit.append(1))
+                synchronizer.trigger(button.off, lambda: lit.pop())
+            ...
+
+    A call of an entry starts when its monitor is free, its own guard holds, and no synchronizer
+    disables it; these are asked in this order. The triggers of all synchronizers then run, and the
+    call starts, all in one step. Several synchronizers may concern one entry: their rules add up. What
+    a rule looks at is changed best by triggers: all monitors of the synchronizer are asked again after
+    each. If something else changes it, call :meth:`Monitor.changed` of the monitors concerned.
+
+    A disabled call is passed over, so calls that no synchronizer concerns never wait for those it
+    does. Fairness: in each monitor the oldest call that can start is next, save what :meth:`atomic`
+    says. Cancellation: a call that is cancelled while it waits has run no trigger; a trigger has run if
+    and only if its call has started, or was ended by the error of a trigger.
+
+    Entering the block is a checkpoint, and raises RuntimeError if it is entered already. Until the block
+    ends, the monitors that it concerns are in use by its run, also while nobody is inside.
+
+    Source: Frølund and Agha 1993, synchronizers; Dinges and Agha 2012 on why they need a scope.
+    """
+
+    __slots__ = ("__weakref__", "_core", "_thread")
+
+    def __init__(self) -> None:
+        self._core = SynchronizerCore()
+        self._thread = 0  # that of the run inside the block; 0 outside
+
+    @enable_ki_protection
+    async def __aenter__(self) -> Self:
+        await checkpoint()  # first: another task may enter meanwhile
+        if self._thread:
+            raise RuntimeError("this synchronizer is entered already; make another one")
+        self._thread = get_ident()
+        return self
+
+    @enable_ki_protection
+    async def __aexit__(self, *exc_info: Any) -> None:
+        self._thread = 0
+        stack = ExitStack()  # if one monitor cannot be settled, the others still are
+        for rules in reversed(self._core.end()):
+            stack.callback(parking.change, rules.home, rules.arbiter.settle)
+        stack.__exit__(*exc_info)  # told of the body's error, which it would else hide
+
+    @enable_ki_protection
+    def disable(self, entry: Entry[..., Any], when: GuardFunction) -> None:
+        """Let no call of an entry start while the guard holds.
+
+        Args:
+          when: the guard: ``()``, or ``(request)`` with an :class:`Invocation`. True means disabled.
+              If it raises, the call that it was asked about gets the error, and no other.
+
+        Raises:
+          TypeError: if ``entry`` is not an entry, or ``when`` as in :func:`structsync.entry`.
+          RuntimeError: outside the block of this synchronizer.
+        """
+        guard = read_guard(when)
+        self._change(entry, partial(self._core.disable, self._rules_of(entry), guard))
+
+    @enable_ki_protection
+    def trigger(self, entry: Entry[..., Any], fn: Callable[..., object]) -> None:
+        """Run a function whenever a call of an entry starts, before its body and in the same step.
+
+        Those of one call run in the order in which they were set. One that raises ends the call (and those
+        that were to start with it, see :meth:`atomic`): the caller gets the error, the body does not
+        run, the later triggers neither; what the earlier ones did stays.
+
+        Args:
+          fn: ``()``, or ``(request)`` with an :class:`Invocation`; sync.
+
+        Raises:
+          TypeError, RuntimeError: as :meth:`disable`.
+        """
+        read = read_guard(fn, what="trigger")
+        trigger = Trigger(read.function, reads_request=read.reads_request)
+        self._change(entry, partial(self._core.trigger, self._rules_of(entry), trigger))
+
+    @enable_ki_protection
+    def atomic(self, *entries: Entry[..., Any]) -> None:
+        """Let calls of these entries start together only, one of each, all in one step.
+
+        A call waits until each of the other entries has a call, too, that could start: the oldest such
+        call is taken. Only the start is one step; how the bodies run is up to them. Groups that share
+        an entry are one group. Of groups that one step permits and that need the same monitor, any may
+        be first. A call made from inside a monitor of the group waits for itself.
+
+        If an entry or a monitor of the group is closed, those who wait for it get
+        :exc:`trio.ClosedResourceError`, and so do later calls while the group lasts.
+
+        Args:
+          entries: two or more, each of another monitor.
+
+        Raises:
+          ValueError: if they are fewer, or two are of one monitor, also of those that share a group.
+          TypeError, RuntimeError: as :meth:`disable`.
+          trio.ClosedResourceError: if one of them is closed.
+        """
+        rules = [self._rules_of(entry) for entry in entries]
+        if len(rules) < 2:
+            raise ValueError(f"atomic needs two entries or more, not {len(rules)}")
+        for entry in entries[1:]:
+            self._change(entry, lambda: None)  # each of them may be in use by another run
+        with errors_of_ended():
+            self._change(entries[0], partial(self._core.atomic, rules))
+
+    def _rules_of(self, entry: Entry[..., Any]) -> Rules:
+        if not isinstance(entry, Entry):
+            raise TypeError(f"must be an entry of a monitor, not {entry!r}")
+        if self._thread != get_ident():
+            raise RuntimeError(
+                "a synchronizer has rules inside its `async with` block only, and in that run"
+            )
+        core, monitor = entry._core, entry._monitor
+        return core.rules or Rules(core, monitor._core, monitor)
+
+    def _change(self, entry: Entry[..., Any], rule: Callable[[], None]) -> None:
+        # A rule only forbids, so nobody can start because of it.
+        def transition() -> list[Any]:
+            rule()
+            return []
+
+        check_run(entry._monitor)  # under rules it belongs to this run, also while nobody is inside
+        parking.change(entry._monitor, transition)
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Synchronizer is final; keep a private one inside your class")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a Synchronizer cannot be copied or pickled: its rules are in the monitors")
+
+    def __repr__(self) -> str:
+        state = f"{len(self._core.concerned)} entries" if self._thread else "not entered"
+        return f"<Synchronizer at {id(self):#x}: {state}>"

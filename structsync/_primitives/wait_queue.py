@@ -1,0 +1,63 @@
+"""Waiting to be woken, without a lock."""
+
+from __future__ import annotations
+
+from typing import final
+
+from trio.lowlevel import enable_ki_protection
+
+from structsync._core.primitives.wait_queue import WaitQueueCore
+from structsync._runtime import parking
+from structsync._runtime.arguments import check_count
+from structsync._runtime.primitive import Primitive
+
+
+@final
+class WaitQueue(Primitive[None]):
+    """A bare condition: tasks wait until somebody wakes them.
+
+    In trio no other task runs between two checkpoints, so state that is changed between them needs
+    no lock, and a condition needs none either. A wake that finds nobody waiting is not kept; see
+    :class:`Parker` for wakes that are.
+
+    Fairness: the oldest waiter is woken first. Cancellation: a wait that is cancelled first has not
+    been woken, and a wake is never spent on it; a wait that is woken first returns.
+
+    Source: seed 000, conditions without a lock (wait, signal, signal_all).
+    """
+
+    __slots__ = ()
+    _core: WaitQueueCore
+
+    def __init__(self) -> None:
+        super().__init__(WaitQueueCore())
+
+    @enable_ki_protection
+    async def wait(self) -> None:
+        """Wait to be woken.
+
+        Raises:
+          trio.ClosedResourceError: if the queue is closed, before or meanwhile.
+        """
+        await parking.acquire(self, None)
+
+    @enable_ki_protection
+    def wake(self, n: int = 1) -> None:
+        """Wake the ``n`` oldest waiters, or all if there are fewer.
+
+        Raises:
+          TypeError, ValueError: if ``n`` is not an int >= 0.
+        """
+        check_count(n, "n", least=0)
+        parking.change(self, lambda: self._core.wake(n))
+
+    @enable_ki_protection
+    def wake_all(self) -> None:
+        """Wake all who wait now; a task that waits again afterwards is not woken by this call."""
+        parking.change(self, lambda: self._core.wake(None))
+
+    def _describe(self) -> str:
+        return ""
+
+    def _balance(self) -> int:
+        return 0  # a wake or an unblock is spent, not lent

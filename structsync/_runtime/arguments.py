@@ -1,0 +1,63 @@
+"""Checks of what users pass in; the values themselves are judged by the cores."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from structsync._core.queue.arbiter import Arbiter
+
+# Which functions are no sync functions: a generator that nobody runs is true, and does nothing.
+RUN_LATER = (
+    inspect.iscoroutinefunction,
+    inspect.isgeneratorfunction,
+    inspect.isasyncgenfunction,
+)
+FLAGS_OF_THOSE = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+
+
+def check_count(value: object, what: str, *, least: int = 1) -> None:
+    """Raise unless ``value`` is an int (not a bool) that is at least ``least``.
+
+    Raises:
+      TypeError: if it is not an int.
+      ValueError: if it is too small.
+    """
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be an int, not {value!r}")
+    if value < least:
+        raise ValueError(f"{what} must be >= {least}, not {value}")
+
+
+def check_priority(priority: object, core: Arbiter[Any]) -> None:
+    """Raise unless ``priority`` is 0, or an int and the core has priorities.
+
+    Raises:
+      TypeError: if it is not an int.
+      ValueError: if the core's policy has no priorities.
+    """
+    if isinstance(priority, bool) or not isinstance(priority, int):
+        raise TypeError(f"priority must be an int, not {priority!r}")
+    if priority and not core.policy.ranked:
+        raise ValueError(
+            f"priority must be 0 with policy {core.policy.name!r}, not {priority}; "
+            "create the primitive with policy='priority'"
+        )
+
+
+def check_sync(function: Callable[..., object], what: str) -> None:
+    """Raise TypeError unless ``function`` is a callable whose body runs to its end when it is called."""
+    # The answer for most, at a tenth of the cost: each wait for a predicate asks. A mark that it is
+    # async all the same would be an attribute.
+    plain = type(function) is FunctionType and not function.__dict__
+    if plain and not function.__code__.co_flags & FLAGS_OF_THOSE:
+        return
+    if not callable(function):
+        raise TypeError(f"{what} must be callable, not {function!r}")
+    call = getattr(function, "__call__", None)  # noqa: B004 - of an object whose call is async
+    if any(runs_later(one) for one in (function, call) for runs_later in RUN_LATER):
+        raise TypeError(
+            f"{what} must be a sync function, because it runs inside one step: {function!r}"
+        )

@@ -1,0 +1,240 @@
+"""The subcommand `explore`: explored tests, and plain async functions, without pytest."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich import box
+from rich import progress as bars
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from structsync.checking import Verdict
+from structsync.checking._suite import EXIT_CONFIRMED, EXIT_REFUTED, EXIT_UNFINISHED
+from structsync.report import to_json, to_text
+from structsync.testing import _runner
+from structsync.testing._errors import (
+    ExploreUsageError,
+    NondeterminismError,
+    NotExhaustiveWarning,
+    ReplayError,
+)
+from structsync.testing._result import Exploration
+from structsync.testing._search.runs import Progress
+
+from .options import as_options, asked_for, setting_options
+from .targets import Target, targets
+
+FORMAT = "structsync.explore/1"
+
+#: Into a file or a pipe the table is printed as wide as names need, not as wide as a terminal.
+LOG_WIDTH = 160
+
+_STYLES = {
+    Verdict.CONFIRMED: "green",
+    Verdict.REFUTED: "bold red",
+    Verdict.UNFINISHED: "yellow",
+}
+
+
+# ==== the command ====
+
+
+@click.command()
+@click.argument("given", nargs=-1, required=True, metavar="TARGET...")
+@setting_options
+@click.option("--replay", metavar="TOKEN", help="Run only the schedule of this token.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, nothing else.")
+@click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write an HTML and a JSON file for each failure into this folder.",
+)
+def explore(
+    given: tuple[str, ...],
+    replay: str | None,
+    as_json: bool,
+    report: Path | None,
+    **asked: Any,
+) -> None:
+    """Explore every schedule of async test functions.
+
+    A TARGET is module:function or path/to/file.py:function, or a module or file alone for all
+    functions in it that @explore() decorates. Options win over what the decorator says.
+
+    Exit code: 0 all confirmed; 1 a schedule breaks something; 2 something is not finished; 64 wrong
+    usage, or a function that cannot be explored.
+    """
+    changes = asked_for(asked)
+    with contextlib.redirect_stdout(sys.stderr):
+        chosen = [target for one in given for target in targets(one)]
+        if replay and len(chosen) != 1:
+            raise click.UsageError(f"--replay is for one function, and {len(chosen)} are given")
+        found, left = _explore_all(chosen, changes, replay)
+    code = _exit_code(found, left)
+    files = [file for one in found if report for file in _runner.write_report(report, one)[:1]]
+    if as_json:
+        click.echo(json.dumps(_document(found, left, code), indent=2))
+    else:
+        _print(found, left, files)
+    sys.exit(code)
+
+
+def _explore_all(
+    chosen: Sequence[Target], changes: dict[str, Any], replay: str | None
+) -> tuple[list[Exploration], dict[str, str]]:
+    """Return what was found, and why the others were left out, by name."""
+    found: list[Exploration] = []
+    left: dict[str, str] = {}
+    with _Bar(Console(stderr=True)) as line:
+        for one in chosen:
+            if one.needs:
+                names = ", ".join(map(repr, one.needs))
+                left[one.name] = f"takes {names}, which pytest has a value for"
+            elif found and found[-1].interrupted:
+                left[one.name] = "not started"
+            else:
+                line.start(one, changes)
+                found.append(_explore_one(one, changes, replay, line.update))
+    return found, left
+
+
+def _explore_one(
+    target: Target,
+    changes: dict[str, Any],
+    replay: str | None,
+    update: Callable[[Progress], None],
+) -> Exploration:
+    session = _runner.Session(
+        name=target.name,
+        changes=changes,
+        replay=replay,
+        progress=update,
+        command=lambda token: shlex.join(
+            ["structsync", "explore", target.name, *as_options(changes), "--replay", token]
+        ),
+    )
+    try:
+        with _runner.running(session), warnings.catch_warnings():
+            # The table says it.
+            warnings.simplefilter("ignore", NotExhaustiveWarning)
+            return _runner.run_test(target.fn, target.settings, (), {}, target.name)
+    except (ExploreUsageError, NondeterminismError, ReplayError) as error:
+        raise click.UsageError(f"{target.name}: {error}") from error
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+class _Bar:
+    """The search that is running; silent if not on a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._shown = bars.Progress(
+            bars.SpinnerColumn(),
+            bars.TextColumn("{task.description}"),
+            bars.BarColumn(bar_width=24),
+            bars.TextColumn("{task.fields[figures]}"),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._shown.add_task("", total=None, figures="")
+
+    def __enter__(self) -> _Bar:
+        if not self._shown.disable:  # rich 13 prints an empty line for one that is disabled
+            self._shown.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if not self._shown.disable:
+            self._shown.stop()
+
+    def start(self, target: Target, changes: dict[str, Any]) -> None:
+        """Begin the line of another target; its bar is the share of the executions allowed."""
+        total = changes.get("executions", target.settings.executions)
+        self._shown.reset(self._task, total=total, description=target.name, figures="")
+
+    def update(self, seen: Progress) -> None:
+        """Show how far the search has come."""
+        rate = seen.executions / max(seen.seconds, 1e-9)
+        figures = f"{seen.executions:,} executions  {seen.states:,} states  {rate:,.0f}/s"
+        figures += f"  {seen.seconds:.0f} s"
+        self._shown.update(self._task, completed=seen.executions, figures=figures)
+
+
+# ==== what it says ====
+
+
+def _exit_code(found: Sequence[Exploration], left: dict[str, str]) -> int:
+    verdicts = [one.verdict for one in found]
+    if Verdict.REFUTED in verdicts:
+        return EXIT_REFUTED
+    return EXIT_UNFINISHED if left or Verdict.UNFINISHED in verdicts else EXIT_CONFIRMED
+
+
+def _print(found: Sequence[Exploration], left: dict[str, str], files: Sequence[Path]) -> None:
+    console = Console(width=None if sys.stdout.isatty() else LOG_WIDTH)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("test", "verdict", "covered"):
+        table.add_column(name, overflow="fold", no_wrap=name != "covered")
+    for one in found:
+        if one.failure:
+            console.print(to_text(one.failure.counterexample))
+            console.print()
+        verdict = Text(one.verdict.value, style=_STYLES[one.verdict])
+        table.add_row(Text(one.test), verdict, Text(one.covered))
+    for name, why in left.items():
+        table.add_row(Text(name), Text("not explored", style="yellow"), Text(why))
+    console.print(table)
+    executions, seconds = sum(o.executions for o in found), sum(o.seconds for o in found)
+    rate = executions / max(seconds, 1e-9)
+    console.print(f"{executions:,} executions in {seconds:.1f} s ({rate:,.0f}/s)")
+    for page in files:
+        console.print(f"report: {page}", soft_wrap=True, markup=False)
+
+
+def _document(found: Sequence[Exploration], left: dict[str, str], code: int) -> dict[str, Any]:
+    """Return all results as a dictionary that `json.dumps` takes."""
+    return {
+        "format": FORMAT,
+        "exit_code": code,
+        "explored": [_result(one) for one in found],
+        "not_explored": left,
+    }
+
+
+def _result(one: Exploration) -> dict[str, Any]:
+    failure = one.failure
+    return {
+        "test": one.test,
+        "verdict": one.verdict.value,
+        "covered": one.covered,
+        "settings": dataclasses.asdict(one.settings),
+        "executions": one.executions,
+        "states": one.states,
+        "steps": one.steps,
+        "seconds": one.seconds,
+        "memory": one.memory,
+        "unfinished": one.unfinished,
+        "failure": failure
+        and {
+            "kind": failure.kind,
+            "message": failure.message,
+            "error": failure.error and repr(failure.error),
+            "deviations": failure.deviations,
+            "execution": failure.execution,
+            "token": failure.token,
+            "replayed": failure.replayed,
+            "counterexample": to_json(failure.counterexample),
+        },
+    }

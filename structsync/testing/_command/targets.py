@@ -1,0 +1,129 @@
+"""What the arguments of `structsync explore` name: functions, by their module or their file."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from structsync.testing._runner import HANDLE
+from structsync.testing._settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A function to explore, and what its decorator asks for.
+
+    Attributes:
+      name: as one can give it to the command again.
+      fn: the async function.
+      settings: those of its decorator; the defaults if it has none.
+      needs: the parameters that only pytest has values for.
+    """
+
+    name: str
+    fn: Callable[..., Any]
+    settings: Settings
+    needs: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, found: object) -> Target:
+        """Return what a name stands for.
+
+        Raises:
+          click.UsageError: it is no async function.
+        """
+        explored: tuple[Any, Settings] = (found, Settings())
+        fn, settings = getattr(found, "__structsync_explored__", explored)
+        if inspect.ismethod(found) and fn is not found:
+            fn = fn.__get__(found.__self__)
+        if not inspect.iscoroutinefunction(fn):
+            raise click.UsageError(
+                f"{name} is no async function but {type(fn).__name__}: give module:function, or a "
+                "module with functions that @explore() decorates"
+            )
+        parameters = inspect.signature(fn).parameters.values()
+        needs = [p.name for p in parameters if p.default is p.empty and p.name != HANDLE]
+        return cls(name, fn, settings, tuple(needs))
+
+
+def targets(given: str) -> list[Target]:
+    """Return what one argument of the command names.
+
+    ``module:function`` and ``path/to/file.py:Class.method`` name one function, decorated or not;
+    a module or file alone names the functions and methods in it that are decorated.
+
+    Raises:
+      click.UsageError: there is no such module or function, or nothing decorated in it.
+    """
+    place, colon, path = given.rpartition(":")
+    if not colon or path.endswith(".py"):
+        place, path = given, ""
+    module = _import(place)
+    known = dict(_decorated(module))
+    if path:
+        found: object = module
+        for name in path.split("."):
+            found = _member(found, name)
+        if found is None:
+            names = ", ".join(known) or "nothing"
+            raise click.UsageError(f"{place} has no {path!r}; decorated in it: {names}")
+        return [Target.of(given, found)]
+    if not known:
+        raise click.UsageError(
+            f"nothing in {place} is decorated with @explore(); to explore a plain async function, "
+            f"name it: {place}:function"
+        )
+    return [Target.of(f"{place}:{name}", one) for name, one in known.items()]
+
+
+def _member(owner: object, name: str) -> object:
+    """Return an attribute, of an instance where the owner is a class; None if there is none."""
+    return getattr(owner() if isinstance(owner, type) else owner, name, None)
+
+
+def _decorated(module: types.ModuleType) -> Iterator[tuple[str, object]]:
+    for name, one in list(vars(module).items()):
+        if hasattr(one, "__structsync_explored__"):
+            yield name, one
+        elif isinstance(one, type) and one.__module__ == module.__name__:
+            for method, inner in vars(one).items():
+                if hasattr(inner, "__structsync_explored__"):
+                    yield f"{name}.{method}", _member(one, method)
+
+
+def _import(place: str) -> types.ModuleType:
+    """Import a module by its name or its file, as if Python ran in the working directory."""
+    sys.path.insert(0, str(Path.cwd()))
+    name, file = place, Path(place).resolve()
+    is_file = place.endswith(".py")
+    if is_file and not file.is_file():
+        raise click.UsageError(f"there is no file {place}")
+    if is_file:
+        top = file.parent
+        while (top / "__init__.py").exists():
+            top = top.parent
+        sys.path.insert(0, str(top))
+        name = ".".join(file.relative_to(top).with_suffix("").parts)
+    try:
+        module = importlib.import_module(name)
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        raise click.UsageError(
+            f"{place} cannot be imported: {type(error).__name__}: {error} "
+            f"(raised in {frame.filename}, line {frame.lineno})"
+        ) from error
+    if is_file and Path(module.__file__ or "").resolve() != file:
+        raise click.UsageError(
+            f"{place} would be imported as {name}, which is already {module.__file__}: rename the "
+            "file, or give the name of a module"
+        )
+    return module

@@ -1,0 +1,1 @@
+"""One run of an explored program: the engines, its handle, its oracles."""

@@ -1,0 +1,282 @@
+"""What is watched and forbidden while a test is explored, because a schedule must be all there is.
+
+Which scopes the program opens and which primitives it makes is told by their classes; the clock,
+chance, threads and sockets are refused by name where the code under test reaches for them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import random
+import sys
+import threading
+import time
+import types
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType, ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+import trio
+
+from structsync._core.monitors.entry import Invocation
+from structsync._runtime.events import Event, observe
+from structsync.testing._errors import NondeterminismError
+
+from . import module_globals, oracles
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+
+class _Now:
+    """The execution that runs now, and its thread."""
+
+    engine: Engine | None = None
+    thread: int = 0
+    ticket_read: bool = False
+
+
+_CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
+_THREADS = frozenset({"_thread.start_new_thread", "_thread.start_joinable_thread"})
+_OUTSIDE = frozenset({"socket.__new__", "subprocess.Popen", "os.fork", "os.posix_spawn"})
+
+
+@contextlib.contextmanager
+def controlled() -> Iterator[None]:
+    """Watch and forbid while the block runs; executions inside of it call :func:`executing`."""
+    _install_audit()
+    _Now.ticket_read = False
+    patches = _scopes_told, _primitives_told, _tickets_told, _chance_refused, _threads_refused
+    with contextlib.ExitStack() as stack:
+        for patch in patches:
+            stack.enter_context(patch())
+        stack.enter_context(observe(_tell))
+        yield
+
+
+@contextlib.contextmanager
+def executing(engine: Engine) -> Iterator[None]:
+    """Mark the part of an execution in which code under test runs."""
+    before = _Now.engine, _Now.thread
+    _Now.engine, _Now.thread = engine, threading.get_ident()
+    try:
+        yield
+    finally:
+        _Now.engine, _Now.thread = before
+
+
+def release(engine: Engine) -> None:
+    """Let everything again, should the execution have been dropped."""
+    if _Now.engine is engine:
+        _Now.engine = None
+
+
+def ticket_was_read() -> bool:
+    """Return whether the program has read ``Invocation.ticket`` since it is watched."""
+    return _Now.ticket_read
+
+
+def _tell(event: Event) -> None:
+    engine = _Now.engine
+    if engine is not None:
+        engine.handle._watched.told(event)
+
+
+@contextlib.contextmanager
+def _replaced(owner: Any, name: str, new: object) -> Iterator[None]:
+    missing = object()
+    own = vars(owner).get(name, missing)
+    setattr(owner, name, new)
+    try:
+        yield
+    finally:
+        if own is missing:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, own)
+
+
+@contextlib.contextmanager
+def _scopes_told() -> Iterator[None]:
+    enter, leave = trio.CancelScope.__enter__, trio.CancelScope.__exit__
+
+    def told_enter(scope: trio.CancelScope) -> trio.CancelScope:
+        entered = enter(scope)
+        engine = _Now.engine
+        if engine is not None and _opened_by_the_program(sys._getframe(1)):
+            engine.scopes.entered(scope, trio.lowlevel.current_task())
+        return entered
+
+    def told_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:
+        if _Now.engine is not None:
+            _Now.engine.scopes.left(scope)
+        return leave(scope, *exc_info)
+
+    with (
+        _replaced(trio.CancelScope, "__enter__", told_enter),
+        _replaced(trio.CancelScope, "__exit__", told_exit),
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def _tickets_told() -> Iterator[None]:
+    # Not a property in place of the slot: the class would look as if it hid state.
+    def told_get(invocation: Invocation, name: str) -> Any:
+        if name == "ticket" and not _is_trios_or_ours(sys._getframe(1)):
+            _Now.ticket_read = True
+        return object.__getattribute__(invocation, name)
+
+    with _replaced(Invocation, "__getattribute__", told_get):
+        yield
+
+
+def _opened_by_the_program(caller: FrameType) -> bool:
+    """Return whether it is code of the program that opens a scope, not code of trio for itself.
+
+    A nursery's scope is opened by ``__aenter__``, on behalf of whoever awaits that, and the scope
+    of ``fail_after`` by a generator of trio.
+    """
+    if not _is_trios(caller):
+        return not _is_trios_or_ours(caller)
+    if caller.f_code.co_name == "__aenter__":
+        return caller.f_back is None or not _is_trios_or_ours(caller.f_back)
+    return caller.f_code.co_name in ("fail_at", "fail_after")
+
+
+def _is_trios(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "trio"
+
+
+def _is_trios_or_ours(frame: FrameType) -> bool:
+    module = str(frame.f_globals.get("__name__", ""))
+    # A structsync.Scope is opened on behalf of the program.
+    ours = module.startswith("structsync.") and module != "structsync._primitives.scope"
+    return ours or _is_trios(frame)
+
+
+@contextlib.contextmanager
+def _primitives_told() -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for kind in oracles.FOUND:
+            stack.enter_context(_replaced(kind, "__init__", _told(cast(Any, kind).__init__)))
+        yield
+
+
+def _told(init: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(init)
+    def watched_init(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        if _Now.engine is not None:
+            _Now.engine.handle._watched.found(self)
+
+    return watched_init
+
+
+@contextlib.contextmanager
+def _chance_refused() -> Iterator[None]:
+    hidden = [
+        name
+        for name in random.__all__
+        if isinstance(getattr(getattr(random, name), "__self__", None), random.Random)
+    ]
+    seeded = "make a random.Random(seed) in the test"
+    refused = [(random, name, seeded) for name in hidden]
+    refused += [(time, name, "use trio.current_time()") for name in _CLOCKS]
+    refused += [(os, "urandom", seeded), (uuid, "uuid1", seeded), (uuid, "uuid4", seeded)]
+    with contextlib.ExitStack() as stack:
+        stands_for = {
+            getattr(module, name): _refusing(module, name, repair)
+            for module, name, repair in refused
+        }
+        for module, name, _ in refused:
+            stack.enter_context(_replaced(module, name, stands_for[getattr(module, name)]))
+        for module in [*sys.modules.values()]:
+            if module_globals.is_the_users(getattr(module, "__name__", "")):
+                for name, value in _bound_at_import(module, stands_for):
+                    stack.enter_context(_replaced(module, name, stands_for[value]))
+        yield
+
+
+def _bound_at_import(
+    module: ModuleType, functions: Mapping[Any, object]
+) -> list[tuple[str, Callable[..., object]]]:
+    """Return the names by which a module of the user knows functions: ``from time import time``."""
+    kinds = types.BuiltinFunctionType | types.FunctionType | types.MethodType
+    return [
+        (name, value)
+        for name, value in [*vars(module).items()]
+        if isinstance(value, kinds) and value in functions
+    ]
+
+
+def _refusing(module: ModuleType, name: str, repair: str) -> Callable[..., Any]:
+    function = getattr(module, name)
+
+    @functools.wraps(function)
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        if _Now.engine is not None and threading.get_ident() == _Now.thread:
+            frame = sys._getframe(1)
+            if module_globals.is_the_users(frame.f_globals.get("__name__", "")):
+                where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+                raise NondeterminismError(
+                    f"{module.__name__}.{name}() at {where}: no schedule decides what it returns; "
+                    f"{repair}"
+                )
+        return function(*args, **kwargs)
+
+    return refuse
+
+
+@contextlib.contextmanager
+def _threads_refused() -> Iterator[None]:
+    run_sync = trio.to_thread.run_sync
+
+    @functools.wraps(run_sync)
+    async def refuse(*args: Any, **kwargs: Any) -> Any:
+        if _Now.engine is None:
+            return await run_sync(*args, **kwargs)
+        raise NondeterminismError(_THREAD_TEXT)
+
+    start = threading.Thread.start
+
+    @functools.wraps(start)
+    def refuse_start(thread: threading.Thread) -> None:
+        if _Now.engine is not None and threading.get_ident() == _Now.thread:
+            raise NondeterminismError(_THREAD_TEXT)
+        start(thread)
+
+    with (
+        _replaced(trio.to_thread, "run_sync", refuse),
+        # Python 3.11 tells no audit hook of it.
+        _replaced(threading.Thread, "start", refuse_start),
+    ):
+        yield
+
+
+_THREAD_TEXT = (
+    "the test starts a thread, and when that runs no schedule can decide; call the function "
+    "directly in the test"
+)
+
+
+@functools.cache
+def _install_audit() -> None:
+    """Listen to the interpreter for good (a hook cannot be taken out); it acts while exploring."""
+
+    def refuse(event: str, args: object) -> None:
+        if _Now.engine is None or threading.get_ident() != _Now.thread:
+            return
+        if event in _THREADS:
+            raise NondeterminismError(_THREAD_TEXT)
+        if event in _OUTSIDE:
+            raise NondeterminismError(
+                f"the test reaches outside ({event}), and what comes back no schedule can decide; "
+                "use trio.testing.memory_stream_pair() or a memory channel instead"
+            )
+
+    vars(refuse)["__cantrace__"] = True  # for debuggers, and for what measures coverage
+    sys.addaudithook(refuse)

@@ -1,0 +1,222 @@
+"""The handle ``x`` of an explored test: checks and marks that a plain test has no words for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar, final
+
+import trio
+from trio.lowlevel import Task, current_task
+
+from structsync._runtime.arguments import check_count, check_sync
+
+from . import oracles
+from .execution import Ending
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+T = TypeVar("T")
+Check = tuple[Callable[[], object], str]
+
+
+@final
+class ExploredRun:
+    """One execution of an explored test, as the test sees it.
+
+    An async test function gets one as its parameter ``x``; it is new in each execution. Where a
+    check fails, the execution ends there and is reported as a violation.
+    """
+
+    def __init__(self) -> None:
+        self._engine: Engine | None = None
+        self._violation: Ending | None = None
+        self._watched = oracles.Watched()
+        self._always: list[Check] = []
+        self._finally: list[Check] = []
+        self._inside: dict[str, list[Task]] = {}
+        self._limits: dict[str, int] = {}
+        self._ghosts: dict[int, object] = {}
+        self._pending: set[Task] = set()
+        self._got: dict[Task, int] = {}
+        """In which step a task has got what it wanted the last time."""
+        self._asked = False
+
+    def __explore_state__(self) -> object:
+        inside = {name: tasks for name, tasks in self._inside.items() if tasks}
+        checks = [check for check, _ in (*self._always, *self._finally)]
+        return [inside, self._asking(), self._wanting(), checks, self._watched.state()]
+
+    # For tests.
+
+    def watch(self, *primitives: object, **named: object) -> None:
+        """Show the state of primitives in the report, and check them at the end.
+
+        Those of structsync and of trio are found without it; it gives them a name. A semaphore
+        without ``max_value`` must end with the value that it has now. Of any other object the
+        report shows ``repr()``; if it has ``acquire()`` and ``release()``, it must be possible to
+        acquire it at the end.
+        """
+        for one in primitives:
+            self._watched.add(one, None)
+        for name, one in named.items():
+            self._watched.add(one, name)
+
+    def exclusive(self, name: str, limit: int = 1) -> Exclusive:
+        """Return a context manager inside of which no more than ``limit`` tasks may be at once.
+
+        Args:
+          name: of the section; what stands in the report.
+          limit: how many tasks may be inside, at least 1.
+
+        Raises:
+          TypeError: if the limit is not an int.
+          ValueError: if it is less than 1, or another one than before for this name.
+        """
+        check_count(limit, "limit")
+        if self._limits.setdefault(name, limit) != limit:
+            raise ValueError(
+                f"the section {name!r} has the limit {self._limits[name]}, not {limit}; "
+                "give two sections two names"
+            )
+        return Exclusive(self, name, limit)
+
+    def always(self, predicate: Callable[[], object], text: str = "") -> None:
+        """Demand that a predicate holds after every step from now on.
+
+        Args:
+          predicate: a sync function without arguments; it must not change anything.
+          text: what it means, for the report; its name by default.
+        """
+        check_sync(predicate, "predicate")
+        self._always.append((predicate, text or _name(predicate)))
+
+    def finally_(self, predicate: Callable[[], object], text: str = "") -> None:
+        """Demand that a predicate holds at the end of the test, when its function has returned.
+
+        Args:
+          predicate: a sync function without arguments; it must not change anything.
+          text: what it means, for the report; its name by default.
+        """
+        check_sync(predicate, "predicate")
+        self._finally.append((predicate, text or _name(predicate)))
+
+    def ghost(self, thing: T) -> T:
+        """Leave an object out of the state, and return it.
+
+        For a log that the test only writes to: without this, two states that differ in the log
+        alone are explored separately. What follows must not depend on it; a check that reads it
+        may miss what it would have seen.
+        """
+        self._ghosts[id(thing)] = thing
+        return thing
+
+    def fail(self, text: str) -> None:
+        """Report a violation, at the end of this step."""
+        self._violate(text, text)
+
+    def request(self) -> None:
+        """Say that the current task wants something, for ``liveness=True``.
+
+        It does until it says :meth:`progress`, where it gives up too, or ends.
+        """
+        self._asked = True
+        self._pending.add(current_task())
+
+    def progress(self) -> None:
+        """Say that the current task has got what it wanted, or does not want it any more."""
+        task = current_task()
+        self._pending.discard(task)
+        if self._engine is not None:
+            self._got[task] = len(self._engine.choices)
+
+    # For the engine.
+
+    def _attach(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def _asking(self) -> set[Task]:
+        """Return the tasks that have asked for something; one that has ended does not."""
+        engine = self._engine
+        return {task for task in self._pending if engine is None or engine.is_alive(task)}
+
+    def _wanting(self) -> set[Task]:
+        """Return those that ask without success: not who got it in the step just made.
+
+        It may want the next thing already, but it has got on.
+        """
+        now = 0 if self._engine is None else len(self._engine.choices)
+        return {task for task in self._asking() if self._got.get(task) != now}
+
+    def _violate(self, text: str, culprit: str) -> None:
+        if self._violation is None:
+            self._violation = Ending("violation", text, culprit=culprit)
+
+    def _name_of(self, task: object) -> str:
+        if isinstance(task, Task) and self._engine is not None:
+            return self._engine.names.of.get(task, task.name)
+        return str(task)
+
+    def _after_step(self) -> Ending | None:
+        """Return what the last step has violated."""
+        if self._violation is None:
+            for predicate, text in self._always:
+                if problem := _failed(predicate):
+                    self._violate(f"not always: {text}{problem}", text)
+            if self._watched.checked:
+                for text in self._watched.violated():
+                    self._violate(text, text.partition(":")[0])
+        return self._violation
+
+    async def _at_end(self) -> Ending | None:
+        """Return what is wrong although the test function has returned."""
+        for predicate, text in self._finally:
+            if problem := _failed(predicate):
+                return Ending("violation", f"not so at the end: {text}{problem}", culprit=text)
+        if (leak := self._watched.leaked(self._name_of)) is not None:
+            return Ending("leak", leak, culprit=leak.partition(" ")[0])
+        for name, thing in self._watched.to_probe():
+            self._probing = name
+            with trio.CancelScope(shield=True):
+                await thing.acquire()
+                thing.release()
+        return self._after_step()
+
+    _probing = ""
+
+
+class Exclusive:
+    """A section of the test that only so many tasks may be in at once."""
+
+    __slots__ = ("_limit", "_name", "_run")
+
+    def __init__(self, run: ExploredRun, name: str, limit: int) -> None:
+        self._run = run
+        self._name = name
+        self._limit = limit
+
+    def __enter__(self) -> None:
+        run = self._run
+        inside = run._inside.setdefault(self._name, [])
+        inside.append(current_task())
+        if len(inside) > self._limit:
+            names = " and ".join(sorted(map(run._name_of, inside)))
+            text = f"{names} are in {self._name!r} at once; the limit is {self._limit}"
+            run._violate(text, self._name)
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._run._inside[self._name].remove(current_task())
+
+
+def _failed(predicate: Callable[[], object]) -> str | None:
+    """Return None if a predicate holds, else what it says about it."""
+    try:
+        return None if predicate() else " "
+    except AssertionError as error:
+        return f": {error}"
+    except BaseException as error:  # noqa: BLE001 - a check that cannot be made does not hold
+        return f": it raises {type(error).__name__}: {error}"
+
+
+def _name(predicate: Callable[[], object]) -> str:
+    return getattr(predicate, "__name__", repr(predicate))

@@ -1,0 +1,345 @@
+"""The fast engine: a loop of its own round trio's real ``Runner``, tasks, nurseries and scopes.
+
+The only module of structsync that uses private names of trio; they are the same in trio 0.27 to
+0.35. :func:`available` tries them out against the engine that uses public names alone, and where the
+two disagree, or a name is missing, that one is used for everything.
+
+What is left out of trio's own loop is what a schedule has no choice about: signals, sockets and
+the real time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+from collections.abc import Callable, Iterator
+from contextvars import copy_context
+from types import CodeType
+from typing import Any, NoReturn, cast
+
+import attrs
+import outcome
+import trio
+from sniffio import thread_local as sniffio_library
+from trio._core import _parking_lot, _run, _traps
+from trio._core._entry_queue import EntryQueue
+from trio._core._instrumentation import Instruments
+from trio.lowlevel import Task
+
+from structsync.testing._errors import NondeterminismError
+
+from .determinism import release
+from .engine import Engine
+from .execution import AsyncTest, Ending, close_for_good
+
+_RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
+
+
+class LoopEngine(Engine):
+    """Steps the tasks of a ``Runner`` one at a time."""
+
+    _runner: _run.Runner
+
+    paused = False
+    """Set by who wants the control back between two steps."""
+
+    def run(self, test: AsyncTest) -> Ending:
+        self.begin(test)
+        try:
+            self.proceed()
+        finally:
+            self.close()
+        assert self.ending is not None, "an execution ended without an ending"
+        return self.ending
+
+    def begin(self, test: AsyncTest) -> None:
+        """Prepare the execution; what follows takes place in :meth:`proceed`."""
+        self._runner = runner = _new_runner(self)
+        self._internal: list[Task] = []
+        runner.asyncgens.install_hooks(runner)
+        runner.init_task = runner.spawn_impl(self._init, (test,), None, "<init>", system_task=True)
+
+    def proceed(self) -> None:
+        """Go on until the execution is over, or paused."""
+        _RUN_CONTEXT.runner = runner = self._runner
+        previous, sniffio_library.name = sniffio_library.name, "trio"
+        try:
+            tasks, runq, internal = runner.tasks, runner.runq, self._internal
+            while tasks and not self.paused:
+                if runq:
+                    self._drain()
+                if internal:
+                    self._step(internal.pop(0))
+                elif (task := self.decide()) is not None:
+                    self._step(task)
+        finally:
+            _RUN_CONTEXT.__dict__.clear()
+            sniffio_library.name = previous
+
+    def close(self) -> None:
+        """Clear away what is left of the execution."""
+        release(self)
+        if self._runner.tasks:  # given up, or this engine does not fit this trio
+            self._drop()
+        self._runner.asyncgens.close()
+
+    async def _init(self, test: AsyncTest) -> None:
+        """Stand in for ``Runner.init``, which needs sockets to shut down."""
+        runner = self._runner
+        try:
+            async with trio.open_nursery() as runner.system_nursery:
+                async with trio.open_nursery() as nursery:
+                    runner.main_task = runner.spawn_impl(self.main, (test,), nursery, None)
+                self.finished = True
+                runner.system_nursery.cancel_scope.cancel()
+        except BaseException as error:  # noqa: BLE001 - of a system task; trio.run would raise it
+            self.crashed(error)
+        if runner.asyncgens.alive or runner.entry_queue.size():
+            runner.entry_queue.done = False
+            async with trio.open_nursery() as nursery:
+                self._start_entry_task(nursery)
+                await runner.asyncgens.finalize_remaining(runner)
+                nursery.cancel_scope.cancel()
+
+    def _start_entry_task(self, nursery: trio.Nursery) -> None:
+        self._runner.spawn_impl(
+            self._runner.entry_queue.task,
+            (),
+            nursery,
+            "<TrioToken.run_sync_soon task>",
+            system_task=True,
+        )
+
+    def _drain(self) -> None:
+        """Take over whatever became runnable."""
+        runq = self._runner.runq
+        names = self.names.of
+        while runq:
+            task = runq.popleft()
+            if task in names:
+                self.woken(task)
+            else:
+                self._internal.append(task)
+
+    def _step(self, task: Task) -> None:
+        """Run a task until its next trap, as trio's ``unrolled_run`` does."""
+        runner = self._runner
+        _RUN_CONTEXT.task = task
+        send, value = task._next_send_fn, task._next_send
+        assert send is not None
+        task._next_send_fn = task._next_send = None
+        final: outcome.Outcome[object] | None = None
+        trap: object = None
+        try:
+            trap = task.context.run(send, value)
+        except StopIteration as stop:
+            final = outcome.Value(stop.value)
+        except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
+            final = outcome.Error(error)
+        if final is not None:
+            runner.task_exited(task, final)
+        else:
+            _handle_trap(runner, task, trap)
+        del _RUN_CONTEXT.task
+
+    def pending_of(self, task: Task) -> object:
+        return task._next_send
+
+    def coroutine_of(self, task: Task) -> Any:
+        return task.coro
+
+    def _next_deadline(self) -> float:
+        return self._runner.deadlines.next_deadline()
+
+    def _expire(self) -> None:
+        # Scopes with equal deadlines fire in the order of their addresses; let it be that of the
+        # names of the tasks inside, which is the same in each execution.
+        heap = self._runner.deadlines._heap
+        ordered = sorted(heap, key=lambda one: (one[0], self._inside(one[2])))
+        heap[:] = [(deadline, place, scope) for place, (deadline, _, scope) in enumerate(ordered)]
+        heapq.heapify(heap)
+        self._runner.deadlines.expire(self.clock.now)
+
+    def _inside(self, scope: trio.CancelScope) -> tuple[str, int]:
+        """Return the first name of the tasks in a scope, and how deep it is nested."""
+        status, depth = scope._cancel_status, 0
+        todo = [status] if status is not None else []
+        names: list[str] = []
+        while todo:
+            one = todo.pop()
+            names += [self.names.of.get(task, "") for task in one._tasks]
+            todo += one._children
+        while status is not None:
+            status, depth = status._parent, depth + 1
+        return min(names, default=""), depth
+
+    def decide(self) -> Task | None:
+        waiting = self._runner.waiting_for_idle
+        if waiting and not self.pool and not self._woken and self.ending is None:
+            self._wake_idle()
+            return None
+        return super().decide()
+
+    def _wake_idle(self) -> None:
+        """Let those go on who wait until all tasks are blocked, as many as trio would."""
+        waiting = self._runner.waiting_for_idle
+        cushion = waiting.keys()[0][0]
+        while waiting and waiting.keys()[0][0] == cushion:
+            self._runner.reschedule(waiting.popitem(0)[1])
+
+    def is_alive(self, task: Task) -> bool:
+        return task in self._runner.tasks
+
+    def extra_of(self, task: Task) -> object:
+        # Without a way to abort, a pending cancellation has been tried on this wait already.
+        breaks = _parking_lot.GLOBAL_PARKING_LOT_BREAKER.get(task, ())
+        return [task._abort_func is None, *breaks]
+
+    def run_variables(self) -> object:
+        return self._runner._locals
+
+    def _drop(self) -> None:
+        tasks = [*self._runner.tasks]
+        for task in tasks:
+            _parking_lot.GLOBAL_PARKING_LOT_BREAKER.pop(task, None)
+            for nursery in task._child_nurseries:
+                nursery._children.clear()
+        for task in tasks:
+            close_for_good(task.coro)
+        self._runner.tasks.clear()
+
+
+def _handle_trap(runner: _run.Runner, task: Task, trap: object) -> None:
+    task._schedule_points += 1
+    if trap is _traps.CancelShieldedCheckpoint:
+        runner.reschedule(task)
+    elif type(trap) is _traps.WaitTaskRescheduled:
+        task._cancel_points += 1
+        task._abort_func = trap.abort_func
+        task._attempt_delivery_of_any_pending_cancel()
+    elif type(trap) is _traps.PermanentlyDetachCoroutineObject:
+        runner.task_exited(task, trap.final_outcome)
+    else:
+        error = TypeError(f"trio received {trap!r}: awaited something of another async library?")
+        runner.reschedule(task, error)  # type: ignore[arg-type]  # as trio does it
+        task._next_send_fn = task.coro.throw
+
+
+def _new_runner(engine: LoopEngine) -> _run.Runner:
+    instruments = Instruments(())
+    # By hand, because adding one looks at all names that it has, which takes longer than a task.
+    instruments["task_spawned"] = {engine: None}
+    return _run.Runner(
+        clock=engine.clock,
+        instruments=instruments,
+        io_manager=cast("Any", _NoSockets()),
+        ki_manager=cast("Any", None),
+        system_context=copy_context(),
+        strict_exception_groups=True,
+        entry_queue=EntryQueue(wakeup=cast("Any", _Wakeup(engine))),
+    )
+
+
+class _NoSockets:
+    """Stands in for the manager of trio's input and output."""
+
+    def statistics(self) -> object:
+        return None
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise NondeterminismError(
+            f"the test waits for input or output ({name}), and when that comes no schedule can "
+            "decide; use trio.testing.memory_stream_pair() or a memory channel instead"
+        )
+
+
+class _Wakeup:
+    """Stands in for the socket that wakes the task behind ``run_sync_soon``."""
+
+    def __init__(self, engine: LoopEngine) -> None:
+        self._engine = engine
+        self._task: Task | None = None
+        self._started = False
+
+    def wakeup_thread_and_signal_safe(self) -> None:
+        nursery = self._engine._runner.system_nursery
+        if self._task is not None:
+            task, self._task = self._task, None
+            trio.lowlevel.reschedule(task)
+        elif not self._started and not self._engine.finished and nursery is not None:
+            self._started = True
+            self._engine._start_entry_task(nursery)
+
+    async def wait_woken(self) -> None:
+        self._task = trio.lowlevel.current_task()
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            self._task = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        await trio.lowlevel.wait_task_rescheduled(abort)
+
+
+# Numbers by address; what has one is kept, so that nothing else gets its address meanwhile.
+_numbers: dict[int, int] = {}
+_numbered: list[object] = []
+# trio counts its tasks anyway, over all runs; this is where the present execution started.
+_next_count: Callable[[], int] = cast(Any, attrs.fields(Task)._counter.default).factory
+_base = 0
+
+
+def _task_hash(task: Task) -> int:
+    return task._counter - _base
+
+
+def _number_of(thing: object) -> int:
+    """Return a number that stands for the order in which somebody first asked."""
+    found = _numbers.get(id(thing))
+    if found is None:
+        found = _numbers[id(thing)] = len(_numbered)
+        _numbered.append(thing)
+    return found
+
+
+def start_over() -> None:
+    """Forget the objects of the last execution."""
+    global _base
+    _base = _next_count()
+    _numbers.clear()
+    _numbered.clear()
+
+
+@contextlib.contextmanager
+def same_order_in_sets() -> Iterator[None]:
+    """Make trio's sets of tasks and cancel statuses iterate alike in each execution.
+
+    By default they hash by address, so which of several tasks an Event wakes first, or a scope
+    aborts first, differs from one execution to the next.
+    """
+    hashes: dict[Any, Any] = {Task: _task_hash, _run.CancelStatus: _number_of}
+    before = {one: one.__hash__ for one in hashes}
+    for one, method in hashes.items():
+        one.__hash__ = method
+    try:
+        yield
+    finally:
+        for one, method in before.items():
+            one.__hash__ = method
+        start_over()
+
+
+#: What a fingerprint leaves out, because the same facts are told by who points here.
+DERIVED: dict[type, frozenset[str]] = {
+    _run.CancelStatus: frozenset({"_tasks", "_children"}),
+    _run.Nursery: frozenset({"_children"}),
+    # text for people, with an address in it; not before trio 0.31
+    getattr(_run, "CancelReason", type(None)): frozenset({"source_task"}),
+}
+#: Of these an execution has one; between two steps nothing is in them that tasks do not show.
+ONE_EACH: tuple[type, ...] = (_run.Runner, EntryQueue)
+#: Whoever waits for quiet is kept by its address, which is in its frame and in its abort function.
+_waits_for_quiet = _run.Runner.wait_all_tasks_blocked.__code__
+KEPT: dict[CodeType, tuple[str, ...]] = {
+    _waits_for_quiet: ("cushion",),
+    **{one: () for one in _waits_for_quiet.co_consts if isinstance(one, CodeType)},
+}

@@ -1,0 +1,269 @@
+"""What the explorer knows about primitives: their state in words, and what must hold of them.
+
+Those of structsync and of trio are found as they are made; the user's own are watched by hand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import trio
+
+import structsync
+from structsync._core.queue.request import GRANTED, PENDING, Request
+from structsync._runtime.events import Event
+from structsync._runtime.primitive import Primitive
+from structsync.checking.invariants import nothing_grantable_waits
+
+NameOf: TypeAlias = Callable[[object], str]
+
+#: Classes whose objects are found without ``watch``.
+FOUND: tuple[type, ...] = (
+    Primitive,
+    trio.Lock,
+    trio.StrictFIFOLock,
+    trio.Semaphore,
+    trio.CapacityLimiter,
+    trio.Condition,
+    trio.Event,
+    trio.MemorySendChannel,
+)
+_LOCKS = (structsync.Lock, trio.Lock, trio.StrictFIFOLock)
+_SEMAPHORES = (structsync.Semaphore, trio.Semaphore)
+_LIMITERS = (structsync.CapacityLimiter, trio.CapacityLimiter)
+
+
+#: Of these something is checked, so they are kept; of the others only the state is shown, and a
+#: program may make a new one in every round.
+_CHECKED = (Primitive, *_LOCKS, *_SEMAPHORES, *_LIMITERS)
+
+
+class _Entry:
+    """A primitive and what is known of it from before."""
+
+    __slots__ = ("_kept", "_reference", "name", "queue", "start")
+
+    def __init__(self, thing: Any) -> None:
+        self._kept: Any = thing if isinstance(thing, _CHECKED) else None
+        self._reference: Callable[[], Any] = lambda: None
+        if self._kept is None:
+            with contextlib.suppress(TypeError):  # the user's own; it is kept in a moment
+                self._reference = weakref.ref(thing)
+        self.name: str | None = None
+        self.start: int | None = None
+        """The value of a watched semaphore, to which it must return."""
+        self.queue: list[Request[Any]] = []
+        """Who waited after the step before."""
+
+    @property
+    def thing(self) -> Any:
+        """The primitive, or None if nobody has it any more."""
+        return self._reference() if self._kept is None else self._kept
+
+    def keep(self, thing: Any, name: str | None) -> None:
+        """Keep what the user watches."""
+        self._kept = thing
+        self.name = name or self.name or type(thing).__name__
+
+
+class Watched:
+    """The primitives of one execution."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, _Entry] = {}
+        self.checked = False
+        """Whether something must hold after each step."""
+        self._granted: dict[int, int] = {}
+        self._released: Event | None = None
+
+    def found(self, thing: object) -> None:
+        """Note that a primitive was made."""
+        self._entries[id(thing)] = _Entry(thing)
+        self.checked |= isinstance(thing, Primitive)
+
+    def add(self, thing: Any, name: str | None) -> None:
+        """Watch what the user names."""
+        entry = self._entries.get(id(thing))
+        if entry is None or entry.thing is not thing:
+            self.found(thing)
+            entry = self._entries[id(thing)]
+        entry.keep(thing, name)
+        if isinstance(thing, _SEMAPHORES):
+            entry.start = thing.value
+
+    def told(self, event: Event) -> None:
+        """Note which claims on primitives of structsync were granted."""
+        if event.kind == "granted" and not self._becomes_a_reader(event):
+            at = id(event.primitive)
+            self._granted[at] = self._granted.get(at, 0) + 1
+        self._released = event if event.kind == "released" else None
+
+    def _becomes_a_reader(self, granted: Event) -> bool:
+        # It passes nobody, and is told as a release and a grant of what was not requested.
+        before = self._released
+        return (
+            before is not None
+            and before.primitive is granted.primitive
+            and before.task is granted.task
+            and isinstance(granted.primitive, structsync.RWLock)
+        )
+
+    def state(self) -> list[object]:
+        """Return what the checks to come depend on."""
+        # What is out may be a leak at the end, even if no task can reach it any more.
+        return [
+            part
+            for one in self._entries.values()
+            if one.name is not None or _leak(one, str) is not None
+            for part in (one.thing, one.start)
+        ]
+
+    def names(self) -> Iterator[tuple[str | None, Any]]:
+        """Yield each primitive with the name that the user gave it, if any."""
+        for entry in self._entries.values():
+            if (thing := entry.thing) is not None:
+                yield entry.name, thing
+
+    def violated(self) -> Iterator[str]:
+        """Yield what does not hold of structsync's primitives after a step."""
+        for entry in self._entries.values():
+            if not isinstance(entry.thing, Primitive):
+                continue
+            core = entry.thing._core
+            if not core.queue and not entry.queue:
+                continue
+            title = entry.name or type(entry.thing).__name__
+            if core.queue and not nothing_grantable_waits(core):
+                yield f"{title}: somebody waits for what could be granted (lost wakeup)"
+            # A condition's waiter leaves its line when it is notified, and is granted the lock.
+            conditions = (structsync.Condition, structsync.MonitorCondition)
+            is_condition = isinstance(entry.thing, conditions)
+            newcomers = 0 if is_condition else self._granted.get(id(entry.thing), 0)
+            if core.policy.name == "fifo" and _overtaken(entry.queue, newcomers):
+                yield f"{title}: a grant has passed somebody who stood in line before"
+            entry.queue = core.waiting()
+        self._granted.clear()
+        self._released = None
+
+    def leaked(self, name_of: NameOf) -> str | None:
+        """Return what has not been given back at the end."""
+        for entry in self._entries.values():
+            title = entry.name or type(entry.thing).__name__
+            if (text := _leak(entry, name_of)) is not None:
+                return f"{title} {text}"
+            if (text := _stuck(entry.thing)) is not None:
+                return f"{title} {text}"
+        return None
+
+    def to_probe(self) -> Iterator[tuple[str, Any]]:
+        """Yield the user's own watched objects that must be possible to acquire at the end."""
+        for entry in [*self._entries.values()]:  # probing may make new ones
+            if entry.name and not isinstance(entry.thing, FOUND) and _can_probe(entry.thing):
+                yield entry.name, entry.thing
+
+
+def _overtaken(before: list[Request[Any]], granted: int) -> bool:
+    """Return whether the line was passed: by one in it, or by a grant to somebody who was not."""
+    served = [request.status is GRANTED for request in before]
+    waits = [request.status is PENDING for request in before]
+    if True not in waits:
+        return False
+    first = waits.index(True)
+    return True in served[first:] or granted > sum(served)
+
+
+def _leak(entry: _Entry, name_of: NameOf) -> str | None:
+    thing: Any = entry.thing
+    if isinstance(thing, _LOCKS):
+        owner = thing.statistics().owner
+        return f"is still locked at the end, by {name_of(owner)}" if thing.locked() else None
+    if isinstance(thing, _SEMAPHORES):
+        expected = thing.max_value if thing.max_value is not None else entry.start
+        if expected is not None and thing.value != expected:
+            return f"has the value {thing.value} at the end, not {expected}"
+    if isinstance(thing, _LIMITERS) and thing.borrowed_tokens:
+        names = ", ".join(map(name_of, thing.statistics().borrowers))
+        return f"has {thing.borrowed_tokens} tokens still lent at the end, to {names}"
+    if isinstance(thing, structsync.RWLock) and thing.locked():
+        return f"is still {_rwlock(thing, name_of)} at the end"
+    return None
+
+
+def _rwlock(thing: structsync.RWLock, name_of: NameOf) -> str:
+    numbers = thing.statistics()
+    if numbers.writer is not None:
+        return f"written by {name_of(numbers.writer)}"
+    names = ", ".join(map(name_of, numbers.readers))
+    return f"read by {names}" if names else "free"
+
+
+def _stuck(thing: Any) -> str | None:
+    """Try whether what is free can be taken once more."""
+    try:
+        if isinstance(thing, _LOCKS) or (isinstance(thing, _SEMAPHORES) and thing.value > 0):
+            thing.acquire_nowait()
+            thing.release()
+        elif isinstance(thing, _LIMITERS) and thing.available_tokens > 0:
+            somebody = object()
+            thing.acquire_on_behalf_of_nowait(somebody)
+            thing.release_on_behalf_of(somebody)
+        elif isinstance(thing, structsync.RWLock):
+            thing.acquire_write_nowait()
+            thing.release()
+    except trio.WouldBlock:
+        return "is free at the end but cannot be acquired again"
+    except (trio.ClosedResourceError, trio.BrokenResourceError):
+        return None  # taken out of service: nobody is to acquire it
+    return None
+
+
+def describe(thing: Any, name_of: NameOf) -> str:
+    """Return the state of a primitive in a few words."""
+    if isinstance(thing, _LOCKS):
+        statistics = thing.statistics()
+        held = f"held by {name_of(statistics.owner)}" if statistics.locked else "free"
+        return _with_line(held, statistics.tasks_waiting)
+    if isinstance(thing, _SEMAPHORES):
+        bound = "" if thing.max_value is None else f" of {thing.max_value}"
+        return _with_line(f"{thing.value}{bound} free", thing.statistics().tasks_waiting)
+    if isinstance(thing, _LIMITERS):
+        text = f"{thing.borrowed_tokens} of {thing.total_tokens} lent"
+        return _with_line(text, thing.statistics().tasks_waiting)
+    if isinstance(thing, structsync.RWLock):
+        return _with_line(_rwlock(thing, name_of), thing.statistics().tasks_waiting)
+    if isinstance(thing, trio.Event):
+        return _with_line("set" if thing.is_set() else "not set", thing.statistics().tasks_waiting)
+    if isinstance(thing, trio.Condition):
+        return f"{thing.statistics().tasks_waiting} waiting"
+    if isinstance(thing, trio.MemorySendChannel):
+        numbers = thing.statistics()
+        items = f"{numbers.current_buffer_used} of {numbers.max_buffer_size} buffered"
+        waiting = numbers.tasks_waiting_send, numbers.tasks_waiting_receive
+        return f"{items}, {waiting[0]} sending, {waiting[1]} receiving"
+    if isinstance(thing, Primitive):
+        return _with_line(thing._describe(), len(thing._core.line))
+    try:
+        return repr(thing)
+    except Exception as error:  # noqa: BLE001 - the user's; the report is not about that
+        return f"repr() raises {type(error).__name__}"
+
+
+def _can_probe(thing: Any) -> bool:
+    """Return whether an object of the user has ``async acquire()`` and ``release()``."""
+    acquire, release = getattr(thing, "acquire", None), getattr(thing, "release", None)
+    if not inspect.iscoroutinefunction(acquire) or inspect.iscoroutinefunction(release):
+        return False
+    try:
+        inspect.signature(acquire).bind()
+        inspect.signature(release).bind()  # type: ignore[arg-type]  # not callable: a TypeError
+    except TypeError:
+        return False
+    return True
+
+
+def _with_line(text: str, waiting: int) -> str:
+    return f"{text}, {waiting} waiting" if waiting else text

@@ -1,0 +1,159 @@
+"""The pytest plugin: an explored test is an ordinary test with options, fixtures and a summary.
+
+For pytest it is a plain function, so that nothing else has to know of it. Here are the options,
+which tests are explored, and, at the end, what was covered; `items.py` runs such a test.
+
+Everybody who has structsync installed pays for what this module imports, in each run of pytest.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_BOUNDS = ("seconds", "executions")
+#: Options that are settings; they win over those of the tests.
+_SETTINGS = (*_BOUNDS, "order")
+
+#: How verdicts look, by their names: the reports of pytest carry nothing else.
+_COLOURS = {"confirmed": "green", "refuted": "red", "not finished": "yellow"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("structsync", "schedule explorer (structsync)")
+    group.addoption(
+        "--explore-replay",
+        metavar="TOKEN",
+        help="Run only the schedule of this token, in the one explored test that is selected.",
+    )
+    group.addoption(
+        "--explore-seconds",
+        type=float,
+        metavar="N",
+        help="End each exploration, not finished, after this time.",
+    )
+    group.addoption(
+        "--explore-executions",
+        type=int,
+        metavar="N",
+        help="End each exploration, not finished, after so many executions.",
+    )
+    group.addoption(
+        "--explore-order",
+        choices=("any", "trio"),
+        help="any: each runnable task may go next; trio: in batches, as trio's scheduler does.",
+    )
+    group.addoption(
+        "--explore-report",
+        type=Path,
+        metavar="DIR",
+        help="Write an HTML and a JSON file for each failure into this folder.",
+    )
+    group.addoption(
+        "--explore-exhaustive",
+        action="store_true",
+        help="Fail a test whose exploration ended before everything was seen.",
+    )
+    parser.addini(
+        "explore_exhaustive", type="bool", default=False, help="As --explore-exhaustive, always."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name in _BOUNDS:
+        value = config.getoption(f"explore_{name}")
+        if value is not None and not value > 0:
+            raise pytest.UsageError(
+                f"--explore-{name} must be > 0, not {value:g}: leave the option out, and each test "
+                "has a bound of its own"
+            )
+
+
+def changes(config: pytest.Config) -> dict[str, Any]:
+    """Return the settings that the command line and the configuration file change."""
+    asked = {name: config.getoption(f"explore_{name}") for name in _SETTINGS}
+    changed = {name: value for name, value in asked.items() if value is not None}
+    if config.getoption("explore_exhaustive") or config.getini("explore_exhaustive"):
+        changed["exhaustive"] = True
+    return changed
+
+
+# ==== which tests ====
+
+
+def is_explored(item: pytest.Item) -> bool:
+    """Return whether a test is one that @explore() or @sweep() decorates."""
+    return isinstance(item, pytest.Function) and hasattr(item.obj, "__structsync_explored__")
+
+
+def _is_result(obj: object) -> bool:
+    """Return whether this is an Exploration, if anybody has imported that class."""
+    module = sys.modules.get("structsync.testing._result")
+    return module is not None and isinstance(obj, module.Exploration)
+
+
+def pytest_pycollect_makeitem(
+    collector: pytest.Module | pytest.Class, name: str, obj: object
+) -> None:
+    if _is_result(obj) and collector.funcnamefilter(name):
+        raise collector.CollectError(
+            f"{name} was explored while it was imported, and is no test: write @explore() with "
+            "parentheses"
+        )
+    if hasattr(obj, "__structsync_explored__"):
+        inner: Any = getattr(obj, "__func__", obj)
+        # The place of the test is that of the user's function, for pytest's messages and for IDEs.
+        inner.place_as = inspect.unwrap(inner.__structsync_explored__[0])
+        # The mark "trio" on a whole module is not meant for a test that is not async any more;
+        # pytest-trio leaves alone what says that it was wrapped already.
+        inner._trio_test_runner_wrapped = True
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if is_explored(item):
+        # Late, because what it imports takes long, and few runs of pytest have a test for it.
+        from . import items
+
+        if not item.config.pluginmanager.is_registered(items):
+            item.config.pluginmanager.register(items)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if session.config.getoption("explore_replay") is None:
+        return
+    selected = [item.nodeid for item in session.items if is_explored(item)]
+    if len(selected) != 1:
+        some = "".join(f"\n  {name}" for name in selected[:5]) + ("\n  ..." * (len(selected) > 5))
+        raise pytest.UsageError(
+            f"--explore-replay is for one explored test, and {len(selected)} are selected: give "
+            f"the id of the test, as the report of the failure does{some}"
+        )
+
+
+# ==== what is shown ====
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print what each test has covered; with -q, only of those that are not confirmed."""
+    ran = [one for some in terminalreporter.stats.values() for one in some]
+    ended = [one for one in ran if isinstance(one, pytest.TestReport) and one.when == "call"]
+    lines = []
+    for report in sorted(ended, key=lambda one: one.start):
+        noted = dict(report.user_properties)
+        verdict = str(noted.get("explored_verdict", ""))
+        if not verdict or (verdict == "confirmed" and config.get_verbosity() < 0):
+            continue
+        found = f"{noted['explored_failure']}; " if verdict == "refuted" else ""
+        lines.append((verdict, f"{verdict:12}  {report.nodeid}  {found}{noted['explored']}"))
+        if "explored_report" in noted:
+            lines.append((verdict, f"{'':12}  report: {noted['explored_report']}"))
+    if lines:
+        terminalreporter.section("schedules explored")
+    for verdict, line in lines:
+        terminalreporter.write_line(line, **{_COLOURS[verdict]: True})

@@ -1,0 +1,1 @@
+"""A failure, told to people."""

@@ -1,0 +1,1 @@
+"""Which runs are tried, and who decides in each of them."""

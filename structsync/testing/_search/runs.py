@@ -1,0 +1,143 @@
+"""Executions of one test, counted against what the search may cost."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+import trio
+
+from structsync.checking._interrupt import InterruptFlag
+from structsync.testing._errors import ExploreUsageError, NondeterminismError
+from structsync.testing._execution.determinism import controlled
+from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.execution import AsyncTest, Chooser, Recorder
+from structsync.testing._execution.handle import ExploredRun
+from structsync.testing._settings import Settings
+
+from . import engine_choice
+
+# Bound now: the test may not read the clock, and what refuses it stands in its place meanwhile.
+_now = time.perf_counter
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search has come."""
+
+    executions: int
+    states: int
+    steps: int
+    seconds: float
+
+
+class Runs:
+    """Runs a test again and again, each time new, and knows when it is enough."""
+
+    def __init__(
+        self,
+        test: AsyncTest,
+        settings: Settings,
+        *,
+        engine: type[Engine] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.test = test
+        self.settings = settings
+        self.kind = engine or engine_choice.chosen()[0]
+        self.executions = 0
+        self.steps = 0
+        self.interrupt = InterruptFlag()
+        self._progress = progress
+        self._started = _now()
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[None]:
+        """Watch and forbid, and note Ctrl-C, while the block runs."""
+        _refuse_inside()
+        if not _one_at_a_time.acquire(blocking=False):
+            raise ExploreUsageError(
+                "another thread of this process explores at this moment; explore one after the "
+                "other, or in processes"
+            )
+        try:
+            with self.interrupt, controlled(), engine_choice.same_order_in_sets():
+                yield
+        finally:
+            _one_at_a_time.release()
+
+    @property
+    def seconds(self) -> float:
+        """The time since the first execution."""
+        return _now() - self._started
+
+    def execute(
+        self, chooser: Chooser, recorder: Recorder | None = None, kind: type[Engine] | None = None
+    ) -> Engine:
+        """Run the test once.
+
+        Raises:
+          NondeterminismError: the test reached for what no schedule decides.
+          Exception: what the chooser raised.
+        """
+        engine_choice.start_over()
+        engine = (kind or self.kind)(self.settings, chooser, ExploredRun(), recorder)
+        ending = engine.run(self.test)
+        self.executions += 1
+        self.steps += len(engine.choices)
+        if engine.problem is not None:
+            raise engine.problem
+        if ending.error is not None:
+            if isinstance(ending.error, KeyboardInterrupt) or self._is_our_interrupt(ending.error):
+                raise KeyboardInterrupt
+            if (cause := _first(ending.error, NondeterminismError)) is not None:
+                raise cause
+        return engine
+
+    def _is_our_interrupt(self, error: BaseException) -> bool:
+        return bool(self.interrupt) and _first(error, KeyboardInterrupt) is not None
+
+    def stopped(self, states: int) -> str | None:
+        """Return why the search is to end now, or None; tell whoever wants to see the progress."""
+        settings = self.settings
+        if self._progress is not None and self.executions % 16 == 0:
+            self._progress(Progress(self.executions, states, self.steps, self.seconds))
+        if self.interrupt:
+            return "stopped by Ctrl-C"
+        if settings.executions is not None and self.executions >= settings.executions:
+            return f"stopped after executions={settings.executions:,}"
+        if settings.states is not None and states >= settings.states:
+            return f"stopped after states={settings.states:,}"
+        if settings.seconds is not None and self.seconds >= settings.seconds:
+            return f"stopped after seconds={settings.seconds:g}"
+        return None
+
+
+#: What is watched and forbidden holds for the whole process.
+_one_at_a_time = threading.Lock()
+
+
+def _refuse_inside() -> None:
+    try:
+        trio.lowlevel.current_root_task()
+    except RuntimeError:
+        return
+    raise ExploreUsageError(
+        "explore() cannot be called inside of a trio run, because it makes runs of its own; call "
+        "it from a sync function, or decorate the test with @explore()"
+    )
+
+
+def _first(error: BaseException, kind: type[Any]) -> BaseException | None:
+    """Return the first error of a kind in a group, or the error itself."""
+    if isinstance(error, kind):
+        return cast(BaseException, error)
+    if isinstance(error, BaseExceptionGroup):
+        for one in error.exceptions:
+            if (found := _first(one, kind)) is not None:
+                return found
+    return None

@@ -1,0 +1,172 @@
+"""Looking into objects of built-in kinds: containers, functions, suspended coroutines."""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import types
+from typing import Any
+
+from structsync._core.monitors.monitor import MonitorCore
+from structsync.testing._execution import module_globals
+
+from .identity import KEPT, UNSET, Expanded, Expander, name_of, number_of
+
+
+def identity(thing: Any) -> Expanded:
+    return number_of(thing), []
+
+
+def sequence(thing: Any) -> Expanded:
+    return type(thing).__name__, list(thing)
+
+
+def deque(thing: Any) -> Expanded:
+    return ("deque", thing.maxlen), list(thing)
+
+
+def mapping(thing: Any) -> Expanded:
+    return type(thing).__name__, [part for pair in thing.items() for part in pair]
+
+
+def variable(thing: Any) -> Expanded:
+    try:
+        default = _NO_CONTEXT.run(thing.get)
+    except LookupError:
+        default = UNSET
+    return ("context variable", thing.name), [default]
+
+
+_NO_CONTEXT = contextvars.Context()
+
+
+def constant(thing: Any) -> Expanded:
+    return name_of(type(thing)), []
+
+
+def octets(thing: Any) -> Expanded:
+    return (type(thing).__name__, bytes(thing)), []
+
+
+def text(thing: Any) -> Expanded:
+    return repr(thing), []
+
+
+def cell(thing: Any) -> Expanded:
+    try:
+        return "cell", [thing.cell_contents]
+    except ValueError:
+        return "empty cell", []
+
+
+def method(thing: Any) -> Expanded:
+    function = thing.__func__
+    if type(function) is types.FunctionType and is_plain(function):
+        return ("method", number_of(function.__code__)), [thing.__self__]
+    return "method", [function, thing.__self__]
+
+
+def builtin(thing: Any) -> Expanded:
+    owner = thing.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        return number_of(thing), []
+    return ("builtin", thing.__name__), [owner]
+
+
+def partial(thing: Any) -> Expanded:
+    return name_of(type(thing)), [thing.func, thing.args, thing.keywords, vars(thing)]
+
+
+def reference(thing: Any) -> Expanded:
+    return "reference", [thing()]
+
+
+def is_plain(function: types.FunctionType) -> bool:
+    """Return whether all that a function does is in its code."""
+    trusted = not module_globals.is_the_users(function.__module__)
+    return trusted and function.__closure__ is None and function.__defaults__ is None
+
+
+def function(thing: Any) -> Expanded:
+    if is_plain(thing) or thing.__code__ in KEPT:
+        return number_of(thing.__code__), []
+    children = [*(thing.__closure__ or ()), thing.__defaults__, thing.__kwdefaults__]
+    children += [vars(thing), *module_globals.data_of_code(thing.__code__, thing.__globals__)]
+    return number_of(thing.__code__), children
+
+
+def class_(thing: Any) -> Expanded:
+    if not module_globals.is_the_users(thing.__module__):
+        return name_of(thing), []
+    return name_of(thing), [*thing.__bases__, *module_globals.data_of_class(thing)]
+
+
+def suspended(code: str, frame: str, waits_for: str) -> Expander:
+    """Return the expander for coroutines and the like, whose attributes have these names."""
+
+    def expand(thing: Any) -> Expanded:
+        code_of, frame_of = getattr(thing, code), getattr(thing, frame)
+        if frame_of is None:
+            return ("over", number_of(code_of)), []
+        if (kept := KEPT.get(code_of)) is not None:
+            children = [frame_of.f_locals[name] for name in kept]
+            return (number_of(code_of), frame_of.f_lasti), children
+        # Before the local variables and the stack stand the function and its code.
+        referents = gc.get_referents(thing)
+        functions = (
+            type(one) is types.FunctionType and one.__code__ is code_of for one in referents
+        )
+        start = [*functions].index(True) + 2
+        # Up to Python 3.12 code that has not run often keeps what it sent on top of its stack.
+        sent = referents[-1] is None and getattr(thing, waits_for) is not None
+        children = referents[start : len(referents) - sent]
+        # The names tell which local variables have no value: they leave no gap among the rest.
+        head = (number_of(code_of), frame_of.f_lasti, tuple(sorted(frame_of.f_locals)))
+        children += module_globals.data_of_code(code_of, frame_of.f_globals)
+        return head, children
+
+    return expand
+
+
+def referents(thing: Any) -> Expanded:
+    return type(thing).__name__, gc.get_referents(thing)
+
+
+def cancelled(thing: Any) -> Expanded:
+    # Which task cancelled is text for people, with an address in it.
+    head = ("cancelled", getattr(thing, "source", None), getattr(thing, "reason", None))
+    return head, [thing.__context__]
+
+
+def accessor(thing: Any) -> Expanded:
+    return "property", [thing.fget, thing.fset, thing.fdel]
+
+
+def wrapper(thing: Any) -> Expanded:
+    return type(thing).__name__, [thing.__func__]
+
+
+def module(thing: Any) -> Expanded:
+    if not module_globals.is_the_users(thing.__name__):
+        return number_of(thing), []
+    return ("module", thing.__name__), module_globals.data_of_module(vars(thing))
+
+
+def arbiter(thing: Any) -> Expanded:
+    # Tickets only grow; what matters is the order in line, and the ranks relative to each other.
+    # The index into the line that a monitor keeps says nothing more: specs/monitor.py checks that
+    # it has exactly those in line, each in order, and nobody looks at the order of its entries.
+    left_out = {"line", "next_ticket", "policy"}
+    left_out |= {"lines"} if isinstance(thing, MonitorCore) else set()
+    own = {name: value for name, value in vars(thing).items() if name not in left_out}
+    line = list(thing.queue.values())
+    ranks = thing.policy.snapshot(thing.queue, thing.next_ticket)
+    return (name_of(type(thing)), tuple(own)), [*own.values(), line, thing.policy.name, ranks]
+
+
+def own_state(thing: Any) -> Expanded:
+    return name_of(type(thing)), [thing.__explore_state__()]
+
+
+def member(thing: Any) -> Expanded:
+    return (name_of(type(thing)), thing.name), [*vars(thing).values()]

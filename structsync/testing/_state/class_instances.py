@@ -1,0 +1,136 @@
+"""Looking into objects of classes: slots, attributes, inherited contents, or what pickle sees."""
+
+from __future__ import annotations
+
+import collections
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from structsync.testing._execution import module_globals
+
+from .identity import DERIVED, UNSET, Expanded, Expander, Opaque, name_of, number_of
+
+
+def exception(kind: type) -> Expander:
+    """Return the expander for a class of exceptions, some of which keep more than arguments."""
+    members = [member for _, member in _members(kind)]
+
+    def expand(thing: Any) -> Expanded:
+        children = [thing.args, thing.__cause__, thing.__context__, vars(thing)]
+        children += [_value(member, thing) for member in members]
+        return (name_of(kind), thing.__suppress_context__), children
+
+    return expand
+
+
+def _members(kind: type) -> list[tuple[str, Any]]:
+    """Return the slots of a class, those of C classes too."""
+    return [
+        (name, member)
+        for base in kind.__mro__
+        for name, member in vars(base).items()
+        if type(member) is types.MemberDescriptorType and name != "__weakref__"
+    ]
+
+
+def _value(member: Any, thing: Any) -> Any:
+    try:
+        return member.__get__(thing)
+    except AttributeError:
+        return UNSET
+
+
+def reduced(thing: Any) -> Expanded:
+    """Look into an object of a C type by what pickle would store."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python 3.14 takes pickling from itertools
+            state = thing.__reduce_ex__(4)
+    except Exception as error:
+        raise Opaque(name_of(type(thing))) from error
+    if isinstance(state, str):
+        if isinstance(thing, module_globals.CACHED) and module_globals.is_the_users(
+            thing.__module__
+        ):
+            raise Opaque(f"what functools.cache remembers for {state}()")
+        return number_of(thing), []
+    children = [
+        list(part) if place >= 3 and part is not None else part for place, part in enumerate(state)
+    ]
+    return name_of(type(thing)), [*children, getattr(thing, "__dict__", None)]
+
+
+def pickles_by_itself(kind: type) -> bool:
+    """Return whether code of the user decides what pickle sees of a class that hides state."""
+    methods = ("__reduce__", "__reduce_ex__", "__getstate__")
+    own = [one for one in kind.__mro__ if module_globals.is_the_users(one.__module__)]
+    return hides_state(kind) and any(name in vars(one) for one in own for name in methods)
+
+
+def hidden(thing: Any) -> Expanded:
+    raise Opaque(name_of(type(thing)))
+
+
+def instance(kind: type) -> Expander:
+    """Return the expander for a class written in Python: slots, attributes, inherited contents."""
+    left_out = frozenset().union(*(DERIVED.get(base, ()) for base in kind.__mro__))
+    slots = [(name, member) for name, member in _members(kind) if name not in left_out]
+    has_dict = kind.__dictoffset__ != 0
+    contents: Callable[[Any], list[Any]] | None = None
+    for base, look in CONTENTS.items():
+        if issubclass(kind, base):
+            contents = look
+    name = name_of(kind)
+    own = [kind] if module_globals.is_the_users(kind.__module__) else []
+
+    def expand(thing: Any) -> Expanded:
+        children: list[Any] = list(own)
+        for _, member in slots:
+            children.append(_value(member, thing))
+        keys: tuple[Any, ...] = ()
+        if has_dict:
+            attributes = vars(thing)
+            if left_out:
+                attributes = {key: one for key, one in attributes.items() if key not in left_out}
+            keys = tuple(attributes)
+            children += attributes.values()
+        if contents is not None:
+            children += contents(thing)
+        return (name, keys), children
+
+    return expand
+
+
+CONTENTS: dict[type, Callable[[Any], list[Any]]] = {
+    int: lambda thing: [int(thing)],
+    float: lambda thing: [float(thing)],
+    str: lambda thing: [str.__str__(thing)],
+    bytes: lambda thing: [bytes(thing)],
+    tuple: lambda thing: list(tuple.__iter__(thing)),
+    list: lambda thing: list(list.__iter__(thing)),
+    complex: lambda thing: [complex(thing)],
+    collections.deque: lambda thing: [thing.maxlen, *collections.deque.__iter__(thing)],
+    dict: lambda thing: [part for pair in dict.items(thing) for part in pair],
+    set: lambda thing: [frozenset(thing)],
+    frozenset: lambda thing: [frozenset(thing)],
+}
+
+
+def hides_state(kind: type) -> bool:
+    """Return whether objects of this type are larger than what can be seen of them."""
+    slots = sum(
+        type(member) is types.MemberDescriptorType
+        for base in kind.__mro__
+        for member in vars(base).values()
+        if not base.__flags__ & IMMUTABLE
+    )
+    known = max((base.__basicsize__ for base in CONTENTS if issubclass(kind, base)), default=0)
+    known = max(known, object.__basicsize__)
+    inside = (kind.__dictoffset__ > 0) + (kind.__weakrefoffset__ > 0)
+    return kind.__basicsize__ > known + 8 * (slots + inside)
+
+
+#: Py_TPFLAGS_IMMUTABLETYPE: a class that no Python code has defined.
+IMMUTABLE = 1 << 8

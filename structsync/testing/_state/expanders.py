@@ -1,0 +1,150 @@
+"""What is inside of an object, for the fingerprint: a head that is compared and children to walk.
+
+Each kind of object has an expander, chosen once by its type. What no expander can see into raises
+:exc:`Opaque`.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextvars
+import enum
+import functools
+import itertools
+import logging
+import re
+import types
+import weakref
+from typing import Any
+
+import trio
+
+from structsync._core.queue.arbiter import Arbiter
+
+from . import builtin_types, class_instances
+from .identity import UNSET, Expanded, Expander, is_local
+from .identity import Opaque as Opaque
+from .identity import name_of as name_of
+from .identity import number_of as number_of
+
+
+def SET(thing: Any) -> Expanded:  # noqa: N802 - a constant: compared with, never called
+    """Stand for sets, whose order is nobody's."""
+    raise AssertionError
+
+
+#: The expander of each type that has been met.
+EXPANDERS: dict[type, Expander] = {}
+_local: dict[type, Expander] = {}
+
+
+def expander(kind: type) -> Expander:
+    """Return what looks into objects of this type."""
+    found = EXPANDERS.get(kind) or _local.get(kind)
+    if found is None:
+        table = _local if is_local(kind) else EXPANDERS
+        found = table[kind] = _choose(kind)
+    return found
+
+
+def start_over() -> None:
+    """Forget the classes of the last execution."""
+    _local.clear()
+
+
+def changed_context(context: contextvars.Context, base: contextvars.Context) -> list[Any]:
+    """Return the context variables that the program itself has set, with their values."""
+    return [
+        part
+        for variable, value in context.items()
+        if base.get(variable, UNSET) is not value
+        for part in (variable, value)
+    ]
+
+
+_KINDS: dict[type, Expander] = {
+    tuple: builtin_types.sequence,
+    list: builtin_types.sequence,
+    collections.deque: builtin_types.deque,
+    dict: builtin_types.mapping,
+    collections.OrderedDict: builtin_types.mapping,
+    types.MappingProxyType: builtin_types.mapping,
+    set: SET,
+    frozenset: SET,
+    bytes: builtin_types.octets,
+    bytearray: builtin_types.octets,
+    range: builtin_types.text,
+    slice: builtin_types.text,
+    itertools.count: builtin_types.text,
+    contextvars.ContextVar: builtin_types.variable,
+    property: builtin_types.accessor,
+    staticmethod: builtin_types.wrapper,
+    classmethod: builtin_types.wrapper,
+    types.ModuleType: builtin_types.module,
+    object: builtin_types.constant,
+    types.CellType: builtin_types.cell,
+    types.MethodType: builtin_types.method,
+    types.BuiltinMethodType: builtin_types.builtin,
+    types.FunctionType: builtin_types.function,
+    functools.partial: builtin_types.partial,
+    weakref.ref: builtin_types.reference,
+    type: builtin_types.class_,
+    trio.Cancelled: builtin_types.cancelled,
+    types.CoroutineType: builtin_types.suspended("cr_code", "cr_frame", "cr_await"),
+    types.GeneratorType: builtin_types.suspended("gi_code", "gi_frame", "gi_yieldfrom"),
+    types.AsyncGeneratorType: builtin_types.suspended("ag_code", "ag_frame", "ag_await"),
+    types.TracebackType: lambda thing: ("traceback", []),
+}
+_BY_IDENTITY: tuple[type, ...] = (
+    types.CodeType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.MethodDescriptorType,
+    types.MethodWrapperType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    types.EllipsisType,
+    types.NotImplementedType,
+    logging.Logger,
+    re.Pattern,
+)
+#: Types of which each execution has one object, which says nothing about its state.
+CONSTANT: set[type] = set()
+#: Objects by which async functions and async generators wait for each other.
+_AWAITABLES = frozenset(
+    {"coroutine_wrapper", "async_generator_asend", "async_generator_athrow", "anext_awaitable"}
+)
+
+
+def _choose(kind: type) -> Expander:
+    if (found := _KINDS.get(kind)) is not None:
+        return found
+    if kind in CONSTANT:
+        return builtin_types.constant
+    if issubclass(kind, _BY_IDENTITY):
+        return builtin_types.identity
+    if issubclass(kind, type):
+        return builtin_types.class_
+    if hasattr(kind, "__explore_state__"):
+        return builtin_types.own_state
+    if issubclass(kind, Arbiter):
+        return builtin_types.arbiter
+    if issubclass(kind, enum.Enum):
+        return builtin_types.member
+    if issubclass(kind, BaseException):
+        return class_instances.exception(kind)
+    if issubclass(kind, weakref.ref):
+        return builtin_types.reference
+    return builtin_types.referents if kind.__name__ in _AWAITABLES else _choose_by_state(kind)
+
+
+def _choose_by_state(kind: type) -> Expander:
+    if issubclass(kind, weakref.finalize) or class_instances.pickles_by_itself(kind):
+        return class_instances.hidden
+    if (
+        kind.__flags__ & class_instances.IMMUTABLE
+        or kind.__module__ == "itertools"
+        or class_instances.hides_state(kind)
+    ):
+        return class_instances.reduced
+    return class_instances.instance(kind)

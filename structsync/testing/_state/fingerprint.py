@@ -1,0 +1,249 @@
+"""The state of a running test as a few bytes: equal for two states only if all that follows is.
+
+A state is everything that a task could still look at: the frames of its coroutine with the values
+on their stacks, and every object that can be reached from there. It is walked from the tasks on and
+written down as a list of marks and plain values from which the graph of objects could be rebuilt;
+an object that was met before is written as its number. So addresses do not matter, and neither do
+names, where ``symmetry`` is asked for: tasks are then numbered as they are met.
+
+An object whose inside cannot be seen raises :exc:`Opaque`: states are never merged on a guess.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from trio.lowlevel import Task
+
+from structsync.testing._execution import frames
+from structsync.testing._execution.determinism import ticket_was_read
+from structsync.testing._execution.names import MAIN
+
+from . import expanders
+from .expanders import Opaque as Opaque
+
+if TYPE_CHECKING:
+    from structsync.testing._execution.engine import Engine
+
+# Marks are bytes, and nothing else is, so they cannot be taken for values.
+_AGAIN, _TASK, _SET, _END, _OBJECT, _GHOST = b"again", b"task", b"set", b"end", b"object", b"ghost"
+
+_expanders = expanders.EXPANDERS
+
+#: A plain value is written as it is. bytes are not in it, because marks are bytes.
+_PLAIN = frozenset({int, str, float, bool, type(None), complex})
+
+
+class Fingerprinter:
+    """Writes down the states of one test."""
+
+    def __init__(self, *, symmetry: bool, exact: bool) -> None:
+        self._symmetry = symmetry
+        self._exact = exact
+
+    def __call__(self, engine: Engine) -> bytes:
+        """Return the fingerprint of the state between two steps.
+
+        Raises:
+          Opaque: a task can reach an object whose inside cannot be seen; or the program has read
+              the ticket of a request, which is not written down because tickets only grow.
+        """
+        refuse_tickets()
+        walk = _Walk(engine, self._symmetry)
+        try:
+            data = marshal.dumps(walk.state(), 2)
+        except Opaque:
+            raise
+        except Exception as error:
+            # An object of the user that does not let itself be looked at, like a lazy proxy.
+            raise Opaque(f"an object that raises {type(error).__name__}: {error}") from error
+        return data if self._exact else blake2b(data, digest_size=16).digest()
+
+
+def refuse_tickets() -> None:
+    """Raise Opaque if states may have been taken for equal that a ticket tells apart."""
+    if ticket_was_read():
+        raise Opaque("the ticket of a request, which the program has read")
+
+
+class _Walk:
+    """One walk through everything that the tasks can reach."""
+
+    def __init__(self, engine: Engine, symmetry: bool) -> None:
+        self.engine = engine
+        self.symmetry = symmetry
+        self.out: list[Any] = []
+        self.numbers: dict[int, int] = {}
+        self.kept: list[Any] = []
+        """What was made for the walk: an address must not be used twice while it lasts."""
+        self.met: dict[Task, int] = {}
+        self.queue: list[Task] = []
+        self.sets: list[Any] = []
+        self.ghosts = engine.handle._ghosts
+
+    def state(self) -> list[Any]:
+        """Return all that matters of the state."""
+        engine = self.engine
+        names = engine.names.of
+        live = [task for task in names if engine.is_alive(task)]
+        self.out += [engine.clock.now, len(live)]
+        if not self.symmetry:
+            for task in live:
+                self.content(task)
+        else:
+            self.meet(live[0])
+            self._drain_queue()
+            rest = [task for task in live if task not in self.met]
+            for task in self._ordered(rest):
+                if task not in self.met:
+                    self.meet(task)
+                    self._drain_queue()
+        self.walk([engine.handle.__explore_state__(), engine.run_variables()])
+        self._drain_queue()
+        self._write_sets()
+        return self.out
+
+    def _drain_queue(self) -> None:
+        while self.queue:
+            task = self.queue.pop(0)
+            if self.engine.is_alive(task):
+                self.content(task)
+
+    def meet(self, task: Task) -> int:
+        """Return the number of a task, which it gets the first time."""
+        number = self.met.get(task)
+        if number is None:
+            number = self.met[task] = len(self.met)
+            self.queue.append(task)
+        return number
+
+    def content(self, task: Task) -> None:
+        """Write down what a task is about to do."""
+        engine = self.engine
+        runnable = task in engine.pool
+        label = engine.names.of[task] if not self.symmetry else self.meet(task)
+        self.out += [_TASK, label, task.name, runnable, task in engine.batch]
+        parts = [engine.coroutine_of(task), engine.extra_of(task), task.custom_sleep_data]
+        if engine.names.of[task] != MAIN:
+            parts.append(task.parent_nursery)
+        if runnable:
+            parts.append(engine.pending_of(task))
+        if guard := engine.guard_of(task):
+            parts.append(guard.cancel_called)
+        parts += expanders.changed_context(task.context, engine.context)
+        self.walk(parts)
+        self.out.append(_END)
+
+    def _ordered(self, tasks: list[Task]) -> Iterable[Task]:
+        """Return tasks that nobody refers to, sorted by what they are about to do.
+
+        Where they stand tells most apart; only where that is equal is more looked at.
+        """
+        if len(tasks) < 2:
+            return tasks
+        places: dict[bytes, list[Task]] = {}
+        for task in tasks:
+            places.setdefault(self._place_in_code(task), []).append(task)
+        return [
+            task
+            for _, alike in sorted(places.items())
+            for task in (sorted(alike, key=self._signature) if len(alike) > 1 else alike)
+        ]
+
+    def _place_in_code(self, task: Task) -> bytes:
+        found = frames.frames_of(self.engine.coroutine_of(task))
+        places = [(expanders.number_of(one.f_code), one.f_lasti) for one in found]
+        return marshal.dumps([task in self.engine.pool, *places], 2)
+
+    def _signature(self, task: Task) -> bytes:
+        """Return what a task is about to do, as far as it can be said without numbers."""
+        before = self.out, self.numbers, self.met, self.queue, self.sets
+        self.out, self.numbers, self.met = [], dict(self.numbers), dict(self.met)
+        self.queue, self.sets = [], []
+        try:
+            self.content(task)
+            return marshal.dumps(self.out, 2)
+        finally:
+            self.out, self.numbers, self.met, self.queue, self.sets = before
+
+    def walk(self, parts: list[Any]) -> None:
+        """Write down objects and everything that can be reached from them."""
+        out, numbers, ghosts, kept = self.out, self.numbers, self.ghosts, self.kept
+        kept.append(parts)
+        stack = parts[::-1]
+        while stack:
+            thing = stack.pop()
+            kind = type(thing)
+            if kind in _PLAIN:
+                out.append(thing)
+                continue
+            if kind is Task:
+                out.append(_TASK)
+                self._refer(thing)
+                continue
+            address = id(thing)
+            number = numbers.get(address)
+            if number is not None:
+                out += (_AGAIN, number)
+                continue
+            if address in ghosts:
+                out.append(_GHOST)
+                continue
+            numbers[address] = len(numbers)
+            expand = _expanders.get(kind) or expanders.expander(kind)
+            if expand is expanders.SET:
+                self._meet_set(thing)
+                continue
+            head, children = expand(thing)
+            out += (_OBJECT, head, len(children))
+            if children:
+                kept.append(children)
+                stack += children[::-1]
+
+    def _refer(self, task: Task) -> None:
+        name = self.engine.names.of.get(task)
+        if name is None:  # of trio itself: there is one of each, and it is always the same
+            self.out.append(task.name)
+            return
+        label = self.meet(task) if self.symmetry else name
+        self.out += [label, task.name, self.engine.is_alive(task)]
+
+    def _meet_set(self, thing: Any) -> None:
+        """Write a set of plain values at once; others last, when their items have numbers."""
+        self.out += [_SET, type(thing).__qualname__, len(thing)]
+        if all(type(one) in _PLAIN for one in thing):
+            self.out += sorted(thing, key=lambda one: (type(one).__name__, repr(one)))
+        else:
+            self.out.append(_END)
+            self.sets.append(thing)
+
+    def _write_sets(self) -> None:
+        for thing in self.sets:  # walking an item may add another set
+            self.out.append(_SET)
+            items = list(thing)
+            self.kept.append(items)
+            self.walk(sorted(items, key=self._place))
+            self._drain_queue()
+
+    def _place(self, item: Any) -> tuple[int, int, bytes]:
+        if isinstance(item, Task):
+            return 0, self.meet(item), b""
+        if type(item) in _PLAIN:
+            return 1, 0, f"{type(item).__name__} {item!r}".encode()
+        number = self.numbers.get(id(item))
+        if number is not None:
+            return 2, number, b""
+        return 3, 0, self._alone(item)
+
+    def _alone(self, item: Any) -> bytes:
+        before = self.out, self.numbers, self.met, self.queue, self.sets
+        self.out, self.numbers, self.met = [], dict(self.numbers), dict(self.met)
+        self.queue, self.sets = [], []
+        try:
+            self.walk([item])
+            return marshal.dumps(self.out, 2)
+        finally:
+            self.out, self.numbers, self.met, self.queue, self.sets = before

@@ -1,0 +1,1 @@
+"""State machines of Hypothesis whose rules run as tasks under the explorer."""

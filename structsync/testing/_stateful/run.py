@@ -1,0 +1,340 @@
+"""The run in which the rules of a machine live, and the choices that are drawn for it."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import sys
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import outcome
+import trio
+from hypothesis import note
+from trio.lowlevel import Abort, current_task
+
+from structsync.testing._execution.determinism import controlled
+from structsync.testing._execution.execution import Ending
+from structsync.testing._execution.schedule import Choice
+from structsync.testing._search import engine_choice
+from structsync.testing._search.choosers import UNLIMITED
+from structsync.testing._settings import Settings
+
+from . import stepping
+from .rule_task import MachineFailed, RuleTask, alone, is_cancelled
+
+#: What can happen after a rule, the simplest first, and each as often as it is to be drawn. It is
+#: drawn again and again, until "rest" (all run, first in, first out, until nothing can run; "all" does
+#: the same and is not the last), "leave" (all stay where they are) or "end" (of the program). One small
+#: number for each: so Hypothesis, which shrinks an example by leaving out up to five of its numbers in
+#: a row, can leave out an action, or a whole rule.
+_ACTIONS = (
+    *[("rest", 0)] * 8,
+    *[("run", 0)] * 12,
+    *[("all", 0)] * 4,
+    *[("run", 1)] * 4,
+    *[("run", 2)] * 2,
+    ("run", 3),
+    *[("leave", 0)] * 3,
+    *[("cancel", which) for which in range(3)] * 3,
+    *[("cancel", which) for which in range(3, 6)],
+    *[("clock", 0)] * 3,
+    # Hypothesis itself ends a program at a bound, and cannot shrink it then: without one rule it would
+    # go on to another one. What fails in teardown would stay as long as it was found.
+    ("end", 0),
+)
+
+
+class LiveRun:
+    """An execution that begins with the first rule and ends after ``teardown``."""
+
+    def __init__(self, asked: Settings) -> None:
+        self.schedule: Random | None = None
+        self.exploring = False
+        """Whether choices are drawn, which they are from the first rule on."""
+        self.ending = False
+        """Whether this is ``teardown``."""
+        self.closed = False
+        """Whether it has been."""
+        self._asked = asked
+        self._teller = stepping.Teller()
+        self._engine: stepping.Stepping | None = None
+        self._around = contextlib.ExitStack()
+        self._tasks: list[RuleTask] = []
+        self._cancels_left = asked.cancels
+        self._steps = 0
+        self._check: Callable[[], None] = lambda: None
+        self._error: BaseException | None = None
+        self._failing = False
+        self._settling = False
+        # What is being handled when the example begins is not a failure of the example.
+        self._handled = sys.exception()
+
+    # Rules.
+
+    @property
+    def engine(self) -> stepping.Stepping:
+        """The execution; it begins with the first question for it."""
+        if self._engine is None:
+            self._around.enter_context(controlled())
+            self._around.enter_context(engine_choice.same_order_in_sets())
+            engine_choice.start_over()
+            asked = replace(self._asked, cancels=0, max_steps=UNLIMITED)
+            self._engine = stepping.kind()(asked, self._teller)
+            self._engine.start()
+        return self._engine
+
+    @property
+    def nursery(self) -> trio.Nursery:
+        """The nursery of all rules."""
+        if self._engine is None:
+            raise RuntimeError("the machine has no nursery before its first rule")
+        return self._engine.nursery
+
+    def perform(self, call: Callable[[], Any], name: str) -> tuple[RuleTask | None, Any]:
+        """Call a rule in the main task; if it is async, start it."""
+        task = None
+
+        async def order() -> object:
+            nonlocal task
+            result = call()
+            if inspect.iscoroutine(result):
+                task = self.spawn(result, name)
+                return None
+            return result
+
+        self.engine.order(order)
+        if self.engine.answer is None:
+            self._look()  # the run has broken down
+            raise AssertionError
+        result = self.engine.answer.unwrap()
+        self._look()
+        return task, result
+
+    def spawn(self, body: Coroutine[Any, Any, object], name: str) -> RuleTask:
+        """Start a rule as a task."""
+        task = RuleTask()
+        self.nursery.start_soon(self._run, task, body, name=name)
+        task.name = next(reversed(self.engine.names.tasks))
+        self._tasks.append(task)
+        return task
+
+    async def _run(self, task: RuleTask, body: Coroutine[Any, Any, object]) -> None:
+        try:
+            with task.scope:
+                task.value = await body
+        except BaseException as error:
+            if is_cancelled(error):
+                raise
+            # Raised where Hypothesis sees it, as it is and not within a group.
+            self._error = self._error or error
+        finally:
+            task.done = True
+            if self._settling and not self._unfinished():
+                self._settling = False
+                trio.lowlevel.reschedule(self.engine.main_task)
+
+    def finish(self, task: RuleTask) -> bool:
+        """Run what can run until a rule has ended; return False if it waits for ever."""
+        return self._until(lambda: task.done)
+
+    def _unfinished(self) -> list[RuleTask]:
+        return [task for task in self._tasks if not task.done]
+
+    def places(self, tasks: Sequence[RuleTask]) -> str:
+        """Return where rules stand, in words."""
+        return ", ".join(f"{task.name} {self._place(task)}" for task in tasks)
+
+    def _place(self, task: RuleTask) -> str:
+        return stepping.whereabouts(self.engine, self.engine.names.tasks[task.name])
+
+    # The schedule.
+
+    def between_rules(self, check: Callable[[], None]) -> bool:
+        """Run tasks, as drawn, and check after each step; return whether the program is to end."""
+        self._check = check
+        if not self.exploring:
+            return False
+        while True:
+            kind, which = self._drawn()
+            if kind == "run":
+                self._run_one(which)
+            elif kind == "cancel":
+                self._cancel_one(which)
+            elif kind == "clock":
+                for choice in self._clock():
+                    self._step(choice)
+            else:
+                while kind in ("all", "rest") and (runs := self._runs()):
+                    self._step(runs[0])
+                if kind != "all":
+                    return kind == "end"
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether no task can run."""
+        return self._engine is None or not self._runs()
+
+    def _runs(self) -> list[Choice]:
+        return [one for one in self.engine.options if one.kind == "run"]
+
+    def _clock(self) -> list[Choice]:
+        return [one for one in self.engine.options if one.kind == "clock"]
+
+    def _drawn(self) -> tuple[str, int]:
+        if not self.exploring or self.schedule is None:
+            return _ACTIONS[0]
+        return _ACTIONS[self.schedule.randrange(len(_ACTIONS))]
+
+    def _run_one(self, which: int) -> None:
+        runs = self._runs()
+        if which < len(runs):
+            self._step(runs[which])
+
+    def _cancel_one(self, which: int) -> None:
+        # The youngest first, so that a number means the same without an older one.
+        tasks = [task for task in reversed(self._unfinished()) if not task.cancelled]
+        if self._cancels_left and which < len(tasks):
+            task = tasks[which]
+            self._cancels_left -= 1
+            self._teller.lines.append(f"#      cancel {task.name}, which {self._place(task)}")
+            self.engine.inside(task.cancel)
+            self._look()
+
+    def _until(self, reached: Callable[[], bool]) -> bool:
+        """Run what can run, and let time pass if nothing can; return False if that does not help."""
+        kind = "run"
+        while not reached():
+            options = self._runs() or self._clock()
+            if not options:
+                return False
+            if kind != "rest":
+                kind, which = self._drawn()
+                if kind == "run":
+                    self._run_one(which)
+            else:
+                self._step(options[0])
+        return True
+
+    def _step(self, choice: Choice) -> None:
+        self._steps += 1
+        self.engine.step(choice)
+        self._look()
+
+    def _look(self) -> None:
+        """Raise what has gone wrong in the last step."""
+        if self._steps > self._asked.max_steps:
+            self._asked = replace(self._asked, max_steps=2 * self._steps)  # for the end
+            raise MachineFailed(f"there was no end after {self._steps - 1} steps")
+        if self._failing:
+            return
+        if self.exploring:
+            self.tell()
+        if self._error is not None:
+            raise self._error
+        engine = self.engine
+        if engine.broken and not self.ending:
+            self._crash()
+        if engine.violation:
+            raise MachineFailed(engine.violation)
+        if engine.ending is not None and engine.ending.failed:
+            raise alone(engine.ending.error) or MachineFailed(engine.ending.message)
+        if self.exploring and not self.ending:
+            self._check()
+
+    def _crash(self) -> None:
+        """Let everything end after an error in the nursery."""
+        self._failing = True
+        self.exploring = False
+        self._until(lambda: self.engine.over)
+        self._failing = False
+        if self.engine.ending is None or not self.engine.ending.failed:
+            raise MachineFailed("the machine's nursery was cancelled; it is needed until the end")
+
+    def tell(self) -> None:
+        """Print the latest steps, if this is what the user will see of the example."""
+        for line in self._teller.lines:
+            note(line)
+        self._teller.lines.clear()
+
+    # The end.
+
+    async def settle(self) -> None:
+        """Wait until all rules have ended; for ``teardown``, in the main task."""
+        if not self.ending or current_task() is not self.engine.main_task:
+            raise RuntimeError("settle() belongs into teardown(): it waits for all rules")
+        if self._unfinished():
+            self._settling = True
+            await trio.lowlevel.wait_task_rescheduled(self._stop_settling)
+
+    def _stop_settling(self, _: object) -> Abort:
+        self._settling = False
+        return Abort.SUCCEEDED
+
+    def _give_up_settling(self) -> None:
+        stuck = MachineFailed(f"waits for ever: {self.places(self._unfinished())}")
+        trio.lowlevel.reschedule(self.engine.main_task, outcome.Error(stuck))
+
+    def end(self, teardown: Callable[[], Any]) -> None:
+        """Tear down, cancel what is unfinished, and see it end."""
+        self.ending = True
+        error = sys.exception() if sys.exception() is not self._handled else None
+        # Without any rule nothing may be there to tear down, and that is no failure.
+        self._failing = error is not None or self._engine is None
+        self.exploring &= not self._failing  # nothing can be drawn any more
+        try:
+            self._tear_down(teardown)
+            if not self._failing:
+                self._cancel_the_rest()
+        except Exception as another:
+            if not self._failing:
+                raise
+            # The first failure is the one to shrink.
+            if error is not None and not isinstance(another, MachineFailed):
+                error.add_note(f"teardown() has failed too: {another!r}")
+        finally:
+            self.closed = True
+            self._close()
+
+    def _tear_down(self, teardown: Callable[[], Any]) -> None:
+        async def order() -> None:
+            result = teardown()
+            if inspect.isawaitable(result):
+                await result
+
+        engine = self.engine
+        if engine.broken:
+            self._until(lambda: engine.over)
+        if engine.over:  # gone with an error in the nursery
+            with contextlib.suppress(StopIteration), contextlib.closing(order()) as body:
+                body.send(None)
+            return
+        engine.order(order)
+        self._look()
+        while not self._until(lambda: engine.answer is not None):
+            if not self._settling:
+                where = stepping.whereabouts(engine, engine.main_task)
+                raise MachineFailed(f"teardown() waits for ever: it {where}")
+            self._settling = False
+            engine.inside(self._give_up_settling)
+        assert engine.answer is not None
+        engine.answer.unwrap()
+
+    def _cancel_the_rest(self) -> None:
+        engine = self.engine
+        engine.order(None)
+        self._look()
+        if not self._until(lambda: engine.over):
+            places = self.places(self._unfinished()) or "a task that is no rule"
+            raise MachineFailed(f"cancelled, but does not end: {places}")
+
+    def _close(self) -> None:
+        engine = self._engine
+        with self._around:
+            if engine is not None:
+                if not engine.over:
+                    engine.inside(lambda: engine.end(Ending("cut")))
+                engine.close()
+        self.tell()

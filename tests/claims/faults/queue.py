@@ -1,0 +1,87 @@
+"""Lost wakeups, barging, double ends: each refuted by a claim about the queue."""
+
+from __future__ import annotations
+
+from structsync import Status
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.policy import Eligible
+from structsync._core.queue.request import Request
+
+from ._planting import Ended, Fault, fault, grant
+
+
+@fault(
+    SemaphoreCore,
+    "release",
+    refuted_by="queue.a_release_grants_from_the_head_until_one_does_not_fit",
+)
+def a_release_wakes_only_one(core: SemaphoreCore, claim: int) -> Ended:
+    core.give_back(claim)
+    return [grant(core, one) for one in core.waiting()[:1] if core.admits(one.claim)]
+
+
+@fault(SemaphoreCore, "withdraw", refuted_by="queue.a_withdrawal_lets_in_those_behind")
+def a_withdrawal_wakes_nobody(core: SemaphoreCore, request: Request[int]) -> Ended | None:
+    if not core.leave(request):
+        return None
+    request.status = Status.WITHDRAWN
+    return []
+
+
+@fault(SemaphoreCore, "withdraw", refuted_by="queue.a_withdrawal_behind_the_head_lets_nobody_in")
+def a_withdrawal_gives_back_what_it_never_had(
+    core: SemaphoreCore, request: Request[int]
+) -> Ended | None:
+    if not core.leave(request):
+        return None
+    request.status = Status.WITHDRAWN
+    return core.release(request.claim)
+
+
+@fault(SemaphoreCore, "withdraw", refuted_by="queue.an_ended_request_cannot_be_withdrawn")
+def a_granted_request_is_withdrawn(core: SemaphoreCore, request: Request[int]) -> Ended | None:
+    core.leave(request)
+    request.status = Status.WITHDRAWN
+    return core.settle()
+
+
+@fault(SemaphoreCore, "admissible", refuted_by="queue.a_newcomer_is_granted_only_if_nobody_waits")
+def a_newcomer_barges(core: SemaphoreCore, claim: int, priority: int = 0) -> bool:
+    return core.cause is None and core.admits(claim)
+
+
+@fault(SemaphoreCore, "resize", refuted_by="queue.a_resize_leaves_nobody_waiting_who_fits")
+def a_growth_wakes_nobody(core: SemaphoreCore, max_value: int) -> Ended:
+    assert core.max_value is not None
+    core.value += max_value - core.max_value
+    core.max_value = max_value
+    return []
+
+
+@fault(
+    SemaphoreCore,
+    "end",
+    refuted_by="queue.closing_breaks_everybody_in_queue_and_takes_nothing",
+)
+def closing_reaches_the_head_alone(core: SemaphoreCore, cause: str) -> Ended:
+    core.cause = cause
+    ended = core.waiting()[:1]
+    for request in ended:
+        core._break(request, cause)
+    return ended
+
+
+@fault(SemaphoreCore, "end", refuted_by="queue.a_closed_queue_stays_closed_for_the_first_reason")
+def the_last_reason_counts(core: SemaphoreCore, cause: str) -> Ended:
+    core.cause = cause
+    return []
+
+
+@fault(SemaphoreCore, "admissible", refuted_by="queue.nothing_is_granted_after_closing")
+def a_closed_semaphore_still_grants(core: SemaphoreCore, claim: int, priority: int = 0) -> bool:
+    return not core.queue and core.admits(claim)
+
+
+the_head_blocks_although_it_may_be_passed = Fault(
+    Eligible, "head_blocks", True, "queue.eligible_grants_whoever_fits_oldest_first"
+)

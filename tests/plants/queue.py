@@ -1,0 +1,119 @@
+"""Faults to plant in the queue discipline and in the shell, which all primitives share.
+
+Each file of this folder has those of one primitive; the tests of schedules and the stateful ones must find them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
+
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.policy import Fifo
+from structsync._core.queue.request import GRANTED, WITHDRAWN, Request
+from structsync._runtime import parking, parking_together
+
+PARKING = (parking, parking_together)
+
+
+def without_settling(resize: Callable[..., Any]) -> Callable[..., list[Request[Any]]]:
+    def changed(self: Any, total: Any) -> list[Request[Any]]:
+        settle = self.settle
+        self.settle = list
+        try:
+            resize(self, total)
+        finally:
+            self.settle = settle
+            del self.settle
+        return []
+
+    return changed
+
+
+def a_withdrawal_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
+        if not self.leave(request):
+            return None
+        request.status = WITHDRAWN
+        return []
+
+    patch.setattr(Arbiter, "withdraw", withdraw)
+
+
+def a_release_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def release(self: Arbiter[Any], claim: Any) -> list[Request[Any]]:
+        self.give_back(claim)
+        return []
+
+    patch.setattr(Arbiter, "release", release)
+
+
+def those_let_in_are_not_woken(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(parking, "reschedule", lambda *_: None)
+
+
+def a_cancelled_acquire_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
+    def abort(primitive: Any, request: Request[Any], *_: object) -> Abort:
+        request.parked = False
+        return Abort.SUCCEEDED
+
+    patch.setattr(parking, "abort", abort)
+
+
+def a_cancellation_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
+    """After the take comes a checkpoint that can be cancelled, and nobody gives back."""
+    for module in PARKING:
+        patch.setattr(module, "cancel_shielded_checkpoint", checkpoint)
+
+
+def others_run_between_the_look_and_the_take(patch: pytest.MonkeyPatch) -> None:
+    for module in PARKING:
+        patch.setattr(module, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
+
+
+def newcomers_barge(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Fifo, "may_pass", lambda self, queue, ticket, priority: True)
+
+
+def the_last_in_queue_is_served_first(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Fifo, "candidates", staticmethod(lambda queue: reversed(queue.values())))
+
+
+def closing_forgets_those_in_queue(patch: pytest.MonkeyPatch) -> None:
+    def end(self: Arbiter[Any], cause: str) -> list[Request[Any]]:
+        self.cause = cause
+        return []
+
+    patch.setattr(Arbiter, "end", end)
+
+
+def a_closed_primitive_still_grants(patch: pytest.MonkeyPatch) -> None:
+    def admissible(self: Arbiter[Any], claim: Any, priority: int = 0) -> bool:
+        return not self.queue and self.admits(claim)
+
+    patch.setattr(Arbiter, "admissible", admissible)
+
+
+def overtaking_does_not_age(patch: pytest.MonkeyPatch) -> None:
+    """Whoever is admitted at once does not count as an arrival."""
+    patch.setattr(Arbiter, "take", lambda self, claim: self.admit(claim))
+
+
+def withdrawing_an_ended_request_gives_back(patch: pytest.MonkeyPatch) -> None:
+    intact = Arbiter.withdraw
+
+    def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
+        if request.status is GRANTED:
+            request.status = WITHDRAWN
+            return []
+        return intact(self, request)
+
+    patch.setattr(Arbiter, "withdraw", withdraw)
+
+
+def an_acquire_that_need_not_wait_ignores_a_cancellation(patch: pytest.MonkeyPatch) -> None:
+    for module in (parking, parking_together):
+        patch.setattr(module, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
