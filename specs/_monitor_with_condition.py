@@ -83,13 +83,13 @@ class StageSpec(Spec):
         return self.places[TASKS.index(who)]
 
     def queue(self) -> list[str]:
-        return [request.waiter for request in self.core.monitor.queue.values()]
+        return [request.waiter for request in self.core.monitor.queue]
 
     def urgent(self) -> list[str]:
         return [request.waiter for request in self.core.monitor.urgent]
 
     def waiters(self) -> list[str]:
-        return [request.waiter for request in self.core.condition.queue.values()]
+        return [request.waiter for request in self.core.condition.queue]
 
     def granted(self) -> list[str]:
         return [one.waiter for one in self.ended if one.status is Status.GRANTED]

@@ -54,17 +54,17 @@ class Lines:
     # ==== Views ====
 
     def request_of(self, who: str, at: int) -> Request[Any]:
-        return next(one for one in self.arbiters[at].queue.values() if one.waiter == who)
+        return next(one for one in self.arbiters[at].queue if one.waiter == who)
 
     def queue(self, at: int) -> list[str]:
         """Return who waits in a queue, in the order of arrival."""
-        return [one.waiter for one in self.arbiters[at].queue.values()]
+        return [one.waiter for one in self.arbiters[at].queue]
 
     def snapshot(self) -> tuple[Any, ...]:
         groups = {
             one.waiter: (one.group.every, self._places(one.group))
             for arbiter in self.arbiters
-            for one in arbiter.queue.values()
+            for one in arbiter.queue
             if isinstance(one, Member)
         }
         queues = tuple([one.snapshot() for one in self.arbiters])

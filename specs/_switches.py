@@ -114,10 +114,10 @@ class Switches:
     # ==== Views ====
 
     def queue(self, at: int) -> list[str]:
-        return [one.waiter for one in self.monitors[at].queue.values()]
+        return [one.waiter for one in self.monitors[at].queue]
 
     def request_of(self, who: str) -> Request[Any]:
-        queue = self.monitors[CALLS[who][0]].queue.values()
+        queue = self.monitors[CALLS[who][0]].queue
         return next(one for one in queue if one.waiter == who)
 
     def snapshot(self) -> tuple[Any, ...]:

@@ -50,11 +50,11 @@ class QueueSpec(Spec):
 
     def in_queue(self) -> list[Any]:
         """Return who waits, in the order of their arrival."""
-        return [request.waiter for request in self.core.queue.values()]
+        return [request.waiter for request in self.core.queue]
 
     def request_of(self, who: object) -> Request[Any]:
         """Return the pending request of somebody in the queue."""
-        return next(one for one in self.core.queue.values() if one.waiter == who)
+        return next(one for one in self.core.queue if one.waiter == who)
 
     def withdrawn(self, who: object) -> list[Request[Any]]:
         """Withdraw somebody's pending request; return it and what that let in."""

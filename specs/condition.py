@@ -78,11 +78,11 @@ class ConditionSpec(Spec):
     def in_queue(self, on: str | None = None) -> list[str]:
         """Return who is in the queue for the lock, or waits on a condition un-notified."""
         core = self.core.conditions[on] if on else self.core.lock
-        return [request.waiter for request in core.queue.values()]
+        return [request.waiter for request in core.queue]
 
     def request_of(self, who: str, on: str | None = None) -> Request[Any]:
         queues = [self.core.lock, *([self.core.conditions[on]] if on else [])]
-        return next(r for one in queues for r in one.queue.values() if r.waiter == who)
+        return next(r for one in queues for r in one.queue if r.waiter == who)
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
         """Take down what the core ended: granted means that it owns the lock."""

@@ -199,7 +199,7 @@ class LinesSpec(Spec):
         )
 
     def _in_queue(self) -> set[int]:
-        return {id(one) for arbiter in self.core.arbiters for one in arbiter.queue.values()}
+        return {id(one) for arbiter in self.core.arbiters for one in arbiter.queue}
 
 
 def semaphores() -> Sequence[SemaphoreCore]:

@@ -62,7 +62,7 @@ class MesaSpec(StageSpec):
     @action(who=at(WAITS, NOTIFIED))
     def cancel(self, who: str) -> None:
         core = self.core
-        queues = (*core.condition.queue.values(), *core.monitor.queue.values())
+        queues = (*core.condition.queue, *core.monitor.queue)
         request = next(one for one in queues if one.waiter == who)
         for heir in self.heirs(who):
             self.move(heir, NOTIFIED)

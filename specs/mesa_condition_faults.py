@@ -40,7 +40,7 @@ class _NotifiedComeFirst(ConditionCore):
 
 class _NewestFirst(MonitorCore):
     def candidates(self) -> Iterable[Request[Any]]:
-        return reversed(self.queue.values())
+        return reversed(self.queue)
 
 
 @fault(MesaSpec, "core", refuted_by="whoever_notifies_goes_on")

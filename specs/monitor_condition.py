@@ -56,7 +56,7 @@ class HoareSpec(StageSpec):
     @action(who=at(WAITS))
     def cancel(self, who: str) -> None:
         self.move(who, RAISES)
-        queues = self.core.condition.queue.values()
+        queues = self.core.condition.queue
         request = next(one for one in queues if one.waiter == who)
         self.note(self.core.condition.cancel(request) or ())
 

@@ -134,7 +134,7 @@ class TheYoungestIsNext(BoxCore):
     """Of those who are permitted the youngest gets in."""
 
     def candidates(self) -> Iterable[Request[Invocation]]:
-        return reversed(self.queue.values())
+        return reversed(self.queue)
 
 
 @fault(MonitorSpec, "core", refuted_by="nobody_waits_out_of_service")

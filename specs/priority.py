@@ -61,7 +61,7 @@ class PrioritySpec(PermitsSpec):
 
     def got(self, request: Request[Any]) -> None:
         super().got(request)
-        queue = self.core.queue.values()
+        queue = self.core.queue
         earlier = [one.waiter for one in queue if one.ticket < request.ticket]
         counted = [who for who in earlier if self.passed.count(who) < TOO_MANY[who]]
         self.passed = tuple(sorted((*self.passed, *counted)))

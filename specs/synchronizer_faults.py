@@ -59,7 +59,7 @@ class TakesTheOccupied(Rules):
     __slots__ = ()
 
     def next_call(self) -> Call | None:
-        queue = self.arbiter.queue.values()
+        queue = self.arbiter.queue
         return cast("Call | None", next((one for one in queue if one.group is self), None))
 
 
@@ -140,7 +140,7 @@ class PlacesAreNotKept(Switches):
 
 class HeadBlocks(MonitorCore):
     def candidates(self) -> Iterable[Request[Invocation]]:
-        return list(self.queue.values())[:1]
+        return list(self.queue)[:1]
 
 
 @fault(SynchronizerSpec, "core", refuted_by="what_no_rule_concerns_is_served")

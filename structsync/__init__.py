@@ -24,7 +24,6 @@ from ._primitives.entries import EntryMethod as EntryMethod
 from ._primitives.entries import entry as entry
 from ._primitives.groups import AllOf as AllOf
 from ._primitives.groups import AnyOf as AnyOf
-from ._primitives.groups import Claim as Claim
 from ._primitives.groups import acquire_all as acquire_all
 from ._primitives.groups import acquire_any as acquire_any
 from ._primitives.latch import Latch as Latch
@@ -44,12 +43,13 @@ from ._primitives.semaphore import Semaphore as Semaphore
 from ._primitives.semaphore import SemaphoreStatistics as SemaphoreStatistics
 from ._primitives.synchronizer import Synchronizer as Synchronizer
 from ._primitives.wait_queue import WaitQueue as WaitQueue
+from ._runtime.claim import Claim as Claim
 from ._runtime.errors import PermitLeakError as PermitLeakError
 from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
 from ._runtime.events import Event as Event
 from ._runtime.events import observe as observe
+from ._runtime.live import PrimitiveStatistics as PrimitiveStatistics
 from ._runtime.primitive import Primitive as Primitive
-from ._runtime.primitive import PrimitiveStatistics as PrimitiveStatistics
 from ._runtime.request import Request as Request
 
 __all__ = [

@@ -112,7 +112,7 @@ class Waits:
         return request
 
     def is_in_queue(self, request: Request[Any]) -> bool:
-        return any(one is request for one in self.condition.queue.values())
+        return any(one is request for one in self.condition.queue)
 
     def stage(self, request: Request[Any]) -> str:
         if self.is_in_queue(request):

@@ -25,7 +25,7 @@ def idle(spec: FerrySpec) -> list[str]:
 
 
 def waiting(spec: FerrySpec) -> list[str]:
-    return [request.waiter for request in spec.core.queue.values()]
+    return [request.waiter for request in spec.core.queue]
 
 
 class FerrySpec(Spec):
@@ -43,7 +43,7 @@ class FerrySpec(Spec):
 
     @action(who=waiting)
     def walk_away(self, who: str) -> None:
-        (request,) = (one for one in self.core.queue.values() if one.waiter == who)
+        (request,) = (one for one in self.core.queue if one.waiter == who)
         self.note(self.core.withdraw(request) or ())
 
     @action(who=aboard, fair=True)

@@ -39,7 +39,7 @@ def all_are(status: Status, requests: Iterable[Request[Any]]) -> bool:
 def index_is_exact(core: ClaimantArbiter) -> bool:
     """Those noted as pending are those in the queue: nobody is refused, or let in twice, by mistake."""
     return len(core.pending) == len(core.queue) and all(
-        request.claim in core.pending for request in core.queue.values()
+        request.claim in core.pending for request in core.queue
     )
 
 

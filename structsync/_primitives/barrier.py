@@ -11,7 +11,8 @@ from structsync._core.primitives.barrier import BarrierCore
 from structsync._runtime import parking, parking_together
 from structsync._runtime.arguments import check_count
 from structsync._runtime.causes import RoundBroken
-from structsync._runtime.primitive import Primitive, PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.primitive import Primitive
 
 if TYPE_CHECKING:
     from structsync._core.queue.request import Request

@@ -11,9 +11,10 @@ from trio.lowlevel import Task, current_task, enable_ki_protection
 
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._runtime import parking
-from structsync._runtime.primitive import Primitive, PrimitiveStatistics
-
-from .groups import Claim
+from structsync._runtime.claim import Claim
+from structsync._runtime.done import DONE
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.primitive import Primitive
 
 
 @final
@@ -130,7 +131,7 @@ class CapacityLimiter(Primitive[object]):
         Raises:
           RuntimeError: if it holds none.
         """
-        parking.give_back(self, current_task())
+        parking.release(self, current_task())
 
     @enable_ki_protection
     def release_on_behalf_of(self, borrower: Task | object) -> None:
@@ -139,7 +140,7 @@ class CapacityLimiter(Primitive[object]):
         Raises:
           RuntimeError: if it holds none.
         """
-        parking.give_back(self, borrower)
+        parking.release(self, borrower)
 
     def claim(self, borrower: Task | object = None) -> Claim:
         """Return a claim on a token, for :func:`acquire_all` and :func:`acquire_any`.
@@ -154,8 +155,9 @@ class CapacityLimiter(Primitive[object]):
         return parking.acquire(self, current_task())
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: object) -> None:
-        parking.give_back(self, current_task())
+    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+        parking.release(self, current_task())
+        return DONE
 
     def statistics(self) -> CapacityLimiterStatistics:
         """Return the state of this limiter, for debugging."""

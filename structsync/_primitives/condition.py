@@ -16,11 +16,11 @@ from trio.lowlevel import (
 )
 
 from structsync._core.primitives.condition import ConditionCore
-from structsync._core.queue.user_code import user_code
 from structsync._runtime import parking, parking_together
 from structsync._runtime.arguments import check_count, check_sync
-from structsync._runtime.events import everywhere
-from structsync._runtime.primitive import Primitive, PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics, everywhere
+from structsync._runtime.primitive import Primitive
+from structsync._runtime.transitions import of_this_thread
 
 from .lock import Lock, LockStatistics
 
@@ -185,7 +185,7 @@ class Condition(Primitive[Task]):
 
 
 def _evaluate(predicate: Callable[[], T]) -> T:
-    with user_code():
+    with of_this_thread():  # as in a transition: nothing may change meanwhile (I6)
         value = predicate()
     if inspect.iscoroutine(value):
         value.close()

@@ -22,21 +22,21 @@ from typing import (
 
 from trio.lowlevel import current_task, disable_ki_protection, enable_ki_protection
 
-from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.entry import EntryCore, EntryRules, Guard, Invocation
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.monitors.synchronizer import Rules
 from structsync._runtime import parking, parking_together
 from structsync._runtime.arguments import check_sync
 from structsync._runtime.causes import EntryClosed
+from structsync._runtime.primitive import Primitive
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from structsync._core.monitors.synchronizer import Rules
-
-    from .monitor import Monitor
 
 P = ParamSpec("P")
 T = TypeVar("T")
-M = TypeVar("M", bound="Monitor")
+M = TypeVar("M", bound=Primitive[Invocation])  # a Monitor
 
 #: ``(self)`` or ``(self, request)`` where a class is written, else ``()`` or ``(request)``.
 GuardFunction: TypeAlias = Callable[..., object]
@@ -57,13 +57,20 @@ class Entry(Generic[P, T]):
     __qualname__: str
 
     def __init__(
-        self, monitor: Monitor, function: Callable[P, Awaitable[T] | T], guard: Guard | None
+        self,
+        monitor: Primitive[Invocation],
+        function: Callable[P, Awaitable[T] | T],
+        guard: Guard | None,
     ) -> None:
         self.__wrapped__: Callable[..., Any] = function
         self._monitor = monitor
         self.__name__ = name_of(function)
         self.__qualname__ = f"{type(monitor).__qualname__}.{self.__name__}"
         self._core = EntryCore(self.__name__, guard)
+
+    @property
+    def _monitor_core(self) -> MonitorCore:
+        return cast(MonitorCore, self._monitor._core)
 
     @enable_ki_protection
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -87,8 +94,8 @@ class Entry(Generic[P, T]):
             return await _run(self.__wrapped__, *args, **kwargs)
         finally:
             # Where the monitor was closed under a wait inside, the task is not inside any more.
-            if self._monitor._core.owner is task:
-                parking.give_back(self._monitor, invocation)
+            if self._monitor_core.owner is task:
+                parking.release(self._monitor, invocation)
 
     @enable_ki_protection
     def close(self) -> None:
@@ -97,7 +104,7 @@ class Entry(Generic[P, T]):
         Those who wait for the entry, and later callers, get :exc:`trio.ClosedResourceError`; a call
         that runs goes on. Idempotent.
         """
-        core, cause = self._monitor._core, EntryClosed(self._core.name)
+        core, cause = self._monitor_core, EntryClosed(self._core.name)
         parking.change(self._monitor, lambda: core.remove(self._core, cause))
         if self._core.rules is not None:
             break_waiters_of_partners(self._core.rules, cause)
@@ -210,10 +217,10 @@ def check_body(function: object) -> None:
         )
 
 
-def break_waiters_of_partners(rules: Rules, cause: Hashable) -> None:
+def break_waiters_of_partners(rules: EntryRules, cause: Hashable) -> None:
     """End the calls that wait for an entry that is closed: they were to start together with its own."""
-    for one in rules.bonded()[1:]:
-        parking.change(one.home, partial(one.arbiter.break_waiters_of, one.entry, cause))
+    for one in cast(Rules, rules).bonded()[1:]:
+        parking.change(one.primitive, partial(one.arbiter.break_waiters_of, one.entry, cause))
 
 
 def read_guard(function: GuardFunction, *, first: str | None = None, what: str = "guard") -> Guard:

@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import Any, NoReturn, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
 from structsync._core.queue.group import Claims, Member
 from structsync._runtime import parking_together
-
-if TYPE_CHECKING:
-    from structsync._runtime.primitive import Primitive
-
-
-@final
-class Claim:
-    """What somebody wants of one primitive, to be handed to :func:`acquire_all` or :func:`acquire_any`.
-
-    Made by ``claim()`` of a primitive. It takes no position in the queue and holds nothing; it may be used
-    again and again, and by any task: a lock is claimed for the task that acquires.
-
-    Attributes:
-      primitive: the primitive that is claimed.
-    """
-
-    __slots__ = ("_made_for", "primitive")
-
-    primitive: Primitive[Any]
-
-    def __init__(self, primitive: Primitive[Any], made_for: Callable[[Task], Any]) -> None:
-        self.primitive = primitive
-        self._made_for = made_for
-
-    def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Claim is final; primitives make claims, and no other kind of them")
-
-    def __repr__(self) -> str:
-        return f"<Claim on {self.primitive!r}>"
+from structsync._runtime.claim import Claim
+from structsync._runtime.done import DONE
+from structsync._runtime.live import Live
 
 
 def acquire_all(*claims: Claim) -> AllOf:
@@ -123,7 +97,7 @@ def _checked(claims: Sequence[Claim], name: str) -> Sequence[Claim]:
     return claims
 
 
-def _sum(primitive: Primitive[Any], amounts: Sequence[Any]) -> Any:
+def _sum(primitive: Live[Any], amounts: Sequence[Any]) -> Any:
     try:
         return primitive._core.sum_of(amounts)
     except RuntimeError as error:
@@ -156,22 +130,23 @@ class _Block:
 
     def _group(self, task: Task) -> Claims:
         """Return the claims as they are for this task, summed where several are on one primitive."""
-        wanted: dict[Primitive[Any], list[Any]] = {}
+        wanted: dict[Live[Any], list[Any]] = {}
         for claim in self._claims:
-            wanted.setdefault(claim.primitive, []).append(claim._made_for(task))
+            wanted.setdefault(claim.primitive, []).append(claim._claim_for(task))
         cores = ((each._core, _sum(each, amounts)) for each, amounts in wanted.items())
         group = Claims(self._every, cores, task)
         for member, primitive in zip(group.members, wanted, strict=True):
-            member.home = primitive
+            member.primitive = primitive
         return group
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: Any) -> None:
+    def __aexit__(self, *exc_info: Any) -> Coroutine[Any, Any, None]:
         taken, self._taken = self._taken or [], None
         stack = ExitStack()  # if one cannot be given back, the others still are
         for member in taken:
-            stack.callback(partial(member.home._leave, member.claim))
-        stack.__exit__(*exc_info)  # told of the body's error, which it would else hide
+            stack.callback(partial(member.primitive._leave, member.claim))
+        stack.__exit__(*exc_info)  # with the body's error, which it would else hide
+        return DONE
 
     def __init_subclass__(cls) -> None:
         if cls.__mro__[1] is not _Block:
@@ -208,4 +183,4 @@ class AnyOf(_Block):
     @enable_ki_protection
     async def __aenter__(self) -> Claim:
         (taken,) = await self._enter()
-        return next(claim for claim in self._claims if claim.primitive is taken.home)
+        return next(claim for claim in self._claims if claim.primitive is taken.primitive)

@@ -12,10 +12,11 @@ from structsync._core.primitives.lock import LockCore
 from structsync._core.queue.policy import PolicyName
 from structsync._runtime import parking
 from structsync._runtime.arguments import check_priority
-from structsync._runtime.primitive import CheckpointMode, OwnedPrimitive, PrimitiveStatistics
+from structsync._runtime.claim import Claim
+from structsync._runtime.done import DONE
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.primitive import CheckpointMode, OwnedPrimitive
 from structsync._runtime.request import Request
-
-from .groups import Claim
 
 
 @final
@@ -130,8 +131,9 @@ class Lock(OwnedPrimitive[Task]):
         return parking.acquire(self, current_task())
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: object) -> None:
+    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
         self._leave(current_task())
+        return DONE
 
     @enable_ki_protection
     def _leave(self, claim: Task) -> None:

@@ -9,9 +9,12 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, final, overload
 from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._core.monitors.entry import Guard, Invocation
+from structsync._core.monitors.hoare import HoareConditionCore
 from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.condition import ConditionCore
 from structsync._runtime import parking
-from structsync._runtime.primitive import Primitive, PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.primitive import Primitive
 
 from .entries import Entry, GuardFunction, break_waiters_of_partners, check_body, read_guard
 from .monitor_condition import MonitorCondition
@@ -150,7 +153,8 @@ class Monitor(Primitive[Invocation]):
 
     def condition(self) -> MonitorCondition:
         """Return a new condition, to wait on inside this monitor."""
-        return MonitorCondition(self)
+        hoare = self._discipline == "hoare"
+        return MonitorCondition(self, HoareConditionCore if hoare else ConditionCore)
 
     def _end(self, cause: Hashable) -> None:
         super()._end(cause)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, cast, final
+from typing import cast, final
 
 from trio.lowlevel import (
     Task,
@@ -14,14 +14,11 @@ from trio.lowlevel import (
 
 from structsync._core.monitors.entry import Invocation
 from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.condition import ConditionCore
-from structsync._core.primitives.lock import LockCore
 from structsync._runtime import parking, parking_together
 from structsync._runtime.arguments import check_count
 from structsync._runtime.primitive import Primitive
-
-if TYPE_CHECKING:
-    from .monitor import Monitor
 
 
 @final
@@ -39,14 +36,15 @@ class MonitorCondition(Primitive[Invocation]):
     the queue and uncancellably, before it raises; a notification that it had goes to the next waiter.
     """
 
-    __slots__ = ("_monitor",)
+    __slots__ = ("_monitor", "_monitor_core")
     _core: ConditionCore
 
-    def __init__(self, monitor: Monitor) -> None:
+    def __init__(
+        self, monitor: Primitive[Invocation], kind: type[ConditionCore] = ConditionCore
+    ) -> None:
         self._monitor = monitor
-        kind = HoareConditionCore if monitor._discipline == "hoare" else ConditionCore
-        # A monitor has all of a lock that a condition uses.
-        super().__init__(kind(cast(LockCore, monitor._core)))
+        self._monitor_core = cast(MonitorCore, monitor._core)
+        super().__init__(kind(self._monitor_core))
 
     @enable_ki_protection
     async def wait(self) -> None:
@@ -100,17 +98,16 @@ class MonitorCondition(Primitive[Invocation]):
           RuntimeError: if this task is not inside the monitor, or its discipline is not ``"hoare"``.
           trio.ClosedResourceError: if the monitor is closed meanwhile; the task is outside then.
         """
-        core = self._core
-        if not isinstance(core, HoareConditionCore):
+        if not isinstance(self._core, HoareConditionCore):
             raise RuntimeError("this monitor has the discipline 'mesa': use notify()")
         claim = self._reentry("signal")
         await checkpoint_if_cancelled()
-        await parking_together.signal(self, self._monitor, claim, core)
+        await parking_together.signal(self, self._monitor, claim)
 
     def _reentry(self, verb: str) -> Invocation:
         task: Task = current_task()
         self._core.refuse_unless_owner(task, verb)
-        return Invocation(self._monitor._core.reentry, task)
+        return Invocation(self._monitor_core.reentry, task)
 
     def _describe(self) -> str:
         return f"on {self._monitor!r}"

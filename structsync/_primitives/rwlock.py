@@ -19,9 +19,10 @@ from structsync._core.primitives.rwlock import (
     make_core,
 )
 from structsync._runtime import parking
-from structsync._runtime.primitive import OwnedPrimitive, PrimitiveStatistics
-
-from .groups import Claim
+from structsync._runtime.claim import Claim
+from structsync._runtime.done import DONE
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.primitive import OwnedPrimitive
 
 
 @final
@@ -153,7 +154,7 @@ class RWLock(OwnedPrimitive[Access]):
         parking.change(
             self,
             lambda: self._core.downgrade(task),
-            told=(("released", Access(WRITE, task)), ("granted", Access(READ, task))),
+            events=(("released", Access(WRITE, task)), ("granted", Access(READ, task))),
         )
 
     def read_locked(self) -> Locked:
@@ -185,7 +186,7 @@ class RWLock(OwnedPrimitive[Access]):
     def statistics(self) -> RWLockStatistics:
         """Return the state of this lock, for debugging."""
         core: Any = self._core
-        writers = sum(request.claim.mode is WRITE for request in core.queue.values())
+        writers = sum(request.claim.mode is WRITE for request in core.queue)
         return RWLockStatistics(len(core.queue), writers, core.writer, tuple(core.readers))
 
     def _describe(self) -> str:
@@ -212,5 +213,6 @@ class Locked:
         return parking.acquire(self._lock, Access(self._mode, current_task()))
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: object) -> None:
+    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
         self._lock.release()
+        return DONE

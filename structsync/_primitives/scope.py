@@ -15,7 +15,8 @@ from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.ledger import Ledger
 from structsync._runtime.causes import error_of
 from structsync._runtime.errors import PermitLeakError
-from structsync._runtime.events import Event, everywhere
+from structsync._runtime.events import Event
+from structsync._runtime.live import everywhere
 from structsync._runtime.primitive import Primitive
 
 PrimitiveT = TypeVar("PrimitiveT", bound=Primitive[Any])

@@ -12,10 +12,11 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import PolicyName
 from structsync._runtime import parking
 from structsync._runtime.arguments import check_count, check_priority
-from structsync._runtime.primitive import CheckpointMode, Held, Primitive, PrimitiveStatistics
+from structsync._runtime.claim import Claim
+from structsync._runtime.done import DONE
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.primitive import CheckpointMode, Held, Primitive
 from structsync._runtime.request import Request
-
-from .groups import Claim
 
 
 @final
@@ -132,7 +133,7 @@ class Semaphore(Primitive[int]):
           ValueError: if ``n`` is less than 1, or a bounded semaphore would exceed ``max_value``.
         """
         check_count(n, "n")
-        parking.give_back(self, n)
+        parking.release(self, n)
 
     def permits(self, n: int = 1, *, priority: int = 0) -> Held[int]:
         """Return an async context manager that holds ``n`` permits.
@@ -183,8 +184,9 @@ class Semaphore(Primitive[int]):
         return parking.acquire(self, 1)
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: object) -> None:
-        parking.give_back(self, 1)
+    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+        parking.release(self, 1)
+        return DONE
 
     def statistics(self) -> SemaphoreStatistics:
         """Return the state of this semaphore, for debugging."""

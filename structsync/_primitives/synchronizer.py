@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from functools import partial
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 
 from trio.lowlevel import checkpoint, enable_ki_protection
 
 from structsync._core.monitors.entry import Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._runtime import parking
+from structsync._runtime.done import DONE
 from structsync._runtime.runs import check_run, errors_of_ended
 
 from .entries import Entry, GuardFunction, read_guard
@@ -66,12 +67,13 @@ class Synchronizer:
         return self
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: Any) -> None:
+    def __aexit__(self, *exc_info: Any) -> Coroutine[Any, Any, None]:
         self._thread = 0
         stack = ExitStack()  # if one monitor cannot be settled, the others still are
         for rules in reversed(self._core.end()):
-            stack.callback(parking.change, rules.home, rules.arbiter.settle)
-        stack.__exit__(*exc_info)  # told of the body's error, which it would else hide
+            stack.callback(parking.change, rules.primitive, rules.arbiter.settle)
+        stack.__exit__(*exc_info)  # with the body's error, which it would else hide
+        return DONE
 
     @enable_ki_protection
     def disable(self, entry: Entry[..., Any], when: GuardFunction) -> None:
@@ -141,8 +143,10 @@ class Synchronizer:
             raise RuntimeError(
                 "a synchronizer has rules inside its `async with` block only, and in that run"
             )
-        core, monitor = entry._core, entry._monitor
-        return core.rules or Rules(core, monitor._core, monitor)
+        core = entry._core
+        if core.rules is None:
+            return Rules(core, entry._monitor_core, entry._monitor)
+        return cast(Rules, core.rules)
 
     def _change(self, entry: Entry[..., Any], rule: Callable[[], None]) -> None:
         # A rule only forbids, so nobody can start because of it.

@@ -1,25 +1,22 @@
-"""The event stream: what happened to which request, told to whoever observes."""
+"""The event stream: what happened to which request, for whoever observes."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from trio.lowlevel import enable_ki_protection
 
-from structsync._core.queue.user_code import user_code
+from structsync._core.queue.request import Request
 
 from .arguments import check_sync
+from .live import Live, everywhere
 
 if TYPE_CHECKING:
     import trio
-
-    from structsync._core.queue.request import Request
-
-    from .primitive import Primitive
 
 EventKind: TypeAlias = Literal["requested", "granted", "withdrawn", "broken", "released", "closed"]
 _log = logging.getLogger("structsync")
@@ -41,15 +38,12 @@ class Event:
     """
 
     kind: EventKind
-    primitive: Primitive[Any]
+    primitive: Live[Any]
     claim: Any
     task: trio.lowlevel.Task | None
 
 
 Observer: TypeAlias = Callable[[Event], object]
-
-# Those who observe every primitive. A primitive with observers of its own has a list of its own.
-everywhere: list[Observer] = []
 
 
 @contextmanager
@@ -74,23 +68,22 @@ def observe(observer: Observer) -> Iterator[None]:
 
 
 def emit(
-    kind: EventKind, primitive: Primitive[Any], claim: Any, task: trio.lowlevel.Task | None
+    kind: EventKind, primitive: Live[Any], claim: Any, task: trio.lowlevel.Task | None
 ) -> None:
-    """Tell the observers of one step."""
+    """Inform the observers of one step, inside the transition that made it."""
     event = Event(kind, primitive, claim, task)
     own = primitive._observers
     for observers in (everywhere,) if own is everywhere else (everywhere, own):
         for observer in tuple(observers):
             try:
-                with user_code():
-                    observer(event)
+                observer(event)
             except BaseException:  # noqa: BLE001 - let out, it would make the step half done (I6)
                 _log.exception("observer %r failed and was removed", observer)
                 if observer in observers:
                     observers.remove(observer)
 
 
-def emit_ended(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
-    """Tell the observers how requests ended."""
+def emit_ended(primitive: Live[Any], ended: Iterable[Request[Any]]) -> None:
+    """Inform the observers how requests ended."""
     for request in ended:
         emit(request.status.value, primitive, request.claim, request.waiter)  # type: ignore[arg-type]

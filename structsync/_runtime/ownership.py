@@ -1,54 +1,58 @@
-"""What each task owns, so that trio tells us when an owner ends (C5).
+"""Which task touched which owned primitive, so that trio tells us when an owner ends (C5).
 
-One breaker per task stays registered with trio until the task ends; adding and removing one at every
-acquire and release, as trio's own lock does, costs a third of an uncontended acquire.
+A task keeps weak references to what it held or queued for, until it ends; the primitive knows these
+tasks. Nothing is noted at a release: adding and removing a breaker at every acquire and release, as
+trio's own lock does, costs a third of an uncontended acquire.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+from weakref import ref
 
 from trio.lowlevel import ParkingLot, Task, add_parking_lot_breaker
 
-if TYPE_CHECKING:
-    from structsync._core.primitives.rwlock import Access
-
-    from .primitive import OwnedPrimitive
+from .live import Live
 
 
-class Holdings:
-    """The owned primitives that a live task holds or has a request for."""
+class Touched:
+    """The owned primitives that a live task held, or has or had a request for."""
 
-    __slots__ = ("primitives",)
+    __slots__ = ("primitives", "purge_at")
 
     def __init__(self) -> None:
-        self.primitives: dict[OwnedPrimitive[Any], None] = {}
+        self.primitives: list[ref[Live[Any]]] = []  # each once
+        self.purge_at = 16
+
+    def add(self, live: Live[Any]) -> None:
+        """Add a primitive that is not there; forget those that are gone, now and then."""
+        if len(self.primitives) >= self.purge_at:
+            self.primitives = [each for each in self.primitives if each() is not None]
+            self.purge_at = 2 * len(self.primitives) + 16
+        self.primitives.append(ref(live))
 
     def break_lot(self, task: Task) -> None:
         """Called by trio when the task has ended; must not raise and must not remove a breaker."""
         del _by_task[task]
-        for primitive in self.primitives:
-            primitive._owner_exited(task)
+        for each in self.primitives:
+            live = each()
+            if live is not None:
+                cast("set[Task]", live._touched_by).discard(task)
+                live._owner_exited(task)
 
 
-_by_task: dict[Task, Holdings] = {}
+_by_task: dict[Task, Touched] = {}
 
 
-def hold(claim: Task | Access, primitive: OwnedPrimitive[Any]) -> None:
-    """Note that the claim's task owns the primitive, or has a request for it."""
-    task = claim if isinstance(claim, Task) else cast(Task, claim.claimant)
-    holdings = _by_task.get(task)
-    if holdings is None:
-        holdings = Holdings()
+def note(live: Live[Any], task: Task) -> None:
+    """Note that a task, which has not touched the primitive yet, holds it or queues for it."""
+    touched = _by_task.get(task)
+    if touched is None:
+        touched = Touched()
         # Of a parking lot trio uses only break_lot() here; a real one would cost a queue of its own.
-        add_parking_lot_breaker(task, cast(ParkingLot, holdings))
-        _by_task[task] = holdings
-    holdings.primitives[primitive] = None
-
-
-def drop(claim: Task | Access, primitive: OwnedPrimitive[Any]) -> None:
-    """Note that the claim's task no longer owns the primitive."""
-    task = claim if isinstance(claim, Task) else cast(Task, claim.claimant)
-    holdings = _by_task.get(task)
-    if holdings is not None:
-        holdings.primitives.pop(primitive, None)
+        add_parking_lot_breaker(task, cast(ParkingLot, touched))
+        _by_task[task] = touched
+    if not isinstance(live._touched_by, set):
+        live._touched_by = set()
+    live._touched_by.add(task)
+    touched.add(live)

@@ -1,4 +1,4 @@
-"""Where a core's decision becomes sleeping and waking, in one line at a time.
+"""Where a core's decision becomes sleeping and waking, in one queue at a time.
 
 Only this module wakes. Only this one and :mod:`.parking_together` park.
 
@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, cast
+from types import MethodType
+from typing import Any, cast
 
 import outcome
 import trio
@@ -33,268 +34,325 @@ from trio.lowlevel import (
 )
 
 from structsync._core.queue.arbiter import EndedForGood
-from structsync._core.queue.group import Ended, settle_transitively
+from structsync._core.queue.claimants import ClaimantArbiter
+from structsync._core.queue.group import QueueEnded, settle_transitively
 from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
-from structsync._core.queue.user_code import in_user_code, refuse_user_code, threads
 
 from . import ownership
 from .causes import error_of
 from .errors import RequestWithdrawn
 from .events import EventKind, emit, emit_ended
+from .live import Live
 from .runs import check_run, errors_of_ended, running_task
+from .transitions import NOBODYS, Transitions, of_this_thread
+from .woken import WOKEN
 
-if TYPE_CHECKING:
-    from structsync._core.primitives.lock import LockCore
-    from structsync._core.primitives.rwlock import RWLockCore
-
-    from .primitive import OwnedPrimitive, Primitive
-
-    RaiseCancel = Callable[[], Any]
-    # What an abort does to the core: the requests that it lets in, or None if it comes too late.
-    Stop = Callable[[Request[Any]], list[Request[Any]] | None]
+RaiseCancel = Callable[[], Any]
+# What an abort does to the core: the requests that it lets in, or None if it comes too late.
+Stop = Callable[[Request[Any]], "list[Request[Any]] | None"]
 
 
 @enable_ki_protection
-async def acquire(primitive: Primitive[Any], claim: Any, priority: int = 0) -> None:
+async def acquire(live: Live[Any], claim: Any, priority: int = 0) -> None:
     """Take the claim now or wait in the queue for it."""
-    if threads:
-        refuse_user_code()
-    core = primitive._core
+    transitions = live._transitions
+    if transitions.thread != get_ident():
+        transitions = check_run(live)
+    if transitions.running:
+        transitions.refuse()
+    core, request, failed = live._core, None, None
+    transitions.running = True
     try:
-        admissible = core.admissible(claim, priority)
-    except BaseException:  # a guard's, and its caller may be cancelled already
-        await checkpoint_if_cancelled()
-        raise
-    if admissible:
-        if primitive._thread != get_ident():
-            check_run(primitive)  # admissible although others wait: a policy may pass them
-        await checkpoint_if_cancelled()
-        core.take(claim)  # still admissible: an uncancelled check for cancellation does not yield
-        if primitive._observers:
-            emit("requested", primitive, claim, current_task())
-            emit("granted", primitive, claim, current_task())
-        if primitive._owned:
-            ownership.hold(claim, primitive)  # type: ignore[arg-type]  # it is owned
-        if primitive._skips_left:
-            primitive._skips_left -= 1
-            return
-        primitive._skips_left = primitive._skips
-        await cancel_shielded_checkpoint()
+        try:
+            admissible = core.admissible(claim, priority)
+        except BaseException as error:
+            failed, admissible = core.guard_error(error), True
+        if not admissible:
+            request = enqueue(live, claim, priority)
+            request.parked = True
+            transitions.parking = request.waiter
+    finally:
+        transitions.running = None
+        if transitions.later:
+            transitions.carry_out()
+    if request is not None:
+        live._skips_left = live._skips
+        await wait_task_rescheduled(MethodType(abort, request))
+        transitions.parking = None
         return
-    request = enqueue(primitive, claim, priority)
-    primitive._skips_left = primitive._skips
-    request.parked = True
-    await wait_task_rescheduled(partial(abort, primitive, request, core.withdraw))
-    if primitive._owned:
-        ownership.hold(claim, primitive)  # type: ignore[arg-type]  # it is owned
+    await checkpoint_if_cancelled()
+    if failed is not None:  # after the check: its caller may be cancelled already
+        raise failed
+    if transitions.running is not None:  # a finalizer came between: decide again
+        await acquire(live, claim, priority)
+        return
+    transitions.running = True
+    try:
+        took(live, claim)
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
+    if live._skips_left:
+        live._skips_left -= 1
+        return
+    live._skips_left = live._skips
+    await cancel_shielded_checkpoint()
 
 
 @enable_ki_protection
-def acquire_nowait(primitive: Primitive[Any], claim: Any) -> None:
+def acquire_nowait(live: Live[Any], claim: Any) -> None:
     """Take the claim now or raise WouldBlock."""
-    if threads:
-        refuse_user_code()
-    core = primitive._core
-    if not core.admissible(claim):
-        with errors_of_ended():
+    core = live._core
+    with transitions_of(live), errors_of_ended():
+        try:
+            admissible = core.admissible(claim)
+        except BaseException as error:
+            raise core.guard_error(error) from None
+        if not admissible:
             core.refuse(claim)
-        check_run(primitive)
-        raise trio.WouldBlock
-    if primitive._thread != get_ident():
-        check_run(primitive)
-    core.take(claim)
-    if primitive._owned:
-        ownership.hold(claim, primitive)  # type: ignore[arg-type]  # it is owned
-    if primitive._observers:
-        task = running_task()
-        emit("requested", primitive, claim, task)
-        emit("granted", primitive, claim, task)
+            raise trio.WouldBlock
+        took(live, claim)
 
 
-@enable_ki_protection
-def give_back(primitive: Primitive[Any], claim: Any) -> None:
-    """Give the claim back and wake those whom that lets in."""
-    if threads:
-        refuse_user_code()
-    core = primitive._core
-    if core.queue and primitive._thread != get_ident():
-        check_run(primitive)
-    ended = core.release(claim)
-    elsewhere = resume(ended) if ended else ()
-    if primitive._observers:
-        emit("released", primitive, claim, running_task())
-        emit_ended(primitive, ended)
-    if elsewhere:
-        emit_elsewhere(elsewhere)
+def transitions_of(live: Live[Any]) -> Transitions:
+    """Return the transitions in which the primitive may be used from here."""
+    transitions = live._transitions
+    return transitions if transitions.thread == get_ident() else check_run(live)
 
 
-def submit(primitive: Primitive[Any], claim: Any, priority: int) -> Request[Any]:
-    """Take the claim, or a position in the queue for it, for a task that does not wait yet."""
-    if threads:
-        refuse_user_code()
-    core, task = primitive._core, current_task()
-    if primitive._thread != get_ident():
-        check_run(primitive)
-    with errors_of_ended():
-        request = core.submit(claim, priority, task)
-    if request.status is PENDING:
-        primitive._thread, primitive._root = 0, current_root_task()
-    if primitive._owned:
-        ownership.hold(task, cast("OwnedPrimitive[Any]", primitive))
-    if primitive._observers:
-        emit("requested", primitive, claim, task)
-        if request.status is GRANTED:
-            emit("granted", primitive, claim, task)
-    return request
+def took(live: Live[Any], claim: Any) -> None:
+    """Take a claim that is admissible, for the current task if there is one."""
+    live._core.take(claim)
+    if live._owned:
+        task = current_task()
+        if task not in live._touched_by:
+            ownership.note(live, task)
+    if live._observers:
+        emit("requested", live, claim, running_task())
+        emit("granted", live, claim, running_task())
 
 
-def enqueue(primitive: Primitive[Any], claim: Any, priority: int = 0) -> Request[Any]:
+def enqueue(live: Live[Any], claim: Any, priority: int = 0) -> Request[Any]:
     """Put the current task into the queue."""
-    if primitive._thread != get_ident():
-        check_run(primitive)
-    try:  # as out_of_service() does, without what a context manager costs each time somebody waits
-        request = primitive._core.enqueue(claim, priority, current_task())
+    task = current_task()
+    try:  # as errors_of_ended() does, without what a context manager costs each time a task waits
+        request = live._core.enqueue(claim, priority, task)
     except EndedForGood as ended:
         raise error_of(ended.cause) from None
-    if primitive._observers:
-        emit("requested", primitive, claim, current_task())
+    request.primitive = live
+    if live._owned and task not in live._touched_by:
+        ownership.note(live, task)
+    if live._observers:
+        emit("requested", live, claim, task)
     return request
 
 
-def withdraw(primitive: Primitive[Any], request: Request[Any]) -> bool:
+@enable_ki_protection
+def release(live: Live[Any], claim: Any) -> None:
+    """Release the claim and wake those whom that lets in; if a transition runs, right after it."""
+    transitions = live._transitions
+    if transitions.thread != get_ident():
+        transitions = check_run(live)
+    if transitions.running:
+        transitions.later.append(partial(release, live, claim))
+        return
+    transitions.running = True
+    try:
+        ended = live._core.release(claim)
+        in_other_queues = resume(transitions, ended) if ended else ()
+        if live._observers:
+            emit("released", live, claim, running_task())
+            emit_ended(live, ended)
+        if in_other_queues:
+            emit_in_other_queues(in_other_queues)
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
+
+
+def submit(live: Live[Any], claim: Any, priority: int) -> Request[Any]:
+    """Take the claim, or a position in the queue for it, for a task that does not wait yet."""
+    task = current_task()
+    with transitions_of(live), errors_of_ended():
+        request = live._core.submit(claim, priority, task)
+        request.primitive = live
+        if request.status is PENDING:
+            live._transitions, live._root = NOBODYS, current_root_task()
+        if live._owned and task not in live._touched_by:
+            ownership.note(live, task)
+        if live._observers:
+            emit("requested", live, claim, task)
+            if request.status is GRANTED:
+                emit("granted", live, claim, task)
+    return request
+
+
+def withdraw(live: Live[Any], request: Request[Any]) -> bool:
     """Withdraw a request that nobody, or anybody, waits for."""
-    if threads:
-        refuse_user_code()
     if request.status is not PENDING:
         return False
-    check_run(primitive, disturbs_sleepers_only=True)
-    ended = primitive._core.withdraw(request) or []
-    if primitive._owned:
-        ownership.drop(request.claim, cast("OwnedPrimitive[Any]", primitive))
-    wake(primitive, [request, *ended])
+    transitions = check_run(live, disturbs_sleepers_only=True)
+    with transitions:
+        ended = live._core.withdraw(request) or []
+        wake(transitions, live, [request, *ended])
     return True
 
 
-async def wait_for(primitive: Primitive[Any], request: Request[Any]) -> None:
-    """Sleep until a request that is in the queue already ends; a cancellation keeps its place."""
+async def wait_for(live: Live[Any], request: Request[Any]) -> None:
+    """Sleep until a request that is in the queue already ends; a cancellation keeps its position."""
     if request.parked:
         raise trio.BusyResourceError("another task already waits for this request")
-    if request.status is not PENDING:
-        await checkpoint_if_cancelled()
-        if request.status is not GRANTED:
-            raise error_of_ended(request)
-        await cancel_shielded_checkpoint()
-        return
-    check_run(primitive)
-    request.waiter = current_task()
+    if request.status is PENDING:
+        transitions = check_run(live)
+        with transitions:
+            if parks := request.status is PENDING:  # a finalizer may have granted it just now
+                request.waiter = current_task()
+                about_to_park(transitions, request)
+        if parks:
+            await park(transitions, request, _keep_position)
+            return
+    await checkpoint_if_cancelled()
+    if request.status is not GRANTED:
+        raise error_of_ended(request)
+    await cancel_shielded_checkpoint()
+
+
+def about_to_park(transitions: Transitions, request: Request[Any]) -> None:
+    """Note, inside the transition that decides so, that the current task is going to park."""
     request.parked = True
-    await wait_task_rescheduled(partial(abort, primitive, request, _keep_place))
+    transitions.parking = request.waiter
 
 
-def _keep_place(request: Request[Any]) -> list[Request[Any]] | None:
+async def park(transitions: Transitions, request: Request[Any], stop: Stop) -> None:
+    """Sleep until the request ends; a cancellation stops the wait by ``stop``."""
+    await wait_task_rescheduled(partial(abort_by, stop, request))
+    transitions.parking = None
+
+
+def _keep_position(request: Request[Any]) -> list[Request[Any]] | None:
     return [] if request.status is PENDING else None
 
 
-def wake(primitive: Primitive[Any], ended: list[Request[Any]]) -> None:
-    """Make the tasks of ended requests runnable, and tell the observers."""
-    elsewhere = resume(ended)
-    if primitive._observers:
-        emit_ended(primitive, ended)
-    if elsewhere:
-        emit_elsewhere(elsewhere)
+def is_cancelled() -> bool:
+    """Return whether the current task would get ``Cancelled`` at a checkpoint now; does not yield."""
+    check = checkpoint_if_cancelled()
+    try:
+        check.send(None)
+    except StopIteration:
+        return False
+    check.close()  # it was going to sleep until it is cancelled
+    return True
 
 
-def resume(ended: list[Request[Any]]) -> Sequence[Ended]:
+def wake(transitions: Transitions, live: Live[Any], ended: list[Request[Any]]) -> None:
+    """Make the tasks of ended requests runnable, and inform the observers."""
+    in_other_queues = resume(transitions, ended)
+    if live._observers:
+        emit_ended(live, ended)
+    if in_other_queues:
+        emit_in_other_queues(in_other_queues)
+
+
+def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[QueueEnded]:
     """Make the tasks of ended requests runnable.
 
-    Returns what else ended, because a group left other queues; it is runnable, and not told yet.
+    Returns what else ended, because a group left other queues; it is runnable, and not emitted yet.
     """
-    elsewhere: Sequence[Ended] | None = None
+    in_other_queues: Sequence[QueueEnded] | None = None
     for request in ended:
-        if request.group is not None and elsewhere is None:  # once for all of them
-            elsewhere = settle_transitively(ended)
+        if request.group is not None and in_other_queues is None:  # once for all of them
+            in_other_queues = settle_transitively(ended)
         if request.parked:
-            _resume(request)
-    for _, others in elsewhere or ():
+            _resume(transitions, request)
+    if not in_other_queues:
+        return ()
+    for _, others in in_other_queues:
         for request in others:
             if request.parked:
-                _resume(request)
-    return elsewhere or ()
+                _resume(transitions, request)
+    return in_other_queues
 
 
-def _resume(request: Request[Any]) -> None:
+def _resume(transitions: Transitions, request: Request[Any]) -> None:
     request.parked = False
-    if request.status is GRANTED:
-        reschedule(request.waiter)
+    result = WOKEN if request.status is GRANTED else outcome.Error(error_of_ended(request))
+    task: Task = request.waiter
+    if task is transitions.parking and task is running_task():
+        # A finalizer runs between its decision to park and its parking: trio cannot wake it yet.
+        trio.lowlevel.current_trio_token().run_sync_soon(reschedule, task, result)
     else:
-        reschedule(request.waiter, outcome.Error(error_of_ended(request)))
+        reschedule(task, result)
 
 
-def emit_elsewhere(elsewhere: Sequence[Ended]) -> None:
-    for place, ended in elsewhere:
-        if place.home._observers:
-            emit_ended(place.home, ended)
+def emit_in_other_queues(in_other_queues: Sequence[QueueEnded]) -> None:
+    for queue, ended in in_other_queues:
+        if queue.primitive._observers:
+            emit_ended(queue.primitive, ended)
 
 
-def abort(
-    primitive: Primitive[Any], request: Request[Any], stop: Stop, raise_cancel: RaiseCancel
-) -> Abort:
+def abort(request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
+    """Withdraw the request of a task that trio wants to cancel, unless it has ended by then."""
+    return abort_by(request.primitive._core.withdraw, request, raise_cancel)
+
+
+def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
     """Stop the wait of a task that trio wants to cancel, unless it has ended by then."""
-    if threads and in_user_code():
-        # A guard or an observer cancelled a scope while the core is in the middle of a step. The
+    transitions = of_this_thread()
+    if transitions.running:
+        # A guard, an observer or a finalizer cancelled a scope in the middle of a step. The
         # cancellation is carried out right after it; until then a grant may still win.
-        soon(_abort_late, primitive, request, stop, raise_cancel)
+        transitions.later.append(partial(_abort_late, stop, request, raise_cancel))
         return Abort.FAILED
-    ended = stop(request)
-    if ended is None:
-        return Abort.FAILED
-    request.parked = False
-    wake(primitive, ended if request.status is PENDING else [request, *ended])
-    return Abort.SUCCEEDED
+    with transitions:
+        ended = stop(request)
+        if ended is None:
+            return Abort.FAILED
+        request.parked = False
+        wake(
+            transitions,
+            request.primitive,
+            ended if request.status is PENDING else [request, *ended],
+        )
+        return Abort.SUCCEEDED
 
 
-def _abort_late(
-    primitive: Primitive[Any], request: Request[Any], stop: Stop, raise_cancel: RaiseCancel
-) -> None:
-    if request.parked and abort(primitive, request, stop, raise_cancel) is Abort.SUCCEEDED:
+def _abort_late(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> None:
+    if request.parked and abort_by(stop, request, raise_cancel) is Abort.SUCCEEDED:
         reschedule(request.waiter, outcome.capture(raise_cancel))
 
 
-def soon(function: Callable[..., object], *args: object) -> None:
-    trio.lowlevel.current_trio_token().run_sync_soon(function, *args)
-
-
 def change(
-    primitive: Primitive[Any],
+    live: Live[Any],
     transition: Callable[[], list[Request[Any]]],
     *,
-    wakes: Primitive[Any] | None = None,
-    told: Iterable[tuple[EventKind, Any]] = (),
+    wakes: Live[Any] | None = None,
+    events: Iterable[tuple[EventKind, Any]] = (),
 ) -> None:
     """Carry out a transition of the core and wake those whom it lets in.
 
-    Those are waiters of the primitive itself, or of ``wakes``. Observers hear first what the current
-    task did by it: the kinds and claims that are ``told``.
+    Those are waiters of the primitive itself, or of ``wakes``. Observers hear first of what the
+    current task did by it: the kinds and claims of ``events``.
     """
-    if threads:
-        refuse_user_code()
-    if not primitive._core.at_rest and primitive._thread != get_ident():
-        check_run(primitive)
-    ended, woken = transition(), wakes or primitive
-    elsewhere = resume(ended)
-    if primitive._observers:
-        for kind, claim in told:
-            emit(kind, primitive, claim, running_task())
-    if woken._observers:
-        emit_ended(woken, ended)
-    if elsewhere:
-        emit_elsewhere(elsewhere)
+    transitions = transitions_of(live)
+    with transitions:
+        ended, woken = transition(), wakes or live
+        in_other_queues = resume(transitions, ended)
+        if live._observers:
+            for kind, claim in events:
+                emit(kind, live, claim, running_task())
+        if woken._observers:
+            emit_ended(woken, ended)
+        if in_other_queues:
+            emit_in_other_queues(in_other_queues)
 
 
-def owner_exited(primitive: OwnedPrimitive[Any], task: Task, cause: Hashable) -> None:
+def owner_exited(live: Live[Any], task: Task, cause: Hashable) -> None:
     """Break what the task owned, or withdraw what it left in the queue."""
-    core = cast("LockCore | RWLockCore", primitive._core)
-    wake(primitive, core.owner_exited(task, cause))
+    transitions = of_this_thread()
+    with transitions:
+        wake(transitions, live, cast(ClaimantArbiter, live._core).owner_exited(task, cause))
 
 
 def error_of_ended(request: Request[Any]) -> BaseException:

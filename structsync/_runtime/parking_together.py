@@ -1,4 +1,4 @@
-"""Sleeping for more than a place in one line: groups, rounds, entries under rules, and conditions.
+"""Sleeping for more than a position in one queue: groups, rounds, entries under rules, conditions.
 
 The skeleton is that of :mod:`.parking`, which wakes everybody. No other module parks.
 """
@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import inf
-from threading import get_ident
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+import outcome
 import trio
-from trio import current_effective_deadline
 from trio.lowlevel import (
     Abort,
     cancel_shielded_checkpoint,
@@ -22,178 +20,191 @@ from trio.lowlevel import (
     wait_task_rescheduled,
 )
 
+from structsync._core.monitors.entry import Invocation
+from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.barrier import BarrierCore
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.queue.group import Claims, Member
 from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
-from structsync._core.queue.user_code import in_user_code, refuse_user_code, threads
 
 from . import ownership, parking
 from .causes import error_of
 from .events import EventKind, emit, emit_ended
-from .runs import check_run, errors_of_ended
-
-if TYPE_CHECKING:
-    from structsync._core.monitors.entry import Invocation
-    from structsync._core.monitors.hoare import HoareConditionCore
-    from structsync._core.queue.group import Claims, Member
-    from structsync._primitives.barrier import Barrier
-    from structsync._primitives.condition import Condition
-    from structsync._primitives.lock import Lock
-    from structsync._primitives.monitor import Monitor
-    from structsync._primitives.monitor_condition import MonitorCondition
-
-    from .parking import RaiseCancel, Stop
-    from .primitive import OwnedPrimitive
+from .live import Live
+from .parking import RaiseCancel, Stop, transitions_of
+from .runs import errors_of_ended
+from .transitions import Transitions, of_this_thread
 
 
 @enable_ki_protection
 async def acquire_group(group: Claims) -> None:
     """Take what the group claims now, or wait in each of its queues for it."""
-    if threads:
-        refuse_user_code()
+    transitions = of_this_thread()
     for member in group.members:
-        if member.home._thread != get_ident():
-            check_run(member.home)
-    with errors_of_ended():
+        transitions_of(member.primitive)
+    with transitions, errors_of_ended():
         group.refuse()
-    granted = group.admissible()
-    if granted:
+        granted = group.admissible()
+        cancelled = bool(granted) and parking.is_cancelled()
+        if not granted:
+            _queue_in_all(transitions, group)
+        elif not cancelled:
+            group.take(granted)
+            _note_owners(granted)
+            _emit_of_members(granted, "requested")
+            _emit_of_members(granted, "granted")
+    if cancelled:
         await checkpoint_if_cancelled()
-        group.take(granted)  # still admissible, as in acquire()
-        for member in granted:
-            _hold_granted(member)
-        _emit_of_members(granted, "requested")
-        _emit_of_members(granted, "granted")
+    elif granted:
         await cancel_shielded_checkpoint()
-        return
+    else:
+        first = group.members[0]  # it stands for the group: the end of any member ends them all
+        await parking.park(transitions, first, first.arbiter.withdraw)
+
+
+def _queue_in_all(transitions: Transitions, group: Claims) -> None:
     group.join()
     group.parked = True
+    transitions.parking = group.waiter
+    _note_owners(group.members)
     _emit_of_members(group.members, "requested")
-    first = group.members[0]  # it stands for the group: the end of any member ends them all
-    await wait_task_rescheduled(partial(parking.abort, first.home, first, first.arbiter.withdraw))
-    for member in group.granted():
-        _hold_granted(member)
 
 
-def _hold_granted(member: Member) -> None:
-    if member.home._owned:
-        ownership.hold(member.waiter, member.home)
+def _note_owners(members: Sequence[Member]) -> None:
+    for member in members:
+        live: Live[Any] = member.primitive
+        if live._owned and member.waiter not in live._touched_by:
+            ownership.note(live, member.waiter)
 
 
 def _emit_of_members(members: Sequence[Member], kind: EventKind) -> None:
     for member in members:
-        if member.home._observers:
-            emit(kind, member.home, member.claim, member.waiter)
+        if member.primitive._observers:
+            emit(kind, member.primitive, member.claim, member.waiter)
 
 
 @enable_ki_protection
-async def enter(monitor: Monitor, invocation: Invocation) -> None:
+async def enter(monitor: Live[Invocation], invocation: Invocation) -> None:
     """Enter a monitor by an entry that synchronizers concern, or wait in the queue for it."""
-    if threads:
-        refuse_user_code()
-    if monitor._thread != get_ident():
-        check_run(monitor)
+    transitions = transitions_of(monitor)
+    if transitions.running:
+        transitions.refuse()
     await checkpoint_if_cancelled()
-    with errors_of_ended():
-        request, ended = monitor._core.arrive(invocation, current_task())
-    if monitor._observers:
-        emit("requested", monitor, invocation, current_task())
-    parking.wake(monitor, ended)
-    if request.status is PENDING:
-        request.parked = True
-        await wait_task_rescheduled(
-            partial(parking.abort, monitor, request, monitor._core.withdraw)
-        )
+    core = cast(MonitorCore, monitor._core)
+    with transitions, errors_of_ended():
+        request, ended = core.arrive(invocation, current_task())
+        request.primitive = monitor
+        if monitor._observers:
+            emit("requested", monitor, invocation, current_task())
+        parking.wake(transitions, monitor, ended)
+        if parks := request.status is PENDING:
+            parking.about_to_park(transitions, request)
+    if parks:
+        await parking.park(transitions, request, core.withdraw)
     elif request.status is GRANTED:
         await cancel_shielded_checkpoint()
     else:
         raise parking.error_of_ended(request)
 
 
-async def meet(barrier: Barrier, stop: Stop) -> int:
+async def meet(barrier: Live[int | None], stop: Stop) -> int:
     """Wait until the round is full; return the number of this party in it."""
-    if threads:
-        refuse_user_code()
+    core = cast(BarrierCore, barrier._core)
+    transitions = transitions_of(barrier)
     try:
-        request, core = parking.enqueue(barrier, None), barrier._core
-        # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
-        if core.full and current_effective_deadline() > -inf:
-            parking.wake(barrier, core.release_round())
+        with transitions:
+            request = parking.enqueue(barrier, None)
+            # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
+            fills = core.full and not parking.is_cancelled()
+            if fills:
+                parking.wake(transitions, barrier, core.release_round())
+            else:
+                parking.about_to_park(transitions, request)
+        if fills:
             await cancel_shielded_checkpoint()
         else:
-            request.parked = True
-            await wait_task_rescheduled(partial(parking.abort, barrier, request, stop))
+            await parking.park(transitions, request, stop)
     except trio.BrokenResourceError:
-        # Of parties that are cancelled together the first to be told breaks the round; let out of
+        # Of parties that are cancelled together the first to be aborted breaks the round; let out of
         # the others, its error would end the nursery that was cancelled.
         await checkpoint_if_cancelled()
         raise
     return cast(int, request.claim)
 
 
-async def wait_notified(
-    condition: Condition | MonitorCondition, lock: Lock | Monitor, claim: Any
-) -> None:
-    """Give the lock up, sleep until notified, and own the lock again, whatever happens."""
-    if threads:
-        refuse_user_code()
+async def wait_notified(condition: Live[Any], owner: Live[Any], claim: Any) -> None:
+    """Give up what the condition belongs to, sleep until notified, and own it again, whatever happens."""
     task = current_task()
-    with errors_of_ended():
-        request, ended = condition._core.wait(claim, task)
-    condition._thread = get_ident()
-    if lock._owned:
-        ownership.drop(task, cast("OwnedPrimitive[Any]", lock))
-    elsewhere = parking.resume(ended)
-    if condition._observers:
-        emit("requested", condition, claim, task)
-    if lock._observers:
-        emit("released", lock, claim, task)
-        emit_ended(lock, ended)
-    parking.emit_elsewhere(elsewhere)
+    core = cast(ConditionCore, condition._core)
+    transitions = transitions_of(owner)
+    with transitions, errors_of_ended():
+        request, ended = core.wait(claim, task)
+        request.primitive = owner
+        condition._transitions, condition._root = transitions, None
+        in_other_queues = parking.resume(transitions, ended)
+        if condition._observers:
+            emit("requested", condition, claim, task)
+        if owner._observers:
+            emit("released", owner, claim, task)
+            emit_ended(owner, ended)
+        parking.emit_in_other_queues(in_other_queues)
+        parking.about_to_park(transitions, request)
     cancelled: list[RaiseCancel] = []
-    request.parked = True
     try:
-        await wait_task_rescheduled(partial(_abort_wait, condition, lock, request, cancelled))
-        if lock._owned:
-            ownership.hold(task, cast("OwnedPrimitive[Any]", lock))
-        if cancelled:
+        result = await outcome.acapture(
+            wait_task_rescheduled, partial(_abort_wait, condition, owner, request, cancelled)
+        )
+        transitions.parking = None
+        if cancelled:  # also where the lock has ended meanwhile: the task was cancelled first
             cancelled.pop()()
+        result.unwrap()
         if request.status is BROKEN:
             raise error_of(request.cause)
     finally:
         if condition._observers:
-            emit_ended(condition, [request])
+            with transitions:
+                emit_ended(condition, [request])
 
 
 def _abort_wait(
-    condition: Condition | MonitorCondition,
-    lock: Lock | Monitor,
+    condition: Live[Any],
+    owner: Live[Any],
     request: Request[Any],
     cancelled: list[RaiseCancel],
     raise_cancel: RaiseCancel,
 ) -> Abort:
-    """Let the waiter join the lock's queue; it raises when it owns the lock."""
-    if threads and in_user_code():
-        parking.soon(_abort_wait, condition, lock, request, cancelled, raise_cancel)
-    elif (granted := condition._core.cancel(request)) is not None:
-        cancelled.append(raise_cancel)
-        parking.wake(lock, granted)
+    """Let the waiter join the queue of the owned primitive; it raises when it owns that."""
+    transitions = of_this_thread()
+    if transitions.running:
+        abort = partial(_abort_wait, condition, owner, request, cancelled, raise_cancel)
+        transitions.later.append(abort)
+        return Abort.FAILED
+    with transitions:
+        granted = cast(ConditionCore, condition._core).cancel(request)
+        if granted is not None:
+            cancelled.append(raise_cancel)
+            parking.wake(transitions, owner, granted)
     # Never SUCCEEDED: the task sleeps on until it owns the lock.
     return Abort.FAILED
 
 
-async def signal(
-    condition: MonitorCondition, monitor: Monitor, claim: Any, core: HoareConditionCore
-) -> None:
+async def signal(condition: Live[Any], monitor: Live[Invocation], claim: Any) -> None:
     """Pass the monitor to a waiter and sleep until it is ours again, whatever happens."""
-    if threads:
-        refuse_user_code()
-    request, ended = core.signal(claim, current_task())
+    core = cast(HoareConditionCore, condition._core)
+    transitions = transitions_of(monitor)
+    with transitions:
+        request, ended = core.signal(claim, current_task())
+        if request is not None:
+            request.primitive = monitor
+            parking.about_to_park(transitions, request)
+            parking.resume(transitions, ended)
+            if monitor._observers:
+                emit("released", monitor, claim, current_task())
+                emit_ended(monitor, ended)
     if request is None:
         await cancel_shielded_checkpoint()
         return
-    request.parked = True
-    parking.resume(ended)
-    if monitor._observers:
-        emit("released", monitor, claim, current_task())
-        emit_ended(monitor, ended)
     # What the waiter waited for has been passed on; there is no way back that a cancellation could take.
     await wait_task_rescheduled(lambda _: Abort.FAILED)
+    transitions.parking = None

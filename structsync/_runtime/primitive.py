@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Hashable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, NoReturn, TypeAlias
+from typing import Any, ClassVar, Generic, Literal, TypeAlias
 
 import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import ClaimT
-from structsync._core.queue.user_code import user_code
-from structsync._primitives.groups import Claim
 
-from . import ownership, parking
+from . import parking
 from .arguments import check_sync
 from .causes import Closed, OwnerExited
-from .events import Observer, emit, everywhere
+from .claim import Claim
+from .done import DONE
+from .events import emit
+from .live import Live
 from .request import Request
 from .runs import running_task
 
@@ -28,18 +28,7 @@ CheckpointMode: TypeAlias = Literal["always", "budget"]
 BUDGET = 127
 
 
-@dataclass(frozen=True, slots=True)
-class PrimitiveStatistics:
-    """The state of a primitive, for debugging.
-
-    Attributes:
-      tasks_waiting: how many requests are pending.
-    """
-
-    tasks_waiting: int
-
-
-class Primitive(Generic[ClaimT]):
+class Primitive(Live[ClaimT]):
     """Base of all primitives, and of those that you write yourself.
 
     A primitive of your own is a core, that is a subclass of :class:`Arbiter` with your state and the
@@ -52,31 +41,22 @@ class Primitive(Generic[ClaimT]):
       core: the decisions; only this primitive may use it.
       checkpoint: ``"always"``: every acquire is a checkpoint; ``"budget"``: up to 127 uncontended
           acquires in a row may return without a schedule point (cancellation is always checked).
+
+    Raises:
+      TypeError: if ``core`` is not an :class:`Arbiter`, or its ``admits`` is not a sync function.
+      ValueError: if ``checkpoint`` is neither.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_core",
-        "_observers",
-        "_root",
-        "_skips",
-        "_skips_left",
-        "_thread",
-    )
-    _owned: ClassVar[bool] = False
+    __slots__ = ()
 
     def __init__(self, core: Arbiter[ClaimT], *, checkpoint: CheckpointMode = "always") -> None:
         if checkpoint not in ("always", "budget"):
             raise ValueError(f"checkpoint must be 'always' or 'budget', not {checkpoint!r}")
-        if not type(core).__module__.startswith("structsync._core."):
-            _guard(core)
-        self._core = core
-        self._observers: list[Observer] = everywhere
-        # The run that uses it while it is not at rest (C6): its thread, or 0 where the root task is
-        # to be compared, because a Request may outlive its run and a thread may start another run.
-        self._thread = 0
-        self._root: trio.lowlevel.Task | None = None
-        self._skips = self._skips_left = BUDGET if checkpoint == "budget" else 0
+        if not isinstance(core, Arbiter):
+            raise TypeError(f"core must be an object of a subclass of Arbiter, not {core!r}")
+        if core.user_written:
+            check_sync(core.admits, "admits")
+        super().__init__(core, BUDGET if checkpoint == "budget" else 0)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -101,8 +81,8 @@ class Primitive(Generic[ClaimT]):
 
     @enable_ki_protection
     def _give_back(self, claim: ClaimT) -> None:
-        """Give the claim back and wake whom that lets in."""
-        parking.give_back(self, claim)
+        """Release the claim and wake whom that lets in."""
+        parking.release(self, claim)
 
     def _held(self, claim: ClaimT, *, priority: int = 0) -> Held[ClaimT]:
         """Return an async context manager that holds the claim."""
@@ -118,16 +98,16 @@ class Primitive(Generic[ClaimT]):
         return Claim(self, lambda task: claim)
 
     def _leave(self, claim: ClaimT) -> None:
-        """Give the claim back at the end of a block that held it."""
+        """Release the claim at the end of a block that held it."""
         self._give_back(claim)
 
     # For everybody.
 
     @enable_ki_protection
     def close(self) -> None:
-        """Take the primitive out of service for good.
+        """Close the primitive for good.
 
-        Waiters and later acquires get :exc:`trio.ClosedResourceError`; giving back still works.
+        Waiters and later acquires get :exc:`trio.ClosedResourceError`; releasing still works.
         Idempotent.
 
         Raises:
@@ -141,55 +121,6 @@ class Primitive(Generic[ClaimT]):
     def _end(self, cause: Hashable) -> None:
         parking.change(self, lambda: self._core.end(cause))
 
-    def statistics(self) -> PrimitiveStatistics:
-        """Return the state of this primitive, for debugging."""
-        return PrimitiveStatistics(tasks_waiting=len(self._core.queue))
-
-    def _describe(self) -> str:
-        """Return the state as it stands in ``repr``; by default the fields of the core."""
-        core = self._core
-        return ", ".join(f"{name}={getattr(core, name, 'unset')!r}" for name in core.state_fields)
-
-    def __repr__(self) -> str:
-        core = self._core
-        words = [self._describe(), f"{len(core.waiting())} waiting"]
-        if core.policy.name != "fifo":
-            words.append(f"policy={core.policy.name!r}")
-        if core.cause is not None:
-            words.append("closed" if isinstance(core.cause, Closed) else "broken")
-        details = ", ".join(word for word in words if word)
-        return f"<{type(self).__name__} at {id(self):#x}: {details}>"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError(
-            f"a {type(self).__name__} cannot be copied or pickled: tasks wait in this one; "
-            "share the object itself"
-        )
-
-    def _units(self, claim: ClaimT) -> int:
-        """Return for how many units of :meth:`_balance` a claim stands."""
-        return 1
-
-    def _balance(self) -> int | None:
-        """Return a number that falls by one for each unit lent out.
-
-        Scopes find leaks by it. None: go by what was granted and given back; right for a primitive
-        whose every claim is to be given back.
-        """
-        return None
-
-
-def _guard(core: Arbiter[Any]) -> None:
-    """Let nothing change while the ``admits`` of a user's core runs (I6)."""
-    admits = core.admits
-    check_sync(admits, "admits")
-
-    def guarded(claim: Any) -> bool:
-        with user_code():
-            return admits(claim)
-
-    core.admits = guarded  # type: ignore[method-assign]  # for this core alone, while it is live
-
 
 class OwnedPrimitive(Primitive[ClaimT]):
     """A primitive that belongs to tasks, and breaks if one of them ends with it (C5)."""
@@ -200,14 +131,9 @@ class OwnedPrimitive(Primitive[ClaimT]):
     def _owner_exited(self, task: trio.lowlevel.Task) -> None:
         parking.owner_exited(self, task, OwnerExited(type(self).__name__, task))
 
-    @enable_ki_protection
-    def _give_back(self, claim: ClaimT) -> None:
-        parking.give_back(self, claim)
-        ownership.drop(claim, self)  # type: ignore[arg-type]  # a task, or a claim that names one
-
 
 class Held(Generic[ClaimT]):
-    """An async context manager: takes a claim on entry, gives it back on exit."""
+    """An async context manager: takes a claim on entry, releases it on exit."""
 
     __slots__ = ("_claim", "_primitive", "_priority")
 
@@ -220,5 +146,6 @@ class Held(Generic[ClaimT]):
         return parking.acquire(self._primitive, self._claim, self._priority)
 
     @enable_ki_protection
-    async def __aexit__(self, *exc_info: object) -> None:
-        parking.give_back(self._primitive, self._claim)
+    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+        self._primitive._leave(self._claim)
+        return DONE

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Generic, NoReturn, final
 
 from trio.lowlevel import enable_ki_protection
 
-from structsync._core.queue.request import GRANTED, ClaimT, Status
+from structsync._core.queue.request import GRANTED, PENDING, ClaimT, Status
 from structsync._core.queue.request import Request as CoreRequest
 
 from . import parking
+from .live import Live
+from .transitions import of_this_thread
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from .primitive import Primitive
 
 
 @final
@@ -37,12 +37,12 @@ class Request(Generic[ClaimT]):
     Source: seed 002, the request object of an asynchronous acquire.
     """
 
-    __slots__ = ("__weakref__", "_given_back", "_primitive", "_request")
+    __slots__ = ("__weakref__", "_primitive", "_released", "_request")
 
-    def __init__(self, primitive: Primitive[ClaimT], request: CoreRequest[ClaimT]) -> None:
+    def __init__(self, primitive: Live[ClaimT], request: CoreRequest[ClaimT]) -> None:
         self._primitive = primitive
         self._request = request
-        self._given_back = False
+        self._released = False
 
     @property
     def status(self) -> Status:
@@ -70,6 +70,11 @@ class Request(Generic[ClaimT]):
         Returns:
           True if this call withdrew it; False, with nothing changed, if it had ended already.
         """
+        transitions = of_this_thread()
+        if transitions.running and self._request.status is PENDING:
+            # In the middle of a transition, which may still grant it: then it is released.
+            transitions.later.append(self._withdraw_or_release)
+            return True
         return parking.withdraw(self._primitive, self._request)
 
     @enable_ki_protection  # an interrupt here would leave the grant with nobody to give it back
@@ -78,9 +83,17 @@ class Request(Generic[ClaimT]):
 
     @enable_ki_protection
     def __exit__(self, *exc_info: object) -> None:
-        if not self.withdraw() and self.status is GRANTED and not self._given_back:
-            self._given_back = True
-            self._primitive._give_back(self._request.claim)
+        if not self.withdraw():
+            self._release_once()
+
+    def _withdraw_or_release(self) -> None:
+        if not parking.withdraw(self._primitive, self._request):
+            self._release_once()
+
+    def _release_once(self) -> None:
+        if self.status is GRANTED and not self._released:
+            self._released = True
+            parking.release(self._primitive, self._request.claim)
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("Request is final; primitives make requests, and no other kind of them")

@@ -1,20 +1,19 @@
-"""Who may use a primitive now: is it in service, and is this its run?"""
+"""Who may use a primitive now: is it open, and is this its run?"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trio.lowlevel import Task, current_root_task, current_task
 
 from structsync._core.queue.arbiter import EndedForGood
 
 from .causes import error_of
-
-if TYPE_CHECKING:
-    from .primitive import Primitive
+from .live import Live
+from .transitions import NOBODYS, Transitions, of_this_thread
 
 
 @contextmanager
@@ -26,29 +25,49 @@ def errors_of_ended() -> Iterator[None]:
         raise error_of(ended.cause) from None
 
 
-def check_run(primitive: Primitive[Any], *, disturbs_sleepers_only: bool = False) -> None:
-    """Raise RuntimeError if the primitive is in use by another run than the current one (C6).
+def check_run(live: Live[Any], *, disturbs_sleepers_only: bool = False) -> Transitions:
+    """Return the transitions of this thread, in whose run the primitive is used from now on.
 
     What disturbs only sleepers is allowed where nobody sleeps, so that a request that its run left
     behind can be withdrawn.
+
+    Raises:
+      RuntimeError: if the primitive is in use by another run (C6): somebody waits, or is known to
+          hold it. What the first run releases must not fail because a second one queued.
     """
-    core = primitive._core
-    if core.at_rest:
-        primitive._thread, primitive._root = get_ident(), None
-        return
-    try:
-        here = current_root_task()
-    except RuntimeError:  # no run here at all; trio 0.27 cannot be asked
-        here = None
-    if here is not None and (primitive._root or primitive._thread) in (here, get_ident()):
-        return
-    if disturbs_sleepers_only and not any(request.parked for request in core.queue.values()):
-        return
+    here = of_this_thread()
+    if _is_free(live):
+        live._transitions, live._root = here, None
+        return here
+    root = _current_root()
+    if root is not None and (live._root is root or (not live._root and live._transitions is here)):
+        return here
+    if disturbs_sleepers_only and not any(request.parked for request in live._core.queue):
+        return here
     raise RuntimeError(
-        f"{primitive!r} is in use by another trio run: it can be used from here once nobody holds "
+        f"{live!r} is in use by another trio run: it can be used from here once nobody holds "
         "it or waits for it (withdraw() a request that a run left behind); from a thread, go "
         "through trio.from_thread.run_sync()"
     )
+
+
+def _is_free(live: Live[Any]) -> bool:
+    last, root = live._transitions, live._root
+    if live._core.at_rest or (last is NOBODYS and root is None):
+        return True
+    if live._core.queue:
+        return False
+    # What was held when its run ended, or its thread, binds nobody any more.
+    if root is not None:
+        return root.coro.cr_frame is None
+    return all(thread.ident != last.thread for thread in threading.enumerate())
+
+
+def _current_root() -> Task | None:
+    try:
+        return current_root_task()
+    except RuntimeError:  # no run here at all; trio 0.27 cannot be asked
+        return None
 
 
 def running_task() -> Task | None:

@@ -75,7 +75,7 @@ def ended_for_good(core: Arbiter[Any], request: Request[Any]) -> bool:
 
     Tried out on the live core; should that change anything, it is undone.
     """
-    if request.status is PENDING or any(one is request for one in core.queue.values()):
+    if request.status is PENDING or any(one is request for one in core.queue):
         return False
     status, before = request.status, core.snapshot()
     answer = core.withdraw(request)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.request import Request
 
 
 def lines_run(action: Callable[[], object]) -> int:
@@ -71,11 +73,16 @@ def crowd(waiters: int, policy: str) -> SemaphoreCore:
     return core
 
 
+def middle_of(core: SemaphoreCore) -> Request[int]:
+    """The fifth: found in the same number of steps in any queue."""
+    return next(islice(core.queue, 4, None))
+
+
 ACTIONS: dict[str, Callable[[SemaphoreCore], object]] = {
     "submit": lambda core: core.submit(2),
-    "withdraw the head": lambda core: core.withdraw(next(iter(core.line.values()))),
-    "withdraw the last": lambda core: core.withdraw(next(reversed(core.line.values()))),
-    "withdraw one in the middle": lambda core: core.withdraw(core.line[len(core.line) // 2]),
+    "withdraw the head": lambda core: core.withdraw(cast(Any, core.queue.head)),
+    "withdraw the last": lambda core: core.withdraw(cast(Any, core.queue.tail)),
+    "withdraw one in the middle": lambda core: core.withdraw(middle_of(core)),
     "grant": lambda core: core.release(2),
     "refuse to barge": lambda core: core.admissible(1),
 }
@@ -120,7 +127,7 @@ def test_a_writer_finds_the_readers_it_lets_in_without_a_search() -> None:
 
 def test_a_search_through_the_line_is_found() -> None:
     def search(core: SemaphoreCore) -> None:
-        for _ in core.line:
+        for _ in core.queue:
             pass
 
     assert lines_run(lambda: search(crowd(10, "fifo"))) < lines_run(

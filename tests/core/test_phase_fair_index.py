@@ -32,5 +32,5 @@ def test_a_reader_that_was_let_in_by_a_withdrawal_is_not_let_in_again() -> None:
 
 
 def test_without_the_upkeep_it_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PhaseFairCore, "settle", RWLockCore.settle)
+    monkeypatch.setattr(PhaseFairCore, "left", RWLockCore.left)
     assert who_enters_where_a_writer_leaves() == {"b"}

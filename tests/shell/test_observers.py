@@ -213,7 +213,6 @@ async def test_an_observer_that_failed_is_removed_and_the_others_are_told(
 
 CHANGES: dict[str, Callable[[Semaphore], object]] = {
     "acquire": Semaphore.acquire_nowait,
-    "release": Semaphore.release,
     "request": Semaphore.request,
     "resize": lambda semaphore: semaphore.resize(9),
     "close": Semaphore.close,
@@ -243,29 +242,47 @@ def test_an_observer_that_is_no_sync_function_is_a_type_error(observer: Any) -> 
         observe(observer).__enter__()
 
 
-async def test_a_scope_cancelled_by_an_observer_ends_its_waiter_after_the_step() -> None:
-    semaphore, scope = Semaphore(0), trio.CancelScope()
+async def test_what_an_observer_releases_is_released_right_after_the_step() -> None:
+    watched, other, values = Semaphore(1), Semaphore(0), list[int]()
+
+    def release(event: Event) -> None:
+        if event.primitive is watched and event.kind == "granted":
+            other.release()
+            values.append(other.value)
+
+    with observe(release):
+        watched.acquire_nowait()
+    assert (values, other.value) == ([0], 1)
+
+
+async def test_a_scope_cancelled_by_an_observer_ends_its_waiter_right_after_the_step() -> None:
+    semaphore, scope, seen = Semaphore(0), trio.CancelScope(), list[int]()
 
     async def wait() -> None:
         with scope:
             await semaphore.acquire(2)
+
+    def cancel(event: Event) -> None:
+        scope.cancel()
+        seen.append(semaphore.statistics().tasks_waiting)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait)
         await settle()
-        with observe(lambda event: scope.cancel()):
+        with observe(cancel):
             semaphore.release()
-            assert semaphore.statistics().tasks_waiting == 1
+        assert semaphore.statistics().tasks_waiting == 0
+    assert seen[0] == 1
     assert scope.cancelled_caught
-    assert (semaphore.value, semaphore.statistics().tasks_waiting) == (1, 0)
+    assert semaphore.value == 1
 
 
-async def test_a_grant_after_the_cancellation_by_an_observer_still_wins() -> None:
+async def test_a_grant_of_the_step_whose_observer_cancels_still_wins() -> None:
     semaphore, scope, got = Semaphore(0), trio.CancelScope(), []
 
     async def wait() -> None:
         with scope:
-            await semaphore.acquire(2)
+            await semaphore.acquire()
             got.append("granted")
 
     async with trio.open_nursery() as nursery:
@@ -273,7 +290,6 @@ async def test_a_grant_after_the_cancellation_by_an_observer_still_wins() -> Non
         await settle()
         with observe(lambda event: scope.cancel()):
             semaphore.release()
-        semaphore.release()
     assert got == ["granted"]
     assert (semaphore.value, scope.cancelled_caught) == (0, False)
 

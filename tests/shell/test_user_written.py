@@ -158,11 +158,9 @@ async def test_a_request_that_its_guard_ended_is_broken_and_keeps_the_error() ->
 
 
 CHANGES: dict[str, Callable[[Tank, Semaphore], object]] = {
-    "give back to itself": lambda one, _: one.fill(1),
     "request of itself": lambda one, _: one.ask(1),
     "close itself": lambda one, _: one.close(),
     "acquire another": lambda _, semaphore: semaphore.acquire_nowait(),
-    "release another": lambda _, semaphore: semaphore.release(),
 }
 
 
@@ -172,20 +170,53 @@ async def test_a_guard_that_changes_a_primitive_is_refused(
 ) -> None:
     one, semaphore = tank(3), Semaphore(1)
     one.core.guard = lambda claim: change(one, semaphore)
-    with pytest.raises(RuntimeError, match="guard, predicate or observer must not change"):
+    with pytest.raises(RuntimeError, match="must not change"):
         await one.draw(1)
     assert (one.core.litres, semaphore.value) == (3, 1)
     one.core.guard = lambda claim: None
     await one.draw(1)
 
 
-async def test_a_guard_that_withdraws_its_request_is_refused() -> None:
-    one = tank(0)
+async def test_what_a_guard_releases_is_released_right_after_the_step() -> None:
+    one, semaphore, values = tank(3), Semaphore(0), list[int]()
+
+    def release(claim: int) -> None:
+        if not values:
+            semaphore.release()
+            values.append(semaphore.value)
+
+    one.core.guard = release
+    await one.draw(1)
+    assert (values, semaphore.value) == ([0], 1)
+
+
+async def test_a_guard_that_withdraws_its_request_has_it_withdrawn_right_after_the_step() -> None:
+    one, said = tank(0), list[bool]()
     request = one.ask(2)
-    one.core.guard = lambda claim: request.withdraw()
+    one.core.guard = lambda claim: said.append(request.withdraw())
     one.fill(1)
-    with pytest.raises(RuntimeError, match="must not change"):
-        await request.wait()
+    assert (said, request.status) == ([True], "withdrawn")
+
+
+async def test_what_its_guard_withdrew_and_the_step_granted_is_released() -> None:
+    one = tank(0)
+    with one.ask(1) as request:
+        one.core.guard = lambda claim: request.withdraw()
+        one.fill(1)
+        one.core.guard = lambda claim: None
+        assert (request.status, one.core.litres) == ("granted", 1)
+    assert one.core.litres == 1  # once, though the block was left too
+
+
+async def test_a_guard_that_releases_each_time_is_stopped(caplog: pytest.LogCaptureFixture) -> None:
+    one = tank(0)
+    request = one.ask(1_000_000)
+    one.core.guard = lambda claim: one.fill(1)
+    one.fill(1)
+    (record,) = caplog.records
+    assert "makes one each time that it runs" in record.getMessage()
+    caplog.clear()
+    request.withdraw()
 
 
 @pytest.mark.parametrize("victim", [0, 1])

@@ -101,7 +101,7 @@ def test_a_refusal_that_comes_too_late_is_noticed() -> None:
 
 def test_an_ended_request_has_ended_for_good() -> None:
     core = queue(1, 2)
-    first, second = core.queue.values()
+    first, second = core.queue
     core.withdraw(first)
     core.release(3)
     assert invariants.ended_for_good(core, first)
@@ -110,13 +110,13 @@ def test_an_ended_request_has_ended_for_good() -> None:
 
 def test_a_pending_request_has_not_ended() -> None:
     core = queue(1)
-    (request,) = core.queue.values()
+    (request,) = core.queue
     assert not invariants.ended_for_good(core, request)
 
 
 def test_an_ended_request_that_is_still_in_queue_is_noticed() -> None:
     core = queue(1)
-    (request,) = core.queue.values()
+    (request,) = core.queue
     request.status = Status.WITHDRAWN
     assert not invariants.ended_for_good(core, request)
 
@@ -163,12 +163,12 @@ def test_a_copy_can_be_driven_without_a_trace_on_the_original() -> None:
     core = LockCore()
     core.submit("a", waiter="a")
     core.submit("b", waiter="b")
-    before, requests = core.snapshot(), list(core.queue.values())
+    before, requests = core.snapshot(), list(core.queue)
     twin = invariants.twin_of(core)
     twin.release("a")
     twin.submit("c", waiter="c")
     assert core.snapshot() == before
-    assert list(core.queue.values()) == requests
+    assert list(core.queue) == requests
     assert all(one.status is Status.PENDING for one in requests)
     assert core.pending == {"b"}
 

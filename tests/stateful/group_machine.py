@@ -114,14 +114,13 @@ class GroupMachine(RuleBasedStateMachine):
     def each_queue_is_in_the_order_of_arrival(self) -> None:
         for at, core in enumerate(self.cores):
             stand = [who for who in self.waiting if at in dict(self.wanted[who])]
-            assert [one.waiter for one in core.queue.values()] == stand
+            assert [one.waiter for one in core.queue] == stand
 
     @invariant()
     def nothing_grantable_waits(self) -> None:
         for who in self.waiting:
             fits = [
-                next(iter(self.cores[at].queue.values())).waiter == who
-                and n <= self.cores[at].value
+                next(iter(self.cores[at].queue)).waiter == who and n <= self.cores[at].value
                 for at, n in self.wanted[who]
             ]
             assert not (all(fits) if self.groups[who].every else any(fits))

@@ -128,6 +128,6 @@ class MonitorMachine(CoreMachine):
         if not hasattr(self, "core"):
             return
         expected: dict[EntryCore, list[object]] = {}
-        for request in self.core.queue.values():
+        for request in self.core.queue:
             expected.setdefault(request.claim.entry, []).append(request)
         assert {entry: [*queue.values()] for entry, queue in self.core.queues.items()} == expected

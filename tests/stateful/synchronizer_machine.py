@@ -256,7 +256,7 @@ class SynchronizerMachine(RuleBasedStateMachine):
     def everybody_is_where_the_model_says(self) -> None:
         for at, core in enumerate(self.cores):
             standing = [one.who for one in self.model.waiting if one.place[0] == at]
-            assert [one.waiter for one in core.queue.values()] == standing
+            assert [one.waiter for one in core.queue] == standing
             assert core.owner == self.model.inside[at]
 
     @invariant()

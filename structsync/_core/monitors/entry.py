@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
-from structsync._core.queue.request import Request
-from structsync._core.queue.user_code import ask
-
-if TYPE_CHECKING:
-    from structsync._core.queue.arbiter import ToSettle
-
-    from .synchronizer import Rules
+from structsync._core.queue.request import Group, Request, ToSettle
+from structsync._core.queue.user_code import UserCodeFailed
 
 
 @final
@@ -54,15 +50,22 @@ class Guard:
 
     def __init__(self, function: Callable[..., object], *, reads_request: bool = False) -> None:
         self.function: Callable[..., object] = function
-        # Whether it looks at the invocation. If not, its answer is that of all who wait for the entry.
+        # Whether it looks at the invocation. If not, its value is that of all who wait for the entry.
         self.reads_request: bool = reads_request
 
     def holds(self, invocation: Invocation) -> bool:
-        """Ask it; what it raises is for the caller of this invocation."""
-        answer = ask(self.function, invocation) if self.reads_request else ask(self.function)
-        if answer is True or not answer:
-            return answer is True
-        refuse_coroutine(answer, "guard")
+        """Evaluate it.
+
+        Raises:
+          UserCodeFailed: if it raises; that is for the caller of this invocation.
+        """
+        try:
+            answer = self.function(invocation) if self.reads_request else self.function()
+            if answer is True or not answer:
+                return answer is True
+            refuse_coroutine(answer, "guard")
+        except BaseException as error:
+            raise UserCodeFailed(error) from None
         return True
 
 
@@ -76,10 +79,16 @@ class Trigger:
         self.reads_request: bool = reads_request  # whether it is given the invocation
 
     def run(self, invocation: Invocation) -> None:
-        """Run it; what it raises is for those who start with this invocation."""
-        refuse_coroutine(
-            ask(self.function, invocation) if self.reads_request else ask(self.function), "trigger"
-        )
+        """Run it.
+
+        Raises:
+          UserCodeFailed: if it raises; that is for the caller of this invocation.
+        """
+        try:
+            done = self.function(invocation) if self.reads_request else self.function()
+            refuse_coroutine(done, "trigger")
+        except BaseException as error:
+            raise UserCodeFailed(error) from None
 
 
 def refuse_coroutine(answer: object, what: str) -> None:
@@ -91,8 +100,27 @@ def refuse_coroutine(answer: object, what: str) -> None:
         )
 
 
+class EntryRules(Group):
+    """What synchronizers state of one entry, as the entry sees it."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def reads_request(self) -> bool:
+        """Whether a call is disabled for what it is, and not by the state alone."""
+
+    @abstractmethod
+    def permit(self, invocation: Invocation) -> bool:
+        """Return whether no synchronizer disables the invocation now."""
+
+    @abstractmethod
+    def refuse(self) -> None:
+        """Raise EndedForGood if one of those that would have to start too never will."""
+
+
 class EntryCore:
-    """One entry: its guard, what synchronizers say of it, and why it is out of service."""
+    """One entry: its guard, what synchronizers state of it, and why it was closed."""
 
     __slots__ = ("cause", "guard", "name", "rules")
 
@@ -100,7 +128,7 @@ class EntryCore:
         self.name: str = name
         self.guard: Guard | None = guard
         self.cause: Hashable = None  # why it was taken out of its monitor; None while it is in
-        self.rules: Rules | None = None  # None while no synchronizer concerns it
+        self.rules: EntryRules | None = None  # None while no synchronizer concerns it
 
     @property
     def reads_request(self) -> bool:
@@ -110,7 +138,7 @@ class EntryCore:
         return self.rules is not None and self.rules.reads_request
 
     def permits(self, invocation: Invocation) -> bool:
-        """Return whether the state permits this invocation. Asked while the monitor is free only."""
+        """Return whether the state permits this invocation; evaluated only while the monitor is free."""
         if self.guard is not None and not self.guard.holds(invocation):
             return False
         return self.rules is None or self.rules.permit(invocation)
@@ -119,12 +147,13 @@ class EntryCore:
 class Call(Request[Invocation]):
     """An invocation in the queue of a monitor."""
 
-    __slots__ = ("left",)
+    __slots__ = ("partners", "to_settle")
 
-    left: list[
-        ToSettle
-    ]  # what is to be settled elsewhere, once it has ended by the rules of its entry
+    # Set by the rules of its entry: the calls that start with it, itself first, once they consented;
+    # and what is to be settled in other queues, once it has ended.
+    partners: Sequence[Call]
+    to_settle: Sequence[ToSettle]
 
     @property
-    def group(self) -> Rules | None:  # type: ignore[override]  # those that hold now: they come and go while it waits
+    def group(self) -> EntryRules | None:  # type: ignore[override]  # those that hold now: they come and go while it waits
         return self.claim.entry.rules

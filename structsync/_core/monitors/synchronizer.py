@@ -1,13 +1,13 @@
 """Rules over the entries of several monitors: the decisions of :class:`structsync.Synchronizer`.
 
-A synchronizer adds to what an entry asks itself. *Disabling* joins its guard: it is asked after the
-guard, while the monitor is free, and the grant follows in the same step. *Triggers* run in the step of
-the grant, while all monitors that it concerns are taken, so nothing can come between. *Bonds* make
+A synchronizer adds to what an entry itself demands. *Disabling* joins its guard: it is evaluated after
+the guard, while the monitor is free, and the grant follows in the same step. *Triggers* run in the step
+of the grant, while all monitors that it concerns are taken, so nothing can come between. *Bonds* make
 calls of several entries start together.
 
 What a trigger changes may permit calls of other monitors. They are settled by whoever made the
-transition, from a list (``settle_transitively`` in :mod:`.group`) and not by recursion: a chain of triggers may be
-as long as the queue.
+transition, from a worklist (``settle_transitively`` in :mod:`structsync._core.queue.group`) and not by
+recursion: a chain of triggers may be as long as the queue.
 
 Rejected: a queue of the synchronizer's own, in which concerned calls wait. Calls that no rule concerns
 would have to be compared with two queues, and the order of arrival in a monitor would be lost.
@@ -15,28 +15,29 @@ would have to be compared with two queues, and the order of arrival in a monitor
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from structsync._core.queue.arbiter import EndedForGood, Group, ToSettle
-from structsync._core.queue.request import GRANTED, Request
+from structsync._core.queue.arbiter import EndedForGood
+from structsync._core.queue.request import BROKEN, QueueRef, Request, ToSettle
+from structsync._core.queue.user_code import UserCodeFailed
 
-if TYPE_CHECKING:
-    from .entry import Call, EntryCore, Guard, Invocation, Trigger
-    from .monitor import MonitorCore
+from .entry import Call, EntryCore, EntryRules, Guard, Invocation, Trigger
+from .monitor import MonitorCore
 
 T = TypeVar("T")
 
 
-class Rules(Group):
-    """What the synchronizers say of one entry, each with the synchronizer that says so."""
+class Rules(EntryRules):
+    """What the synchronizers state of one entry, each with the synchronizer that states it."""
 
-    __slots__ = ("arbiter", "bonds", "disabling", "entry", "home", "triggers")
+    __slots__ = ("arbiter", "bonds", "disabling", "entry", "primitive", "triggers")
 
-    def __init__(self, entry: EntryCore, arbiter: MonitorCore, home: Any) -> None:
+    def __init__(self, entry: EntryCore, arbiter: MonitorCore, primitive: Any) -> None:
         self.entry: EntryCore = entry
         self.arbiter: MonitorCore = arbiter
-        self.home: Any = home  # the monitor of the arbiter, opaque here; the shell's mark
+        self.primitive: Any = primitive  # the monitor of the arbiter, opaque here; the shell's mark
         self.disabling: list[tuple[SynchronizerCore, Guard]] = []
         self.triggers: list[tuple[SynchronizerCore, Trigger]] = []
         self.bonds: list[tuple[SynchronizerCore, Sequence[Rules]]] = []
@@ -56,6 +57,10 @@ class Rules(Group):
                 return False
         return True
 
+    def queues(self) -> Sequence[QueueRef]:
+        """Return the queue of the monitor."""
+        return (self,)
+
     # Calls that start together.
 
     def bonded(self) -> list[Rules]:
@@ -63,17 +68,19 @@ class Rules(Group):
         found: list[Rules] = [self]
         known: set[Rules] = {self}
         looked_at: set[int] = set()
-        for one in found:  # it grows: groups that share an entry are one group
-            for _, group in one.bonds:
+        worklist = deque(found)
+        while worklist:
+            for _, group in worklist.popleft().bonds:
                 if id(group) not in looked_at:  # each member of a group names all of it
                     looked_at.add(id(group))
                     fresh = [each for each in group if each not in known]
                     known.update(fresh)
                     found += fresh
+                    worklist += fresh  # groups that share an entry are one group
         return found
 
     def refuse(self) -> None:
-        """Raise OutOfService if one of those that would have to start too never will."""
+        """Raise EndedForGood if one of those that would have to start too never will."""
         for one in self.bonded():
             for cause in (one.arbiter.cause, one.entry.cause):
                 if cause is not None:
@@ -95,71 +102,89 @@ class Rules(Group):
             rules = request.claim.entry.rules
             try:
                 admitted = self.arbiter.admits(request.claim)
-            except BaseException:  # noqa: BLE001 - harmless: it is told when its own monitor is settled
+            except UserCodeFailed:  # harmless: the caller gets it when its own monitor is settled
                 continue
             if admitted and rules is self:
                 return cast("Call", request)
-            if admitted and (rules is None or not rules.bonds):
+            if admitted and (rules is None or not cast(Rules, rules).bonds):
                 return None  # that one is next there, and is let in when its monitor is settled
         return None
 
-    def start(self, call: Request[Any]) -> bool:
-        """Grant a call that its monitor would grant now, and those that start with it; run the triggers.
-
-        Where a trigger raises, all that would have started end with its error. Returns whether the
-        call has ended.
-        """
-        calls = self.together(call)
-        if calls is None:
-            return False
-        for one in calls:
-            rules_of(one).arbiter.admit(one.claim)
-        touched: dict[MonitorCore, ToSettle] = {}
-        error = run_triggers(calls, touched)
-        for one in calls:
-            rules = rules_of(one)
-            if one is not call:
-                touched[rules.arbiter] = (rules, [one])
-            if error is None:
-                rules.arbiter.leave(one)
-                one.status = GRANTED
-            else:
-                rules.arbiter.give_back(one.claim)
-                rules.arbiter._break(one, error)
-            one.left = []
-        calls[0].left = list(touched.values())
-        return True
-
-    # As a group, of which an arbiter asks and which it tells.
+    # As a group, of which an arbiter evaluates the consent and which it has grant itself.
 
     def consents(self, request: Request[Any]) -> bool:
-        """Return whether all that have to start with it can."""
-        return self.together(request) is not None
+        """Return whether all that have to start with the call can; note which they are."""
+        calls = self.together(request)
+        if calls is not None:
+            calls[0].partners = calls
+        return calls is not None
+
+    def grant(self, request: Request[Any]) -> None:
+        """Run the triggers of the calls that start together, and grant them.
+
+        If a trigger raises, all that would have started end with an error instead.
+        """
+        calls = cast(Call, request).partners
+        for one in calls:  # taken, so that no trigger can let anybody in
+            rules_of(one).arbiter.admit(one.claim)
+        failed = run_triggers(calls)
+        for one in calls:
+            arbiter = rules_of(one).arbiter
+            if failed is None:
+                arbiter.grant(one)  # what is admitted to a monitor twice is inside once
+            else:
+                arbiter.give_back(one.claim)
+                arbiter.end_with(one, BROKEN, failed.error_of(one))
+            one.partners = one.to_settle = ()
+        concerned = dict.fromkeys(each for one in calls for each in rules_of(one).synchronizers())
+        calls[0].to_settle = [
+            *((rules_of(one), (one,)) for one in calls[1:]),
+            *((synchronizer, ()) for synchronizer in concerned),
+        ]
+
+    def synchronizers(self) -> Sequence[SynchronizerCore]:
+        """Return those that have triggers here, which may have changed what they look at."""
+        return [synchronizer for synchronizer, _ in self.triggers]
 
     def ended_with(self, request: Request[Any]) -> None:
         """Do nothing: whoever gives up leaves the others waiting for somebody else."""
 
-    def left(self, request: Request[Any]) -> Sequence[ToSettle]:
-        """Return what a call has left to settle in other monitors."""
-        return getattr(request, "left", ())
+    def to_settle(self, request: Request[Any]) -> Sequence[ToSettle]:
+        """Return what a call that has ended left to settle in other monitors."""
+        return getattr(request, "to_settle", ())
 
 
 def rules_of(call: Call) -> Rules:
     return cast(Rules, call.claim.entry.rules)
 
 
-def run_triggers(
-    calls: Sequence[Call], touched: dict[MonitorCore, ToSettle]
-) -> BaseException | None:
-    """Run the triggers of the calls up to the first that raises; take down whom they may permit."""
+class TriggerFailed:
+    """The trigger of one call raised, and those that were to start with it end too."""
+
+    def __init__(self, call: Call, error: BaseException) -> None:
+        self.call = call
+        self.error = error
+
+    def error_of(self, call: Call) -> BaseException:
+        """Return the error of a call: an object of its own, since each is raised in another task."""
+        if call is self.call:
+            return self.error
+        error = RuntimeError(
+            f"the trigger of {self.call.claim.entry.name} raised {self.error!r}, and this call of "
+            f"{call.claim.entry.name} was to start together with that one"
+        )
+        error.__cause__ = self.error
+        return error
+
+
+def run_triggers(calls: Sequence[Call]) -> TriggerFailed | None:
+    """Run the triggers of the calls up to the first that raises."""
     for call in calls:
-        for synchronizer, trigger in rules_of(call).triggers:
-            for rules in synchronizer.concerned:
-                touched.setdefault(rules.arbiter, (rules, []))
+        for _, trigger in rules_of(call).triggers:
             try:
                 trigger.run(call.claim)
-            except BaseException as error:  # noqa: BLE001 - it is told to those who were to start (I6)
-                return error
+            except UserCodeFailed as failed:  # for those who were to start (I6)
+                return TriggerFailed(call, failed.error)
     return None
 
 
@@ -184,7 +209,7 @@ class SynchronizerCore:
 
         Raises:
           ValueError: if two entries, or two that would be bonded by it, are of one monitor.
-          OutOfService: if an entry or its monitor is closed.
+          EndedForGood: if an entry or its monitor is closed.
         """
         bonded = dict.fromkeys(each for one in group for each in one.bonded())
         if len(bonded) < len(group) or len({one.arbiter for one in bonded}) < len(bonded):
@@ -206,9 +231,13 @@ class SynchronizerCore:
         self.concerned[rules] = None
         return rules
 
+    def queues(self) -> list[Rules]:
+        """Return where its triggers may permit something, once for each monitor."""
+        return list({rules.arbiter: rules for rules in self.concerned}.values())
+
     def end(self) -> list[Rules]:
         """Take back all rules; return where something may be grantable now, once for each monitor."""
-        concerned = list(self.concerned)
+        concerned, queues = list(self.concerned), self.queues()
         self.concerned.clear()
         for rules in concerned:
             self._forget(rules.disabling)
@@ -217,7 +246,7 @@ class SynchronizerCore:
             if not (rules.disabling or rules.triggers or rules.bonds):
                 rules.entry.rules = None
                 del rules.arbiter.rules[rules]
-        return list({rules.arbiter: rules for rules in concerned}.values())
+        return queues
 
     def _forget(self, rules: list[tuple[SynchronizerCore, T]]) -> None:
         rules[:] = [one for one in rules if one[0] is not self]

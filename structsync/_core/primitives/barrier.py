@@ -53,9 +53,9 @@ class BarrierCore(Arbiter[int | None]):
 
         Returns None, and changes nothing, if the request is not pending.
         """
-        if not self.leave(request):
+        if request.queue is not self.queue:
             return None
-        request.status = WITHDRAWN
+        self.end_with(request, WITHDRAWN)
         return self.break_round(cause)
 
     def break_round(self, cause: Hashable) -> list[Request[int | None]]:

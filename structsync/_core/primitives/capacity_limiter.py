@@ -19,6 +19,10 @@ class CapacityLimiterCore(ClaimantArbiter):
         self.total_tokens = total_tokens
         self.borrowers: dict[Hashable, None] = {}  # in the order in which they borrowed
 
+    @property
+    def at_rest(self) -> bool:
+        return not self.queue and not self.borrowers
+
     def admits(self, claim: Hashable) -> bool:
         return len(self.borrowers) < self.total_tokens and claim not in self.borrowers
 
@@ -29,6 +33,9 @@ class CapacityLimiterCore(ClaimantArbiter):
         if claim not in self.borrowers:
             raise RuntimeError("this borrower isn't holding any of this CapacityLimiter's tokens")
         del self.borrowers[claim]
+
+    def held_by(self, claimant: Hashable) -> Hashable:
+        return claimant if claimant in self.borrowers else None
 
     def refuse_impossible(self, claim: Hashable) -> None:
         if claim in self.borrowers:

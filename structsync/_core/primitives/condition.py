@@ -24,13 +24,13 @@ from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.request import BROKEN, WITHDRAWN, Request
 
-from .lock import LockCore
+from .exclusive import ExclusiveCore
 
 
 class ConditionCore(ClaimantArbiter):
     """The queue of those who wait for a notification, and the lock whose queue they move to."""
 
-    def __init__(self, lock: LockCore) -> None:
+    def __init__(self, lock: ExclusiveCore[Any]) -> None:
         super().__init__()
         self.lock = lock
 
@@ -80,7 +80,7 @@ class ConditionCore(ClaimantArbiter):
         """
         if not self._stop_waiting(request):
             return None
-        request.status = WITHDRAWN
+        self.end_with(request, WITHDRAWN)
         self._rejoin(request)
         return self.lock.settle()
 
@@ -94,8 +94,7 @@ class ConditionCore(ClaimantArbiter):
         waiting = self._oldest(None)
         for request in waiting:
             self._pop(request)
-            request.status = BROKEN
-            request.cause = cause
+            self.end_with(request, BROKEN, cause)
             self._rejoin(request)
         # Without waiters nothing has changed in the lock, which may be in use by another run.
         return self.lock.settle() if waiting else []
@@ -105,8 +104,7 @@ class ConditionCore(ClaimantArbiter):
         ended = self._oldest(None)
         for request in ended:
             self._pop(request)
-            request.status = BROKEN
-            request.cause = cause
+            self.end_with(request, BROKEN, cause)
         return ended
 
     def restore(self, snapshot: Any) -> None:
@@ -117,12 +115,12 @@ class ConditionCore(ClaimantArbiter):
             self.lock.conditions.pop(self, None)
 
     def _oldest(self, count: int | None) -> list[Request[Any]]:
-        return list(islice(self.queue.values(), count))
+        return list(islice(self.queue, count))
 
     def _stop_waiting(self, request: Request[Any]) -> bool:
         if self._pop(request):
             return True
-        if self.lock.queue.get(request.ticket) is not request:
+        if request.queue is not self.lock.queue:
             return False
         for successor in self._oldest(1):
             self._pop(successor)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias
 
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Policy, Priority
-from structsync._core.queue.request import GRANTED, Request
+from structsync._core.queue.request import Request
 
 RWPolicyName: TypeAlias = Literal["fifo", "phase", "readers", "writers"]
 
@@ -73,6 +73,7 @@ class RWLockCore(ClaimantArbiter):
         super().__init__()
         if preference is not None:
             self.policy: Policy = preference
+            self.queue = preference.queue_type()
         # The mode that stands behind the other.
         self.later: Mode | None
         self.later = None if preference is None else WRITE if preference.first is READ else READ
@@ -115,7 +116,7 @@ class RWLockCore(ClaimantArbiter):
         held = self.held_by(claim.claimant)
         if held is not None:
             _refuse_second(held.mode, claim.mode)
-        if self._waits(claim.claimant):
+        if claim.claimant in self.pending:
             raise RuntimeError(
                 f"{claim.claimant!r} already has a live request for this RWLock; wait for it or "
                 "withdraw it"
@@ -124,7 +125,7 @@ class RWLockCore(ClaimantArbiter):
     # The mode decides the position in the queue; whatever number a caller has is not asked for.
 
     def admissible(self, claim: Access, priority: int = 0) -> bool:
-        if self.queue and self._waits(claim.claimant):
+        if claim.claimant in self.pending:
             return False  # where its mode goes first it would pass itself; refused when it joins
         return super().admissible(claim, claim.mode is self.later)
 
@@ -142,21 +143,6 @@ class RWLockCore(ClaimantArbiter):
     def writing_ended(self) -> list[Request[Any]]:
         """Grant what a writer that left, or became a reader, makes room for."""
         return self.settle()
-
-    def owner_exited(self, claimant: Hashable, cause: Hashable) -> list[Request[Any]]:
-        """Break the lock if the claimant that exited holds it; else withdraw what it left in the queue.
-
-        Returns all requests that this ended, the withdrawn one first: somebody may wait for it.
-        """
-        if self.held_by(claimant) is not None:
-            return self.end(cause)
-        if not self._waits(claimant):
-            return []
-        (request,) = (one for one in self.queue.values() if one.claim.claimant == claimant)
-        return [request, *(self.withdraw(request) or [])]
-
-    def _waits(self, claimant: Hashable) -> bool:
-        return any(Access(mode, claimant) in self.pending for mode in Mode)
 
     def snapshot(self) -> Hashable:
         return (frozenset(self.readers), super().snapshot())
@@ -183,21 +169,14 @@ class PhaseFairCore(RWLockCore):
         # An index into the queue: writers that leave would have to search it for the readers.
         self.readers_in_queue: dict[int, Request[Any]] = {}
 
-    def join(self, request: Request[Any], priority: int = 0) -> None:
-        super().join(request, priority)
-        self._index(request)
+    def entered(self, request: Request[Any]) -> None:
+        super().entered(request)
+        if request.claim.mode is READ:
+            self.readers_in_queue[request.ticket] = request
 
-    def leave(self, request: Request[Any]) -> bool:
-        left = super().leave(request)
-        if left:
-            self.readers_in_queue.pop(request.ticket, None)
-        return left
-
-    def settle(self) -> list[Request[Any]]:
-        ended = super().settle()
-        for request in ended:
-            self.readers_in_queue.pop(request.ticket, None)
-        return ended
+    def left(self, request: Request[Any]) -> None:
+        super().left(request)
+        self.readers_in_queue.pop(request.ticket, None)
 
     def release(self, claim: Access) -> list[Request[Any]]:
         if claim.mode is READ:
@@ -208,20 +187,8 @@ class PhaseFairCore(RWLockCore):
     def writing_ended(self) -> list[Request[Any]]:
         entering = list(self.readers_in_queue.values())
         for request in entering:
-            self.leave(request)
-            self.admit(request.claim)
-            request.status = GRANTED
+            self.grant(request)
         return entering or self.settle()
-
-    def restore(self, snapshot: Any) -> None:
-        super().restore(snapshot)
-        self.readers_in_queue = {}
-        for request in self.queue.values():
-            self._index(request)
-
-    def _index(self, request: Request[Any]) -> None:
-        if request.claim.mode is READ:
-            self.readers_in_queue[request.ticket] = request
 
 
 def make_core(policy: str) -> RWLockCore:

@@ -27,6 +27,11 @@ class SemaphoreCore(Arbiter[int]):
         self.value = initial_value
         self.max_value = self.largest = max_value
 
+    @property
+    def at_rest(self) -> bool:
+        # What is out of an unbounded one is not known: its permits may never have been acquired.
+        return not self.queue and (self.max_value is None or self.value >= self.max_value)
+
     def admits(self, claim: int) -> bool:
         return claim <= self.value
 

@@ -8,6 +8,9 @@ At rest, that is between two transitions, this holds (I3)::
 
     no pending request that the policy would grant next is admitted by the state
 
+Two transitions of one request have one home each: :meth:`Arbiter.grant`, and :meth:`Arbiter.end_with`
+for every other end.
+
 Rejected: granting a large claim in parts (tokio's batch semaphore) needs a second kind of ownership
 for what was assigned and not yet granted, and loses it in a race (tokio #900); here a claim is all
 or nothing. Rejected: a list of waiters beside the queue that maps tasks to requests; the queue is the
@@ -18,12 +21,12 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections import OrderedDict
-from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar, Generic, Protocol, TypeAlias
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, ClassVar, Generic
 
 from .policy import Policy, make_policy
-from .request import BROKEN, GRANTED, WITHDRAWN, ClaimT, Request
+from .request import BROKEN, GRANTED, WITHDRAWN, ClaimT, Queue, Request, Status
+from .user_code import UserCodeFailed
 
 
 class EndedForGood(Exception):
@@ -32,37 +35,6 @@ class EndedForGood(Exception):
     def __init__(self, cause: Hashable) -> None:
         super().__init__(cause)
         self.cause = cause
-
-
-class Place(Protocol):
-    """A queue, seen from another one."""
-
-    @property
-    def arbiter(self) -> Arbiter[Any]: ...
-    @property
-    def home(self) -> Any: ...  # the primitive of the arbiter, opaque here; the shell's mark
-
-
-#: A place that is to be settled, and what has ended there already.
-ToSettle: TypeAlias = "tuple[Place, list[Request[Any]]]"
-
-
-class Group(ABC):
-    """Requests in several queues that end together: what an arbiter asks and tells one."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def consents(self, request: Request[Any]) -> bool:
-        """Return whether a request that its arbiter would grant now may be granted. Pure."""
-
-    @abstractmethod
-    def ended_with(self, request: Request[Any]) -> None:
-        """End the others with a request that has ended just now; settle nothing."""
-
-    @abstractmethod
-    def left(self, request: Request[Any]) -> Sequence[ToSettle]:
-        """Return where else something has ended with it, or may be grantable now."""
 
 
 class Arbiter(ABC, Generic[ClaimT]):
@@ -81,19 +53,22 @@ class Arbiter(ABC, Generic[ClaimT]):
 
     request_type: ClassVar[type[Request[Any]]] = Request
     state_fields: ClassVar[tuple[str, ...]] = ()  # the annotated attributes of the subclasses
+    has_index: ClassVar[bool] = False  # whether it is told who enters and leaves the queue
+    user_written: ClassVar[bool] = False  # whether an error of admits() is an error of the user
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         own = inspect.get_annotations(cls).items()
         names = (name for name, kind in own if "ClassVar[" not in str(kind))
         cls.state_fields = tuple(dict.fromkeys((*cls.state_fields, *names)))
+        cls.has_index = cls.entered is not Arbiter.entered
+        cls.user_written = not cls.__module__.startswith("structsync._core.")
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         self.policy: Policy = make_policy(policy, ageing)
-        # Pending requests by ticket, oldest first.
-        self.queue: OrderedDict[int, Request[ClaimT]] = OrderedDict()
+        self.queue: Queue[ClaimT] = self.policy.queue_type()
         self.next_ticket: int = 0
-        # Why the primitive is closed or broken; None while it is in service.
+        # Why the primitive is closed or broken; None while it is neither.
         self.cause: Hashable = None
 
     # The three functions of a primitive. They see the state and the claim, never the queue.
@@ -107,7 +82,7 @@ class Arbiter(ABC, Generic[ClaimT]):
         """Take the claim. Called only when :meth:`admits` holds; must not raise.
 
         It must not make room for others either: what makes room is :meth:`give_back`, after which
-        those who wait are asked again.
+        those who wait are evaluated again.
         """
 
     @abstractmethod
@@ -124,7 +99,7 @@ class Arbiter(ABC, Generic[ClaimT]):
         self.refuse_impossible(claim)
 
     def sum_of(self, claims: Sequence[ClaimT]) -> ClaimT:
-        """Return one claim for several of one group, which has one place in this queue.
+        """Return one claim for several of one group, which has one position in this queue.
 
         Raises:
           RuntimeError: if there is more than one, and no claim that stands for them.
@@ -137,14 +112,22 @@ class Arbiter(ABC, Generic[ClaimT]):
 
     @property
     def at_rest(self) -> bool:
-        """Whether nobody waits and nobody owns it, so that it may move to another run."""
+        """Whether nobody waits and nobody is known to hold it, so that it may move to another run."""
         return not self.queue
+
+    # An index into the queue, for cores that need one: overridden together, or not at all.
+
+    def entered(self, request: Request[ClaimT]) -> None:
+        """Take note of a request that stands in the queue now."""
+
+    def left(self, request: Request[ClaimT]) -> None:
+        """Take note of a request that stands in the queue no more."""
 
     # Transitions. Those that end requests return them, in the order of their grants.
 
     def admissible(self, claim: ClaimT, priority: int = 0) -> bool:
         """Return whether the claim, submitted now, would be granted at once (I2)."""
-        if self.queue and not self.policy.may_pass(self.queue, self.next_ticket, priority):
+        if self.queue.length and not self.policy.may_pass(self.queue, self.next_ticket, priority):
             return False
         return self.cause is None and self.admits(claim)
 
@@ -152,7 +135,7 @@ class Arbiter(ABC, Generic[ClaimT]):
         """Put a claim that is not admissible now into the queue.
 
         Raises:
-          OutOfService: if the primitive is closed or broken.
+          EndedForGood: if the primitive is closed or broken.
           Exception: what :meth:`refuse_impossible` raises, if it can never be granted.
         """
         self.refuse(claim)
@@ -163,18 +146,20 @@ class Arbiter(ABC, Generic[ClaimT]):
     def join(self, request: Request[ClaimT], priority: int = 0) -> None:
         """Put a pending request that is in no queue at the end of this one."""
         ticket = request.ticket = self.next_ticket
+        self.next_ticket = ticket + 1
         if self.policy.ranked:
             self.policy.joined(self.queue, ticket, priority)
-        self.queue[ticket] = request
-        self.next_ticket = ticket + 1
+        self.queue.append(request)
+        if self.has_index:
+            self.entered(request)
 
     def submit(self, claim: ClaimT, priority: int = 0, waiter: Any = None) -> Request[ClaimT]:
         """Grant the claim at once if that is fair, else put it into the queue."""
         if not self.admissible(claim, priority):
             return self.enqueue(claim, priority, waiter)
-        request = Request(claim, self.next_ticket, waiter)
-        self.take(claim)
-        request.status = GRANTED
+        request = self.request_type(claim, self.next_ticket, waiter)
+        self.next_ticket += 1
+        self.grant(request)
         return request
 
     def take(self, claim: ClaimT) -> None:
@@ -182,86 +167,116 @@ class Arbiter(ABC, Generic[ClaimT]):
         self.next_ticket += 1  # an arrival that overtook: those who wait age by it
         self.admit(claim)
 
+    def grant(self, request: Request[ClaimT]) -> None:
+        """Grant a request that the state admits now: the state, the queue, the status (I5)."""
+        self.admit(request.claim)
+        if request.queue is not None:
+            self.leave(request)
+        request.status = GRANTED
+
+    def end_with(
+        self, request: Request[ClaimT], status: Status, cause: object = None
+    ) -> Request[ClaimT]:
+        """End a pending request otherwise than by a grant, and the others of its group with it."""
+        self.leave(request)
+        request.status = status
+        if status is BROKEN:
+            request.cause = cause
+        if request.group is not None:
+            request.group.ended_with(request)
+        return request
+
     def leave(self, request: Request[ClaimT]) -> bool:
         """Take a request out of the queue, if it is pending there; the caller settles."""
-        if self.queue.get(request.ticket) is not request:
+        queue = self.queue
+        if request.queue is not queue:
             return False
-        del self.queue[request.ticket]
+        queue.remove(request)
+        if self.has_index:
+            self.left(request)
         return True
 
     def replace(self, request: Request[ClaimT], successor: Request[ClaimT]) -> None:
         """Give a pending request's position in the queue to another one, which is in no queue."""
         successor.ticket = request.ticket
-        self.queue[request.ticket] = successor
+        self.queue.replace(request, successor)
+        if self.has_index:
+            self.left(request)
+            self.entered(successor)
 
     def withdraw(self, request: Request[ClaimT]) -> list[Request[ClaimT]] | None:
         """Take a request out of the queue and let in those behind it.
 
         Returns None, and changes nothing, if the request is not pending in this queue (I4).
         """
-        if not self.leave(request):
+        if request.queue is not self.queue:
             return None
-        request.status = WITHDRAWN
-        if request.group is not None:
-            request.group.ended_with(request)
-        # Under "eligible" each that waits was looked at in this very state, and is not admitted.
+        self.end_with(request, WITHDRAWN)
+        # Under "eligible" each that waits was evaluated in this very state, and is not admitted.
         return self.settle() if self.policy.head_blocks else []
 
-    def settle(self) -> list[Request[ClaimT]]:
-        """Grant whatever can be granted now, in grant order.
+    def settle(self, candidates: Iterable[Request[ClaimT]] | None = None) -> list[Request[ClaimT]]:
+        """Grant whatever can be granted now, of the candidates if they are given, in grant order.
 
-        Runs after every change that may make somebody grantable.
+        Runs after every change that may make a request grantable. One pass is enough: a grant makes
+        no room, so whoever was passed over is not admitted later in the pass.
         """
         ended: list[Request[ClaimT]] = []
-        queue, policy = self.queue, self.policy
-        while queue:
-            for request in policy.candidates(queue):
-                group = request.group
-                try:
-                    fits = self.admits(request.claim) and (group is None or group.consents(request))
-                except BaseException as error:  # noqa: BLE001 - a guard's error ends its own request only (I6)
-                    self._break(request, error)
-                    ended.append(request)
-                    break
-                if fits:
-                    self.admit(request.claim)  # the grant, the state, the status: one step (I5)
-                    del queue[request.ticket]
-                    request.status = GRANTED
-                    if group is not None:
-                        group.ended_with(request)
-                    ended.append(request)
-                    break
-                if policy.head_blocks:
-                    return ended
-            else:
+        head_blocks = self.policy.head_blocks
+        for request in self.candidates() if candidates is None else candidates:
+            group = request.group
+            try:
+                fits = self.admits(request.claim) and (group is None or group.consents(request))
+            except BaseException as error:
+                ended.append(self.end_with(request, BROKEN, self.guard_error(error)))
+                continue
+            if fits:
+                if group is None:
+                    self.grant(request)
+                else:
+                    group.grant(request)
+                ended.append(request)
+            elif head_blocks:
                 break
         return ended
 
+    def guard_error(self, error: BaseException) -> BaseException:
+        """Return what a function of the user raised, or raise an error that is our own again.
+
+        A guard's error ends its own request only (I6).
+        """
+        if isinstance(error, UserCodeFailed):
+            return error.error
+        if self.user_written:
+            return error
+        raise error
+
+    def candidates(self) -> Iterable[Request[ClaimT]]:
+        """Yield those that may be granted next, in the order in which they are evaluated.
+
+        The request that was yielded last may end; the others stay where they are.
+        """
+        return self.policy.candidates(self.queue)
+
     def is_next(self, request: Request[ClaimT]) -> bool:
-        """Return whether a pending request stands at the head and fits, whatever its group says."""
-        head = next(iter(self.policy.candidates(self.queue)))
-        return head is request and self.admits(request.claim)
+        """Return whether a pending member of a group is at the head and fits; groups need "fifo"."""
+        if self.queue.head is not request:
+            return False
+        try:
+            return self.admits(request.claim)
+        except BaseException as error:  # told to the arbiter that evaluates the group
+            raise UserCodeFailed(self.guard_error(error)) from None
 
     def release(self, claim: ClaimT) -> list[Request[ClaimT]]:
         """Give a claim back and grant what that makes room for."""
         self.give_back(claim)
-        return self.settle() if self.queue else []
+        return self.settle() if self.queue.length else []
 
     def end(self, cause: Hashable) -> list[Request[ClaimT]]:
-        """Take the primitive out of service for good: break every waiter, refuse later claims."""
+        """Close or break the primitive for good: break every waiter, refuse later claims."""
         if self.cause is None:
             self.cause = cause
-        ended = self.waiting()
-        for request in ended:
-            self._break(request, cause)
-        return ended
-
-    def _break(self, request: Request[ClaimT], cause: object) -> None:
-        self.leave(request)
-        request.status = BROKEN
-        request.cause = cause
-        if request.group is not None:
-            request.group.ended_with(request)
+        return [self.end_with(request, BROKEN, cause) for request in self.waiting()]
 
     # Views, for statistics, the checker and the explorer.
 
@@ -272,12 +287,12 @@ class Arbiter(ABC, Generic[ClaimT]):
     def snapshot(self) -> Hashable:
         """Return everything that decides the future, as a hashable value.
 
-        Equal situations are equal values: positions in the queue are counted, not numbered. The waiters in
-        it are those that were given at submit.
+        Equal situations are equal values: positions in the queue are counted, not numbered. The
+        waiters in it are those that were given at submit.
         """
         own = vars(self)
         state = tuple([own[name] for name in self.state_fields])
-        queue = tuple([(request.claim, request.waiter) for request in self.queue.values()])
+        queue = tuple([(request.claim, request.waiter) for request in self.queue])
         return (state, self.cause, queue, self.policy.snapshot(self.queue, self.next_ticket))
 
     def restore(self, snapshot: Any) -> None:
@@ -285,7 +300,11 @@ class Arbiter(ABC, Generic[ClaimT]):
         state, self.cause, queue, ranks = snapshot
         vars(self).update(zip(self.state_fields, state, strict=True))
         self.next_ticket = 0
-        self.queue.clear()
+        for request in self.queue:
+            self.leave(request)
         tickets = self.policy.restore(ranks, len(queue))
         for ticket, (claim, waiter) in zip(tickets, queue, strict=True):
-            self.queue[ticket] = self.request_type(claim, ticket, waiter)
+            request = self.request_type(claim, ticket, waiter)
+            self.queue.append(request)
+            if self.has_index:
+                self.entered(request)

@@ -18,34 +18,29 @@ class ClaimantArbiter(Arbiter[Any]):
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         super().__init__(policy=policy, ageing=ageing)
-        self.pending: set[Hashable] = set()
+        self.pending: dict[Hashable, Request[Any]] = {}
 
     def claimant_of(self, claim: Any) -> Hashable:
         """Return who makes a claim."""
         claimant: Hashable = claim
         return claimant
 
-    def join(self, request: Request[Any], priority: int = 0) -> None:
-        super().join(request, priority)
-        self.pending.add(request.claim)
+    def held_by(self, claimant: Hashable) -> Any:
+        """Return the claim that a claimant was granted and has not given back; None without one."""
+        raise NotImplementedError
 
-    def leave(self, request: Request[Any]) -> bool:
-        if not super().leave(request):
-            return False
-        self.pending.discard(request.claim)
-        return True
+    def entered(self, request: Request[Any]) -> None:
+        self.pending[self.claimant_of(request.claim)] = request
 
-    def settle(self) -> list[Request[Any]]:
-        ended = super().settle()
-        for request in ended:  # here, so that an acquire without waiting does not pay for it
-            self.pending.discard(request.claim)
-        return ended
+    def left(self, request: Request[Any]) -> None:
+        del self.pending[self.claimant_of(request.claim)]
 
-    def replace(self, request: Request[Any], successor: Request[Any]) -> None:
-        super().replace(request, successor)
-        self.pending.discard(request.claim)
-        self.pending.add(successor.claim)
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> list[Request[Any]]:
+        """Break the primitive if the claimant that exited holds it; else withdraw what it left queued.
 
-    def restore(self, snapshot: Any) -> None:
-        super().restore(snapshot)
-        self.pending = {request.claim for request in self.queue.values()}
+        Returns all requests that this ended, the withdrawn one first: some task may wait for it.
+        """
+        if self.held_by(claimant) is not None:
+            return self.end(cause)
+        request = self.pending.get(claimant)
+        return [] if request is None else [request, *(self.withdraw(request) or [])]

@@ -1,16 +1,16 @@
 """Claims on several arbiters as one: all of them in one step, or the first that can be had.
 
-A group has one place in each queue. It adds nothing to what a queue decides: the arbiter asks for the
-group's consent where it would grant a *member*, and tells the group when a member has ended. The
-others then end in the same step (I5): granted with it, or withdrawn.
+A group has one position in each queue. It adds nothing to what a queue decides: the arbiter asks for
+the group's consent where it would grant a *member*, and then has the group grant itself. The others
+end in the same step (I5): granted with it, or withdrawn.
 
 Where a group has left a queue, those behind it may now fit, and one of them may be of another group,
-and so on. That is done with a list of what is left to settle, not by recursion: see
-:func:`settle_transitively`. Whoever makes a transition carries it on before anybody else can look.
+and so on. That is done with a worklist, not by recursion: see :func:`settle_transitively`. Whoever
+makes a transition calls it before anybody else can look.
 
 Why nothing deadlocks: a group holds nothing while it waits. Of the groups that wait for all, the one
-whose last place was taken first stands behind none of them, because all places of a group are taken
-in one step; so it waits for those who hold something, and for nobody else.
+whose last position was taken first stands behind none of them, because all positions of a group are
+taken in one step; so it waits for those who hold something, and for nobody else.
 
 Rejected: taking what is free and waiting for the rest. That holds and waits, which is what it takes
 to deadlock; an order of all resources prevents it only where everybody knows the order.
@@ -18,26 +18,39 @@ to deadlock; an order of all resources prevents it only where everybody knows th
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from .arbiter import Arbiter, Group, Place, ToSettle
-from .request import GRANTED, PENDING, WITHDRAWN, Request
+from .arbiter import Arbiter
+from .request import (
+    GRANTED,
+    PENDING,
+    WITHDRAWN,
+    Concerned,
+    Group,
+    QueueRef,
+    Request,
+    ToSettle,
+)
 
 
 class Member(Request[Any]):
-    """The claim of a group on one arbiter, and its place in that line."""
+    """The claim of a group on one arbiter, and its position in that queue."""
 
-    __slots__ = ("arbiter", "group", "home")
+    __slots__ = ("arbiter", "group")
 
     group: Claims
     arbiter: Arbiter[Any]
-    home: Any  # the primitive of the arbiter, opaque here; the shell's mark
 
     def __init__(self, group: Claims, arbiter: Arbiter[Any], claim: Any) -> None:
         self.group = group  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
         self.arbiter = arbiter
         super().__init__(claim, -1, group.waiter)
+
+    def queues(self) -> Sequence[QueueRef]:
+        """Return the queue of this member."""
+        return (self,)
 
     # One task sleeps for all members, and is woken once.
 
@@ -51,8 +64,8 @@ class Member(Request[Any]):
         self.group.parked = parked
 
 
-#: A queue, and all that ended there because of what ended elsewhere, in this order.
-Ended: TypeAlias = tuple[Place, list[Request[Any]]]
+#: A queue, and all that ended there because of what ended in other queues, in this order.
+QueueEnded: TypeAlias = tuple[QueueRef, list[Request[Any]]]
 
 
 class Claims(Group):
@@ -63,12 +76,14 @@ class Claims(Group):
       wanted: arbiters with a claim each, in the order of preference.
     """
 
-    __slots__ = ("every", "members", "parked", "waiter")
+    __slots__ = ("every", "members", "parked", "unready", "waiter")
 
     every: bool
     waiter: Any
     parked: bool
     members: list[Member]
+    # Where consent was refused last: the index of a member that was not next. A hint, not a fact.
+    unready: int
 
     def __init__(
         self, every: bool, wanted: Iterable[tuple[Arbiter[Any], Any]], waiter: Any = None
@@ -76,6 +91,7 @@ class Claims(Group):
         self.every = every
         self.waiter = waiter
         self.parked = False
+        self.unready = 0
         self.members = [Member(self, arbiter, claim) for arbiter, claim in wanted]
 
     def refuse(self) -> None:
@@ -93,22 +109,21 @@ class Claims(Group):
 
     def take(self, members: Sequence[Member]) -> None:
         """Grant these members, which are admissible now; the others never join a queue."""
-        for member in self.members:
-            member.status = WITHDRAWN
         for member in members:
-            member.arbiter.take(member.claim)
-            member.status = GRANTED
+            member.arbiter.next_ticket += 1  # an arrival, as of a claim that stands alone
+            member.arbiter.grant(member)
+        self._withdraw_pending()
 
     def join(self) -> None:
-        """Take a place at the end of each queue; nothing is admissible now."""
+        """Take a position at the end of each queue; nothing is admissible now."""
         for member in self.members:
             member.arbiter.join(member)
 
     def submit(self) -> Sequence[Member]:
-        """Take what is admissible now, and return it; else a place in each queue.
+        """Take what is admissible now, and return it; else a position in each queue.
 
         Raises:
-          OutOfService: if one of the arbiters is closed or broken.
+          EndedForGood: if one of the arbiters is closed or broken.
           Exception: what ``refuse_impossible`` raises, if a claim can never be granted.
         """
         self.refuse()
@@ -119,25 +134,36 @@ class Claims(Group):
             self.join()
         return granted
 
-    # What an arbiter asks and tells.
+    # What an arbiter evaluates and reports.
 
     def consents(self, request: Request[Any]) -> bool:
-        """Return whether a member that its arbiter would grant now may be granted."""
-        return not self.every or all(
-            one is request or one.arbiter.is_next(one) for one in self.members
-        )
+        """Return whether a member that its arbiter would grant now may be granted.
+
+        The search begins with the member that failed last: as long as that one waits, each of the
+        others costs one look, however many they are.
+        """
+        if not self.every:
+            return True
+        count, members = len(self.members), self.members
+        for index in range(self.unready, self.unready + count):
+            member = members[index % count]
+            if member is not request and not member.arbiter.is_next(member):
+                self.unready = index % count
+                return False
+        return True
+
+    def grant(self, request: Request[Any]) -> None:
+        """Grant all members, or this one alone."""
+        for member in self.members:
+            if self.every or member is request:
+                member.arbiter.grant(member)
+        self._withdraw_pending()
 
     def ended_with(self, request: Request[Any]) -> None:
-        """End the other members with the one that has ended just now."""
-        granted = self.every and request.status is GRANTED
-        for one in self.members:
-            if one is not request and one.status is PENDING:
-                one.arbiter.leave(one)
-                if granted:
-                    one.arbiter.admit(one.claim)
-                one.status = GRANTED if granted else WITHDRAWN
+        """Withdraw the other members: the group ends as a whole."""
+        self._withdraw_pending()
 
-    def left(self, request: Request[Any]) -> Sequence[ToSettle]:
+    def to_settle(self, request: Request[Any]) -> Sequence[ToSettle]:
         """Return the other members, which have ended with this one."""
         return [(one, [one]) for one in self.members if one is not request]
 
@@ -145,21 +171,39 @@ class Claims(Group):
         """Return the members that are granted."""
         return [one for one in self.members if one.status is GRANTED]
 
+    def _withdraw_pending(self) -> None:
+        for one in self.members:
+            if one.status is PENDING:
+                # not by end_with(), which would come back here for each of them
+                one.arbiter.leave(one)
+                one.status = WITHDRAWN
 
-def settle_transitively(ended: Iterable[Request[Any]]) -> list[Ended]:
+
+def settle_transitively(ended: Iterable[Request[Any]]) -> list[QueueEnded]:
     """Settle every queue that these ended requests concern beside their own; and so on.
 
-    Returns what ended in those queues, in the order in which it did.
+    Returns what ended in those queues, in the order in which it did. What waits in the worklist
+    already is not put there again: many calls whose triggers concern the same monitors cost one look
+    at each of these, not one for each call.
     """
-    elsewhere: list[Ended] = []
-    left = _left(ended)
-    for place, already in left:  # it grows: what is settled may let in another group
-        further = place.arbiter.settle()
-        elsewhere.append((place, [*already, *further]))
-        left += _left(further)
-    return elsewhere
+    in_other_queues: list[QueueEnded] = []
+    worklist: OrderedDict[Concerned, list[Request[Any]]] = OrderedDict()
+    _put(worklist, ended)
+    while worklist:
+        concerned, already = worklist.popitem(last=False)
+        for queue in concerned.queues():
+            further = queue.arbiter.settle()
+            _put(worklist, further)
+            if already or further:
+                in_other_queues.append((queue, [*already, *further]))
+                already = []
+    return in_other_queues
 
 
-def _left(ended: Iterable[Request[Any]]) -> list[ToSettle]:
-    """Return what these requests have left to settle."""
-    return [each for one in ended if one.group is not None for each in one.group.left(one)]
+def _put(
+    worklist: OrderedDict[Concerned, list[Request[Any]]], ended: Iterable[Request[Any]]
+) -> None:
+    for request in ended:
+        if request.group is not None:
+            for concerned, already in request.group.to_settle(request):
+                worklist.setdefault(concerned, []).extend(already)

@@ -1,23 +1,22 @@
 """Fairness policies: which pending request is granted next, and who may pass a queue.
 
 A policy reads the queue of an arbiter (pending requests by ticket, oldest first) and keeps no fact of
-its own about who is pending: the heap of :class:`Priority` is an index into that line, in which an
+its own about who is pending: the heap of :class:`Priority` is an index into that queue, in which an
 entry is stale once its ticket has left the queue.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
-from .request import Request
+from .request import Queue, Request, TicketQueue
 
 PolicyName: TypeAlias = Literal["fifo", "eligible", "priority"]
-Queue: TypeAlias = OrderedDict[int, Request[Any]]
+AnyQueue: TypeAlias = Queue[Any]
+Tickets: TypeAlias = Mapping[int, Request[Any]]
 Ranks: TypeAlias = tuple[tuple[int, int], ...]  # (ticket, rank), oldest ticket first
-Candidates: TypeAlias = Callable[[Queue], Iterable[Request[Any]]]
 
 
 class Fifo:
@@ -26,23 +25,28 @@ class Fifo:
     __slots__ = ()
     name: ClassVar[str] = "fifo"
     head_blocks: ClassVar[bool] = True  # the first candidate that does not fit ends the search
-    ranked: ClassVar[bool] = False  # whether it must hear of every request that joins
+    ranked: ClassVar[bool] = False  # whether it must know of every request that joins
+    queue_type: ClassVar[type[AnyQueue]] = Queue
 
-    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
         """Return whether a newcomer stands before everybody in the (non-empty) queue."""
         return False
 
-    def joined(self, queue: Queue, ticket: int, priority: int) -> None:
+    def joined(self, queue: AnyQueue, ticket: int, priority: int) -> None:
         """Take note of a request that is about to be put at the end of the queue."""
 
-    # Of a non-empty queue: those that may be granted next, the preferred one first.
-    candidates: Candidates = staticmethod(OrderedDict.values)
+    def candidates(self, queue: AnyQueue) -> Iterable[Request[Any]]:
+        """Yield those that may be granted next, the preferred one first.
 
-    def in_order(self, queue: Queue) -> list[Request[Any]]:
+        The one that was yielded last may be taken out, and no other.
+        """
+        return queue
+
+    def in_order(self, queue: AnyQueue) -> list[Request[Any]]:
         """Return the pending requests in the order in which they stand."""
-        return list(queue.values())
+        return list(queue)
 
-    def snapshot(self, queue: Queue, next_ticket: int) -> Ranks:
+    def snapshot(self, queue: AnyQueue, next_ticket: int) -> Ranks:
         """Return what this policy knows beyond the order of the queue, counted from the next ticket."""
         return ()
 
@@ -58,7 +62,7 @@ class Eligible(Fifo):
     name: ClassVar[str] = "eligible"
     head_blocks: ClassVar[bool] = False
 
-    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
         # At rest nobody in the queue fits (I3), so a newcomer that fits overtakes no eligible request.
         return True
 
@@ -74,31 +78,37 @@ class Priority(Fifo):
     __slots__ = ("_ranks", "ageing")
     name: ClassVar[str] = "priority"
     ranked: ClassVar[bool] = True
+    queue_type: ClassVar[type[AnyQueue]] = TicketQueue
 
     def __init__(self, ageing: int | None) -> None:
         self.ageing: int | None = ageing
         self._ranks: list[tuple[int, int]] = []  # a heap of (rank, ticket)
 
-    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
-        self._drop_stale(queue)
+    def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
+        self._drop_stale(tickets_of(queue))
         return (self._rank(ticket, priority), ticket) < self._ranks[0]
 
-    def joined(self, queue: Queue, ticket: int, priority: int) -> None:
+    def joined(self, queue: AnyQueue, ticket: int, priority: int) -> None:
         if len(self._ranks) > 2 * len(queue) + 16:  # amortized: each rebuild drops more than half
-            self._ranks = [entry for entry in self._ranks if entry[1] in queue]
+            tickets = tickets_of(queue)
+            self._ranks = [entry for entry in self._ranks if entry[1] in tickets]
             heapify(self._ranks)
         # after the rebuild: it would take the newcomer, who is not in the queue yet, for a stale entry
         heappush(self._ranks, (self._rank(ticket, priority), ticket))
 
-    def candidates(self, queue: Queue) -> Iterable[Request[Any]]:
-        self._drop_stale(queue)
-        return (queue[self._ranks[0][1]],)
+    def candidates(self, queue: AnyQueue) -> Iterator[Request[Any]]:
+        tickets = tickets_of(queue)
+        while tickets:
+            self._drop_stale(tickets)
+            yield tickets[self._ranks[0][1]]
 
-    def in_order(self, queue: Queue) -> list[Request[Any]]:
-        return [queue[ticket] for _, ticket in sorted(self._ranks) if ticket in queue]
+    def in_order(self, queue: AnyQueue) -> list[Request[Any]]:
+        tickets = tickets_of(queue)
+        return [tickets[ticket] for _, ticket in sorted(self._ranks) if ticket in tickets]
 
-    def snapshot(self, queue: Queue, next_ticket: int) -> Ranks:
-        ranks = sorted((ticket, rank) for rank, ticket in self._ranks if ticket in queue)
+    def snapshot(self, queue: AnyQueue, next_ticket: int) -> Ranks:
+        tickets = tickets_of(queue)
+        ranks = sorted((ticket, rank) for rank, ticket in self._ranks if ticket in tickets)
         if self.ageing is None:  # the levels alone decide; how old somebody is does not
             return tuple((place - len(ranks), rank) for place, (_, rank) in enumerate(ranks))
         return tuple((ticket - next_ticket, rank - next_ticket) for ticket, rank in ranks)
@@ -110,9 +120,14 @@ class Priority(Fifo):
     def _rank(self, ticket: int, priority: int) -> int:
         return priority if self.ageing is None else ticket + self.ageing * priority
 
-    def _drop_stale(self, queue: Queue) -> None:
-        while self._ranks[0][1] not in queue:
+    def _drop_stale(self, tickets: Tickets) -> None:
+        while self._ranks[0][1] not in tickets:
             heappop(self._ranks)
+
+
+def tickets_of(queue: AnyQueue) -> Tickets:
+    """Return the requests of a ranked queue by their tickets."""
+    return cast("TicketQueue[Any]", queue).by_ticket
 
 
 Policy: TypeAlias = Fifo | Eligible | Priority

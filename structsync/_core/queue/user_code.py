@@ -1,58 +1,32 @@
-"""While user code runs inside a transition, nothing may change (I6).
+"""Guards, predicates and triggers: the code of users that a transition runs.
 
-A guard, a predicate or an observer that called back into a primitive would see and change a state in
-the middle of a transition. So the thread that runs it is noted here, and every mutating call of that
-thread is refused until it is done. A thread has one trio run at most, so the thread stands for the run.
+What it raises ends one request (I6), and what our own code raises must never be taken for that; so an
+error of a user travels through a transition as :class:`UserCodeFailed`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import get_ident
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# Threads that run user code now. Empty nearly always, so that callers test its truth first.
-threads: set[int] = set()
+
+class UserCodeFailed(Exception):
+    """A function of the user raised ``error`` inside a transition."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
 
 
-@contextmanager
-def user_code() -> Iterator[None]:
-    """Refuse mutating calls of this thread while the body runs."""
-    thread = get_ident()
-    if thread in threads:
-        yield
-        return
-    threads.add(thread)
-    try:
-        yield
-    finally:
-        threads.discard(thread)
+def call_user(function: Callable[..., T], *args: Any) -> T:
+    """Return what a function of the user returns.
 
-
-def ask(function: Callable[..., T], *args: Any) -> T:
-    """Return what the function answers, called as :func:`user_code` runs a body; a third of its cost."""
-    thread = get_ident()
-    if thread in threads:
-        return function(*args)
-    threads.add(thread)
+    Raises:
+      UserCodeFailed: if it raises anything.
+    """
     try:
         return function(*args)
-    finally:
-        threads.discard(thread)
-
-
-def in_user_code() -> bool:
-    """Return whether this thread runs user code now."""
-    return get_ident() in threads
-
-
-def refuse_user_code() -> None:
-    """Raise RuntimeError if this thread runs user code now."""
-    if get_ident() in threads:
-        raise RuntimeError(
-            "a guard, predicate or observer must not change a structsync primitive; "
-            "note what is to be done and do it after the call that ran it"
-        )
+    except BaseException as error:  # an interrupt too is for the request that it struck
+        raise UserCodeFailed(error) from None

@@ -245,7 +245,7 @@ def describe(thing: Any, name_of: NameOf) -> str:
         waiting = numbers.tasks_waiting_send, numbers.tasks_waiting_receive
         return f"{items}, {waiting[0]} sending, {waiting[1]} receiving"
     if isinstance(thing, Primitive):
-        return _with_line(thing._describe(), len(thing._core.line))
+        return _with_line(thing._describe(), len(thing._core.queue))
     try:
         return repr(thing)
     except Exception as error:  # noqa: BLE001 - the user's; the report is not about that

@@ -176,7 +176,7 @@ def _waited_for(coroutine: Any) -> object:
         for value in (frame.f_locals.get(name) for name in _NAMES):
             if isinstance(value, Claims):
                 return _Several(
-                    "all" if value.every else "any", [one.home for one in value.members]
+                    "all" if value.every else "any", [one.primitive for one in value.members]
                 )
             if isinstance(value, oracles.FOUND):
                 return value

@@ -159,7 +159,7 @@ def arbiter(thing: Any) -> Expanded:
     left_out = {"line", "next_ticket", "policy"}
     left_out |= {"lines"} if isinstance(thing, MonitorCore) else set()
     own = {name: value for name, value in vars(thing).items() if name not in left_out}
-    line = list(thing.queue.values())
+    line = list(thing.queue)
     ranks = thing.policy.snapshot(thing.queue, thing.next_ticket)
     return (name_of(type(thing)), tuple(own)), [*own.values(), line, thing.policy.name, ranks]
 

@@ -20,12 +20,12 @@ def anybody_leaves(core: MonitorCore, claim: Invocation) -> None:
 
 @fault(MonitorCore, "candidates", refuted_by="monitor.of_those_permitted_the_oldest_is_next")
 def the_youngest_is_next(core: MonitorCore) -> Ended:
-    return [*reversed(core.queue.values())]
+    return [*reversed(core.queue)]
 
 
 @fault(MonitorCore, "candidates", refuted_by="monitor.a_guard_on_the_state_answers_for_all")
 def each_who_waits_is_asked_about(core: MonitorCore) -> Ended:
-    return [*core.queue.values()]
+    return [*core.queue]
 
 
 @fault(Guard, "holds", refuted_by="monitor.an_error_of_a_guard_ends_its_own_call_only")

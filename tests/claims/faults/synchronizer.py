@@ -45,7 +45,7 @@ def nobody_waits_for_a_partner(rules: Rules, call: Request[Any]) -> Sequence[Req
     refuted_by="synchronizer.of_the_partners_the_oldest_that_could_start_is_taken",
 )
 def the_oldest_is_taken_whatever_its_guard_says(rules: Rules) -> Call | None:
-    return cast("Call | None", next(iter(rules.arbiter.queue.values()), None))
+    return cast("Call | None", next(iter(rules.arbiter.queue), None))
 
 
 @fault(

@@ -1,0 +1,36 @@
+"""What a task wants of one primitive, to be combined with other claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, final
+
+from trio.lowlevel import Task
+
+from .live import Live
+
+
+@final
+class Claim:
+    """What is wanted of one primitive, to be handed to :func:`acquire_all` or :func:`acquire_any`.
+
+    Made by ``claim()`` of a primitive. It takes no position in a queue and holds nothing; it may be
+    used again and again, and by any task: a lock is claimed for the task that acquires.
+
+    Attributes:
+      primitive: the primitive that is claimed.
+    """
+
+    __slots__ = ("_claim_for", "primitive")
+
+    primitive: Live[Any]
+
+    def __init__(self, primitive: Live[Any], claim_for: Callable[[Task], Any]) -> None:
+        self.primitive = primitive
+        self._claim_for = claim_for
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Claim is final; primitives make claims, and no other kind of them")
+
+    def __repr__(self) -> str:
+        return f"<Claim on {self.primitive!r}>"

@@ -1,0 +1,102 @@
+"""A core in a trio program: what parking, events and ownership know of a primitive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Generic, NoReturn
+
+import trio
+
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import ClaimT
+
+from .causes import Closed
+from .transitions import NOBODYS, Transitions
+
+# Those who observe every primitive. A primitive with observers of its own has a list of its own.
+everywhere: list[Callable[..., object]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class PrimitiveStatistics:
+    """The state of a primitive, for debugging.
+
+    Attributes:
+      tasks_waiting: how many requests are pending.
+    """
+
+    tasks_waiting: int
+
+
+class Live(Generic[ClaimT]):
+    """What every primitive is to the modules that park, wake and inform; :class:`Primitive` is more."""
+
+    __slots__ = (
+        "__weakref__",
+        "_core",
+        "_observers",
+        "_root",
+        "_skips",
+        "_skips_left",
+        "_touched_by",
+        "_transitions",
+    )
+    _owned: ClassVar[bool] = False  # whether it breaks when a task ends that holds it (C5)
+
+    def __init__(self, core: Arbiter[ClaimT], skips: int) -> None:
+        self._core = core
+        self._observers: list[Callable[..., object]] = everywhere
+        # The run that uses it while it is not at rest (C6): that of its transitions' thread; or, where
+        # a Request may outlive its run and the thread start another one, that of the root task.
+        self._transitions: Transitions = NOBODYS
+        self._root: trio.lowlevel.Task | None = None
+        # How many uncontended acquires may go without a schedule point, in a row and from now on.
+        self._skips = self._skips_left = skips
+        # The live tasks that held it or queued for it, if it is owned.
+        self._touched_by: set[trio.lowlevel.Task] | frozenset[trio.lowlevel.Task] = frozenset()
+
+    def statistics(self) -> PrimitiveStatistics:
+        """Return the state of this primitive, for debugging."""
+        return PrimitiveStatistics(tasks_waiting=len(self._core.queue))
+
+    def _describe(self) -> str:
+        """Return the state as it stands in ``repr``; by default the fields of the core."""
+        core = self._core
+        return ", ".join(f"{name}={getattr(core, name, 'unset')!r}" for name in core.state_fields)
+
+    def __repr__(self) -> str:
+        core = self._core
+        words = [self._describe(), f"{len(core.waiting())} waiting"]
+        if core.policy.name != "fifo":
+            words.append(f"policy={core.policy.name!r}")
+        if core.cause is not None:
+            words.append("closed" if isinstance(core.cause, Closed) else "broken")
+        details = ", ".join(word for word in words if word)
+        return f"<{type(self).__name__} at {id(self):#x}: {details}>"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            f"a {type(self).__name__} cannot be copied or pickled: tasks wait in this one; "
+            "share the object itself"
+        )
+
+    def _leave(self, claim: ClaimT) -> None:
+        """Release the claim at the end of a block that held it."""
+        raise NotImplementedError
+
+    def _owner_exited(self, task: trio.lowlevel.Task) -> None:
+        """Break, or withdraw a request, because a task ended that touched it."""
+        raise NotImplementedError
+
+    def _units(self, claim: ClaimT) -> int:
+        """Return for how many units of :meth:`_balance` a claim stands."""
+        return 1
+
+    def _balance(self) -> int | None:
+        """Return a number that falls by one for each unit lent out.
+
+        Scopes find leaks by it. None: go by what was granted and released; right for a primitive
+        whose every claim is to be released.
+        """
+        return None

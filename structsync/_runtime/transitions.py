@@ -1,0 +1,121 @@
+"""One transition at a time in each thread.
+
+A transition decides, wakes and informs observers in one step, and other code can run in the middle of
+it: a guard, a predicate, an observer; an instrument of trio; and, at any allocation, a finalizer, which
+may leave a block that holds a permit. None of these may find or change a state that is half way. So,
+while a transition runs in this thread,
+
+* what acquires, resizes, closes or notifies is refused (I6);
+* what releases or withdraws, and what trio aborts, is carried out right after it, in order: it may come
+  from a finalizer, whose permit would be lost if it were refused.
+
+Trio has one run per thread at most, so the thread stands for the run.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from trio.lowlevel import Task
+
+_log = logging.getLogger("structsync")
+
+# How often what is carried out may itself leave something to carry out. A finalizer does so once; a
+# guard that releases whenever it is evaluated would go on forever.
+GENERATIONS = 1000
+
+
+class Transitions:
+    """The transitions of one thread.
+
+    A context manager around one transition. The three hot ones write the same out: a block costs as
+    much as their decision.
+    """
+
+    __slots__ = ("carrying_out", "later", "parking", "running", "thread")
+
+    thread: int
+    #: None: the last one only looked, and none has begun since.
+    running: bool | None
+    #: What is to be done once the one that runs is over.
+    later: deque[Callable[[], object]]
+    carrying_out: bool
+    #: The task that decided last to park: until it has, trio cannot wake it.
+    parking: Task | None
+
+    def __init__(self, thread: int) -> None:
+        self.thread = thread
+        self.running = self.carrying_out = False
+        self.later = deque()
+        self.parking = None
+
+    def __enter__(self) -> None:
+        if self.running:
+            self.refuse()
+        self.running = True
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.running = False
+        if self.later:
+            self.carry_out()
+
+    def refuse(self) -> NoReturn:
+        """Refuse to change anything in the middle of a transition.
+
+        Raises:
+          RuntimeError: always.
+        """
+        raise RuntimeError(
+            "a guard, predicate, trigger or observer must not change a structsync primitive; "
+            "note what is to be done and do it after the call that ran it"
+        )
+
+    def carry_out(self) -> None:
+        """Do what came in the middle of a transition; each of it is a transition of its own."""
+        if self.carrying_out:  # further out in this thread
+            return
+        self.carrying_out = True
+        try:
+            for _ in range(GENERATIONS):
+                operations, self.later = self.later, deque()
+                for operation in operations:
+                    _carry_out(operation)
+                if not self.later:
+                    break
+            else:
+                _log.error(
+                    "%d releases or withdrawals were dropped: a guard or an observer makes one each "
+                    "time that it runs, and each of them makes it run again",
+                    len(self.later),
+                )
+                self.later.clear()
+        finally:
+            self.carrying_out = False
+
+
+def _carry_out(operation: Callable[[], object]) -> None:
+    try:
+        operation()
+    except BaseException:  # noqa: BLE001 - whoever called for it has returned long ago
+        _log.exception("a release or withdrawal in the middle of another transition failed")
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.transitions = Transitions(threading.get_ident())
+
+
+_local = _Local()
+
+#: Of a primitive that nobody has used yet, or that is told apart by the root task of its run.
+NOBODYS = Transitions(0)
+
+
+def of_this_thread() -> Transitions:
+    """Return the transitions of this thread."""
+    return _local.transitions
