@@ -13,6 +13,8 @@ from . import (
     coordination,
     explorer,
     groups,
+    growth,
+    growth_of_rules,
     long_queues,
     memory,
     monitors,
@@ -61,6 +63,7 @@ class Row:
 ASYNC_WITH = "async with / trio's"
 BUDGET = "async with, budget / trio's"
 LENGTHS = "100,000 in the queue / 1,000 in the queue"
+GROWTH = "each of 8,000 / of 1,000"
 
 ROWS = (
     Row("control", "the same code twice: noise", None, uncontended.control_cases),
@@ -84,6 +87,12 @@ ROWS = (
     Row("synchronizer", "many disabled / none", AtMost(1.3), monitors.disabled_cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
     Row("groups", "acquire_all / nested async with", None, groups.cases),
+    Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
+    Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
+    Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),
+    Row("growth", f"closing under n groups, {GROWTH}", AtMost(2.0), growth.close_cases),
+    Row("growth", f"guards that raise, {GROWTH}", AtMost(2.0), growth_of_rules.guard_cases),
+    Row("growth", f"triggers, n monitors, {GROWTH}", AtMost(2.0), growth_of_rules.trigger_cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
     Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),
     Row("explorer", "a schedule / a plain trio.run", None, explorer.floor_cases),

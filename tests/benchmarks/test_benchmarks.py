@@ -26,6 +26,7 @@ ROWS = [
     "synchronizer",
     "observers",
     "groups",
+    "growth",
     "checker",
     "explorer",
 ]
