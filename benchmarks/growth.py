@@ -97,13 +97,14 @@ async def exit_with_many_requests(n: int) -> float:
     for lock in locks:
         await lock.acquire()
 
+    began = 0.0
+
     async def member() -> None:
+        nonlocal began
         for lock in locks:
             lock.request()
-        nonlocal began
         began = thread_time()
 
-    began = 0.0
     async with trio.open_nursery() as nursery:
         nursery.start_soon(member)
     spent = thread_time() - began

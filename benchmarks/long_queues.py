@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import compress
+from itertools import compress, count
 from random import Random
 from time import thread_time
 from typing import Any
@@ -31,6 +31,7 @@ class Queue:
         self.random = Random(waiters)  # the same choices in every run
         self.core = SemaphoreCore(0, policy=policy)
         self.levels = 10 if policy == "priority" else 1
+        self.waiters = count()
         self.waiting: list[Any] = []  # oldest first
         self._fill(waiters)
 
@@ -72,9 +73,10 @@ class Queue:
         self._fill(BATCH)
         return spent
 
-    def _fill(self, count: int) -> None:
-        submit, levels = self.core.submit, self.levels
-        self.waiting += [submit(1, place % levels) for place in range(count)]
+    def _fill(self, number: int) -> None:
+        submit, levels, waiters = self.core.submit, self.levels, self.waiters
+        # each has a waiter of its own, as in a program: an object more that no cache holds
+        self.waiting += [submit(1, place % levels, next(waiters)) for place in range(number)]
 
     def _some(self) -> list[Any]:
         waiting = self.waiting
@@ -110,8 +112,8 @@ class BareList(Queue):
         self.head = Node(None)
         super().__init__("fifo", waiters)
 
-    def _fill(self, count: int) -> None:
-        self.waiting += [Node(self.head.before) for _ in range(count)]
+    def _fill(self, number: int) -> None:
+        self.waiting += [Node(self.head.before) for _ in range(number)]
 
     def _withdraw(self, leaving: list[Any]) -> None:
         for node in leaving:
