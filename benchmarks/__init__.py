@@ -6,7 +6,7 @@ process, in short alternating slices, on the clock of the thread's own CPU time.
 
 _measure.py     alternating slices, rounds, medians     _report.py   the table and the JSON
 _rows.py        the rows: name, target, cases           __main__.py  the command
-_floor.py       the least that parking can cost         _memory_child.py  runs alone, see memory.py
+_floor.py       what parking cost at least, frozen      _memory_child.py  runs alone, see memory.py
 _copies.py      the package loaded twice, once without its hooks for observers
 
 Each other module is one row, or a few alike.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from . import (
     cancelled,
@@ -12,6 +13,8 @@ from . import (
     coordination,
     explorer,
     groups,
+    growth,
+    growth_of_rules,
     long_queues,
     memory,
     monitors,
@@ -31,7 +34,7 @@ class AtMost:
         return figure <= self.limit
 
     def __str__(self) -> str:
-        return f"<= {self.limit:.2f}"
+        return f"<= {self.limit:g}" if self.limit >= 10 else f"<= {self.limit:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +60,26 @@ class Row:
     cases: Callable[[Effort], Iterable[Case]]
 
 
+ASYNC_WITH = "async with / trio's"
+BUDGET = "async with, budget / trio's"
+LENGTHS = "100,000 in the queue / 1,000 in the queue"
+GROWTH = "each of 8,000 / of 1,000"
+
 ROWS = (
     Row("control", "the same code twice: noise", None, uncontended.control_cases),
-    Row("contended", "handoff / floor", AtMost(1.25), contended.cases),
-    Row("uncontended", "async with / trio's", AtMost(1.0), uncontended.cases),
-    Row("budget", "async with, budget / trio's", AtMost(0.22), uncontended.budget_cases),
-    Row("core", "100,000 in the queue / 1,000 in the queue", AtMost(1.3), long_queues.cases),
+    Row("contended", "Semaphore handoff / floor", AtMost(1.22), contended.semaphore_cases),
+    Row("contended", "Lock handoff / floor", AtMost(1.3), contended.lock_cases),
+    Row("contended", "handoff / trio's", AtMost(0.91), contended.trio_cases),
+    Row("uncontended", ASYNC_WITH, AtMost(1.03), partial(uncontended.cases, "Semaphore")),
+    Row("uncontended", ASYNC_WITH, AtMost(0.97), partial(uncontended.cases, "Lock")),
+    Row("uncontended", ASYNC_WITH, AtMost(1.0), partial(uncontended.cases, "CapacityLimiter")),
+    Row("budget", BUDGET, AtMost(0.235), partial(uncontended.budget_cases, "Semaphore")),
+    Row("budget", BUDGET, AtMost(0.265), partial(uncontended.budget_cases, "Lock")),
+    Row("core", LENGTHS, AtMost(1.3), long_queues.cases),
+    Row("core", LENGTHS, AtMost(2.0), long_queues.anywhere_cases),
     Row("cancelled", "park and cancel / trio's", AtMost(1.0), cancelled.cases),
     Row("memory", "bytes per parked task / trio's", AtMost(1.05), memory.cases),
+    Row("memory", "bytes per waiter above an idle task", AtMost(100), memory.waiter_cases),
     Row("monitor", "entry / async with Lock", AtMost(1.3), monitors.entry_cases),
     Row("guards", "10,000 blocked / none", AtMost(1.3), monitors.blocked_cases),
     Row("coordination", "a call / under a Lock", None, coordination.cases),
@@ -72,6 +87,12 @@ ROWS = (
     Row("synchronizer", "many disabled / none", AtMost(1.3), monitors.disabled_cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
     Row("groups", "acquire_all / nested async with", None, groups.cases),
+    Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
+    Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
+    Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),
+    Row("growth", f"closing under n groups, {GROWTH}", AtMost(2.0), growth.close_cases),
+    Row("growth", f"guards that raise, {GROWTH}", AtMost(2.0), growth_of_rules.guard_cases),
+    Row("growth", f"triggers, n monitors, {GROWTH}", AtMost(2.0), growth_of_rules.trigger_cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
     Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),
     Row("explorer", "a schedule / a plain trio.run", None, explorer.floor_cases),

@@ -1,4 +1,4 @@
-"""Semaphore and Lock that somebody always waits for, against the floor."""
+"""Semaphore and Lock that somebody always waits for, against the floor and against trio's."""
 
 from __future__ import annotations
 
@@ -14,30 +14,46 @@ from trio.testing import wait_all_tasks_blocked
 import structsync
 
 from . import _floor
-from ._measure import Case, Effort, Slice, ratio
+from ._measure import Case, Effort, ratio
 
 Make = Callable[[], Any]
 
-SIZES = (2, 10, 100, 1000)
+SIZES = (2, 10, 100, 1_000)
+SEMAPHORES: tuple[Make, Make] = partial(structsync.Semaphore, 1), partial(trio.Semaphore, 1)
+LOCKS: tuple[Make, Make] = structsync.Lock, trio.Lock
 
 
-def cases(effort: Effort) -> Iterator[Case]:
-    kinds: list[tuple[str, Make, Make]] = [
-        ("Semaphore", partial(structsync.Semaphore, 1), partial(trio.Semaphore, 1)),
-        ("Lock", structsync.Lock, trio.Lock),
-    ]
-    for kind, ours, trios in kinds:
-        for tasks in SIZES[: effort.of(4, 2)]:
-            turns = effort.of(4_000, 100) // tasks + 2
-            floor = partial(trio.run, _floor.handoffs, tasks, turns)
+def semaphore_cases(effort: Effort) -> Iterator[Case]:
+    """Against the floor."""
+    return _against_floor("Semaphore", *SEMAPHORES, effort)
+
+
+def lock_cases(effort: Effort) -> Iterator[Case]:
+    """Against the floor."""
+    return _against_floor("Lock", *LOCKS, effort)
+
+
+def trio_cases(effort: Effort) -> Iterator[Case]:
+    """Both against trio's, directly: a quotient of two ratios would add their noise."""
+    for kind, (ours, trios) in (("Semaphore", SEMAPHORES), ("Lock", LOCKS)):
+        for tasks, turns in _sizes(effort):
             subject = partial(trio.run, handoffs, ours, tasks, turns)
-            other = partial(trio.run, handoffs, trios, tasks, turns)
-            yield Case(f"{kind}, {tasks} tasks", _against(floor, subject))
-            yield Case(f"trio.{kind}, {tasks} tasks", _against(floor, other), compared=False)
+            reference = partial(trio.run, handoffs, trios, tasks, turns)
+            yield Case(f"{kind}, {tasks:,} tasks", partial(ratio, subject, reference))
 
 
-def _against(floor: Slice, subject: Slice) -> Callable[[], float]:
-    return partial(ratio, subject, floor)
+def _against_floor(kind: str, ours: Make, trios: Make, effort: Effort) -> Iterator[Case]:
+    for name, make in ((kind, ours), (f"trio.{kind}", trios)):
+        for tasks, turns in _sizes(effort):
+            floor = partial(trio.run, _floor.handoffs, tasks, turns)
+            subject = partial(trio.run, handoffs, make, tasks, turns)
+            sample = partial(ratio, subject, floor)
+            yield Case(f"{name}, {tasks:,} tasks", sample, compared=make is ours)
+
+
+def _sizes(effort: Effort) -> Iterator[tuple[int, int]]:
+    for tasks in SIZES[: effort.of(4, 2)]:
+        yield tasks, effort.of(4_000, 100) // tasks + 2
 
 
 async def handoffs(make: Make, tasks: int, turns: int) -> float:

@@ -4,21 +4,20 @@ In one sample as many requests go through as the very long queue has, so that wo
 puts off (the heap of "priority" is rebuilt now and then) is paid for within it, on both sides.
 
 Withdrawals come in two orders. From anywhere, each one touches memory that no cache holds when the
-queue is very long; a bare ordered dict pays for that in the same proportion, and is there to compare.
+queue is very long; a bare linked list pays for that in the same proportion, and is there to compare.
 The oldest first lie close together.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import compress
+from itertools import compress, count
 from random import Random
 from time import thread_time
+from typing import Any
 
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.request import Request
 
 from ._measure import Case, Effort, ratio
 
@@ -31,7 +30,9 @@ class Queue:
     def __init__(self, policy: str, waiters: int) -> None:
         self.random = Random(waiters)  # the same choices in every run
         self.core = SemaphoreCore(0, policy=policy)
-        self.waiting: list[Request[int]] = []  # oldest first
+        self.levels = 10 if policy == "priority" else 1
+        self.waiters = count()
+        self.waiting: list[Any] = []  # oldest first
         self._fill(waiters)
 
     def submit(self) -> float:
@@ -51,7 +52,7 @@ class Queue:
         del self.waiting[:BATCH]
         return self._time_withdrawals(leaving)
 
-    def _time_withdrawals(self, leaving: list[Request[int]]) -> float:
+    def _time_withdrawals(self, leaving: list[Any]) -> float:
         spent = thread_time()
         self._withdraw(leaving)
         spent = thread_time() - spent
@@ -61,31 +62,23 @@ class Queue:
     def grant(self) -> float:
         """Time releases, each of which grants one request; as many new ones join after."""
         release = self.core.release
-        granted: list[Request[int]] = []
+        granted: list[Any] = []
         spent = thread_time()
         for _ in range(BATCH):
             granted += release(1)
         spent = thread_time() - spent
-        gone = {request.waiter for request in granted}
+        gone = set(map(id, granted))
         assert len(gone) == BATCH
-        self.waiting = [request for request in self.waiting if request.waiter not in gone]
+        self.waiting = [request for request in self.waiting if id(request) not in gone]
         self._fill(BATCH)
         return spent
 
-    def _fill(self, count: int) -> None:
-        first = self.core.next_ticket
-        priorities = self._priorities(count)
-        submit = self.core.submit
-        self.waiting += [
-            submit(1, priority, first + place) for place, priority in enumerate(priorities)
-        ]
+    def _fill(self, number: int) -> None:
+        submit, levels, waiters = self.core.submit, self.levels, self.waiters
+        # each has a waiter of its own, as in a program: an object more that no cache holds
+        self.waiting += [submit(1, place % levels, next(waiters)) for place in range(number)]
 
-    def _priorities(self, count: int) -> list[int]:
-        if not self.core.policy.ranked:
-            return [0] * count
-        return [place % 10 for place in range(count)]
-
-    def _some(self) -> list[Request[int]]:
+    def _some(self) -> list[Any]:
         waiting = self.waiting
         chosen = self.random.sample(range(len(waiting)), BATCH)
         staying = bytearray(b"\1") * len(waiting)
@@ -94,42 +87,64 @@ class Queue:
         self.waiting = list(compress(waiting, staying))
         return [waiting[place] for place in chosen]
 
-    def _withdraw(self, leaving: list[Request[int]]) -> None:
+    def _withdraw(self, leaving: list[Any]) -> None:
         withdraw = self.core.withdraw
         for request in leaving:
             withdraw(request)
 
 
-class BareLine(Queue):
-    """The ordered dict alone, with the same requests in it and nobody who decides."""
+class Node:
+    """Links of a bare list; two words of payload, for about the size of a request."""
+
+    __slots__ = ("after", "before", "claim", "ticket")
+
+    def __init__(self, before: Node | None) -> None:
+        self.before: Node = before or self
+        self.after: Node = before.after if before else self
+        self.before.after = self.after.before = self
+        self.claim = self.ticket = 1
+
+
+class BareList(Queue):
+    """A linked list alone, with as many nodes in it and nobody who decides."""
 
     def __init__(self, waiters: int) -> None:
-        self.bare: OrderedDict[int, Request[int]] = OrderedDict()
-        self.next = 0
+        self.head = Node(None)
         super().__init__("fifo", waiters)
 
-    def _fill(self, count: int) -> None:
-        for ticket in range(self.next, self.next + count):
-            request = self.bare[ticket] = Request(1, ticket)
-            self.waiting.append(request)
-        self.next += count
+    def _fill(self, number: int) -> None:
+        self.waiting += [Node(self.head.before) for _ in range(number)]
 
-    def _withdraw(self, leaving: list[Request[int]]) -> None:
-        bare = self.bare
-        for request in leaving:
-            if bare.get(request.ticket) is request:
-                del bare[request.ticket]
+    def _withdraw(self, leaving: list[Any]) -> None:
+        for node in leaving:
+            node.before.after, node.after.before = node.after, node.before
 
 
 def cases(effort: Effort) -> Iterator[Case]:
-    sizes = (effort.of(100_000, 2_000), 1_000)
-    pairs = sizes[0] // BATCH
-    steps = (Queue.submit, Queue.withdraw_oldest, Queue.withdraw_anywhere, Queue.grant)
+    """All but withdrawals from anywhere."""
     for policy in ("fifo", "priority"):
-        long, short = (Queue(policy, waiters) for waiters in sizes)
-        for step in steps:
-            sample = partial(ratio, partial(step, long), partial(step, short), pairs=pairs)
-            yield Case(f"{policy}: {step.__name__}".replace("_", " "), sample)
-    bare, few = (BareLine(waiters).withdraw_anywhere for waiters in sizes)
-    sample = partial(ratio, bare, few, pairs=pairs)
-    yield Case("ordered dict: withdraw anywhere", sample, compared=False)
+        queues = [Queue(policy, waiters) for waiters in _sizes(effort)]
+        for step in (Queue.submit, Queue.withdraw_oldest, Queue.grant):
+            name = f"{policy}: {step.__name__}".replace("_", " ")
+            yield Case(name, partial(_ratio, step, *queues))
+
+
+def anywhere_cases(effort: Effort) -> Iterator[Case]:
+    """Withdrawals from anywhere, which no cache helps."""
+    sizes = _sizes(effort)
+    for policy in ("fifo", "priority"):
+        queues = [Queue(policy, waiters) for waiters in sizes]
+        name = f"{policy}: withdraw anywhere"
+        yield Case(name, partial(_ratio, Queue.withdraw_anywhere, *queues))
+    bare = [BareList(waiters) for waiters in sizes]
+    sample = partial(_ratio, Queue.withdraw_anywhere, *bare)
+    yield Case("linked list: withdraw anywhere", sample, compared=False)
+
+
+def _sizes(effort: Effort) -> tuple[int, int]:
+    return effort.of(100_000, 2_000), 1_000
+
+
+def _ratio(step: Callable[[Queue], float], long: Queue, short: Queue) -> float:
+    pairs = len(long.waiting) // BATCH
+    return ratio(partial(step, long), partial(step, short), pairs=pairs)

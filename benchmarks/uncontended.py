@@ -16,23 +16,22 @@ from ._measure import Case, Effort, ratio
 Make = Callable[[], Any]
 
 
-def cases(effort: Effort) -> Iterator[Case]:
+MAKES: dict[str, tuple[Callable[..., Any], Make]] = {
+    "Semaphore": (partial(structsync.Semaphore, 1), partial(trio.Semaphore, 1)),
+    "Lock": (structsync.Lock, trio.Lock),
+    "CapacityLimiter": (partial(structsync.CapacityLimiter, 1), partial(trio.CapacityLimiter, 1)),
+}
+
+
+def cases(kind: str, effort: Effort) -> Iterator[Case]:
     """With the default: every acquire is a schedule point."""
-    yield _case("Semaphore", partial(structsync.Semaphore, 1), partial(trio.Semaphore, 1), effort)
-    yield _case("Lock", structsync.Lock, trio.Lock, effort)
-    yield _case(
-        "CapacityLimiter",
-        partial(structsync.CapacityLimiter, 1),
-        partial(trio.CapacityLimiter, 1),
-        effort,
-    )
+    yield _case(kind, *MAKES[kind], effort)
 
 
-def budget_cases(effort: Effort) -> Iterator[Case]:
+def budget_cases(kind: str, effort: Effort) -> Iterator[Case]:
     """With ``checkpoint="budget"``: one acquire in 128 is a schedule point."""
-    budget = partial(structsync.Semaphore, 1, checkpoint="budget")
-    yield _case("Semaphore", budget, partial(trio.Semaphore, 1), effort)
-    yield _case("Lock", partial(structsync.Lock, checkpoint="budget"), trio.Lock, effort)
+    ours, trios = MAKES[kind]
+    yield _case(kind, partial(ours, checkpoint="budget"), trios, effort)
 
 
 def control_cases(effort: Effort) -> Iterator[Case]:
