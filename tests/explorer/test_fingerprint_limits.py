@@ -21,7 +21,7 @@ import trio
 from trio.lowlevel import checkpoint
 
 from structsync.testing import ExploredRun, Verdict, explore
-from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._state.expanders import expander, number_of
 from structsync.testing._state.fingerprint import Fingerprinter, Opaque
@@ -39,11 +39,11 @@ class Arrives:
         self._look = Fingerprinter(symmetry=symmetry, exact=True)
         self.seen = b""
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
-        step = len(engine.choices)
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        step = len(execution.choices)
         if step < len(self._names):
             return Choice("run", self._names[step])
-        self.seen = self._look(engine)
+        self.seen = self._look(execution)
         return None
 
 

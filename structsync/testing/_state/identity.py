@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from structsync._core.monitors.entry import Invocation
 from structsync._core.queue.request import Request
-from structsync.testing._execution import module_globals
+from structsync.testing._execution.under_test import is_under_test
 
 Expanded: TypeAlias = tuple[Any, list[Any]]
 Expander: TypeAlias = Callable[[Any], Expanded]
@@ -40,7 +40,7 @@ def is_local(kind: type) -> bool:
     # As namedtuple() and type() do: it says that it is of a module, where it is not found.
     outermost = kind.__qualname__.partition(".")[0]
     module = sys.modules.get(kind.__module__)
-    return module_globals.is_the_users(kind.__module__) and not hasattr(module, outermost)
+    return is_under_test(kind.__module__) and not hasattr(module, outermost)
 
 
 def number_of(thing: object) -> int:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from random import Random
 from typing import Any
 
-import outcome
 import trio
 from hypothesis import note
-from trio.lowlevel import Abort, current_task
+from trio.lowlevel import current_task
 
 from structsync.testing._execution.determinism import controlled
 from structsync.testing._execution.execution import Ending
@@ -23,44 +22,23 @@ from structsync.testing._search.choosers import UNLIMITED
 from structsync.testing._settings import Settings
 
 from . import stepping
+from .drawing import DrawnActions
 from .rule_task import MachineFailed, RuleTask, alone, is_cancelled
-
-#: What can happen after a rule, the simplest first, and each as often as it is to be drawn. It is
-#: drawn again and again, until "rest" (all run, first in, first out, until nothing can run; "all" does
-#: the same and is not the last), "leave" (all stay where they are) or "end" (of the program). One small
-#: number for each: so Hypothesis, which shrinks an example by leaving out up to five of its numbers in
-#: a row, can leave out an action, or a whole rule.
-_ACTIONS = (
-    *[("rest", 0)] * 8,
-    *[("run", 0)] * 12,
-    *[("all", 0)] * 4,
-    *[("run", 1)] * 4,
-    *[("run", 2)] * 2,
-    ("run", 3),
-    *[("leave", 0)] * 3,
-    *[("cancel", which) for which in range(3)] * 3,
-    *[("cancel", which) for which in range(3, 6)],
-    *[("clock", 0)] * 3,
-    # Hypothesis itself ends a program at a bound, and cannot shrink it then: without one rule it would
-    # go on to another one. What fails in teardown would stay as long as it was found.
-    ("end", 0),
-)
+from .settling import Settling
 
 
-class LiveRun:
+class MachineRun:
     """An execution that begins with the first rule and ends after ``teardown``."""
 
     def __init__(self, asked: Settings) -> None:
-        self.schedule: Random | None = None
-        self.exploring = False
-        """Whether choices are drawn, which they are from the first rule on."""
+        self.actions = DrawnActions()
         self.ending = False
         """Whether this is ``teardown``."""
         self.closed = False
         """Whether it has been."""
         self._asked = asked
-        self._teller = stepping.Teller()
-        self._engine: stepping.Stepping | None = None
+        self._log = stepping.StepLog()
+        self._engine: stepping.SteppedEngine | None = None
         self._around = contextlib.ExitStack()
         self._tasks: list[RuleTask] = []
         self._cancels_left = asked.cancels
@@ -68,21 +46,21 @@ class LiveRun:
         self._check: Callable[[], None] = lambda: None
         self._error: BaseException | None = None
         self._failing = False
-        self._settling = False
+        self._settling = Settling()
         # What is being handled when the example begins is not a failure of the example.
         self._handled = sys.exception()
 
     # Rules.
 
     @property
-    def engine(self) -> stepping.Stepping:
+    def engine(self) -> stepping.SteppedEngine:
         """The execution; it begins with the first question for it."""
         if self._engine is None:
             self._around.enter_context(controlled())
             self._around.enter_context(engine_choice.same_order_in_sets())
             engine_choice.start_over()
             asked = replace(self._asked, cancels=0, max_steps=UNLIMITED)
-            self._engine = stepping.kind()(asked, self._teller)
+            self._engine = stepping.kind()(asked, self._log)
             self._engine.start()
         return self._engine
 
@@ -132,9 +110,8 @@ class LiveRun:
             self._error = self._error or error
         finally:
             task.done = True
-            if self._settling and not self._unfinished():
-                self._settling = False
-                trio.lowlevel.reschedule(self.engine.main_task)
+            if self._settling.waits and not self._unfinished():
+                self._settling.end()
 
     def finish(self, task: RuleTask) -> bool:
         """Run what can run until a rule has ended; return False if it waits for ever."""
@@ -155,10 +132,10 @@ class LiveRun:
     def between_rules(self, check: Callable[[], None]) -> bool:
         """Run tasks, as drawn, and check after each step; return whether the program is to end."""
         self._check = check
-        if not self.exploring:
+        if not self.actions.exploring:
             return False
         while True:
-            kind, which = self._drawn()
+            kind, which = self.actions.next()
             if kind == "run":
                 self._run_one(which)
             elif kind == "cancel":
@@ -183,11 +160,6 @@ class LiveRun:
     def _clock(self) -> list[Choice]:
         return [one for one in self.engine.options if one.kind == "clock"]
 
-    def _drawn(self) -> tuple[str, int]:
-        if not self.exploring or self.schedule is None:
-            return _ACTIONS[0]
-        return _ACTIONS[self.schedule.randrange(len(_ACTIONS))]
-
     def _run_one(self, which: int) -> None:
         runs = self._runs()
         if which < len(runs):
@@ -199,7 +171,7 @@ class LiveRun:
         if self._cancels_left and which < len(tasks):
             task = tasks[which]
             self._cancels_left -= 1
-            self._teller.lines.append(f"#      cancel {task.name}, which {self._place(task)}")
+            self._log.lines.append(f"#      cancel {task.name}, which {self._place(task)}")
             self.engine.inside(task.cancel)
             self._look()
 
@@ -211,7 +183,7 @@ class LiveRun:
             if not options:
                 return False
             if kind != "rest":
-                kind, which = self._drawn()
+                kind, which = self.actions.next()
                 if kind == "run":
                     self._run_one(which)
             else:
@@ -230,8 +202,8 @@ class LiveRun:
             raise MachineFailed(f"there was no end after {self._steps - 1} steps")
         if self._failing:
             return
-        if self.exploring:
-            self.tell()
+        if self.actions.exploring:
+            self.print_steps()
         if self._error is not None:
             raise self._error
         engine = self.engine
@@ -241,23 +213,23 @@ class LiveRun:
             raise MachineFailed(engine.violation)
         if engine.ending is not None and engine.ending.failed:
             raise alone(engine.ending.error) or MachineFailed(engine.ending.message)
-        if self.exploring and not self.ending:
+        if self.actions.exploring and not self.ending:
             self._check()
 
     def _crash(self) -> None:
         """Let everything end after an error in the nursery."""
         self._failing = True
-        self.exploring = False
+        self.actions.exploring = False
         self._until(lambda: self.engine.over)
         self._failing = False
         if self.engine.ending is None or not self.engine.ending.failed:
             raise MachineFailed("the machine's nursery was cancelled; it is needed until the end")
 
-    def tell(self) -> None:
+    def print_steps(self) -> None:
         """Print the latest steps, if this is what the user will see of the example."""
-        for line in self._teller.lines:
+        for line in self._log.lines:
             note(line)
-        self._teller.lines.clear()
+        self._log.lines.clear()
 
     # The end.
 
@@ -266,16 +238,7 @@ class LiveRun:
         if not self.ending or current_task() is not self.engine.main_task:
             raise RuntimeError("settle() belongs into teardown(): it waits for all rules")
         if self._unfinished():
-            self._settling = True
-            await trio.lowlevel.wait_task_rescheduled(self._stop_settling)
-
-    def _stop_settling(self, _: object) -> Abort:
-        self._settling = False
-        return Abort.SUCCEEDED
-
-    def _give_up_settling(self) -> None:
-        stuck = MachineFailed(f"waits for ever: {self.places(self._unfinished())}")
-        trio.lowlevel.reschedule(self.engine.main_task, outcome.Error(stuck))
+            await self._settling.wait()
 
     def end(self, teardown: Callable[[], Any]) -> None:
         """Tear down, cancel what is unfinished, and see it end."""
@@ -283,7 +246,7 @@ class LiveRun:
         error = sys.exception() if sys.exception() is not self._handled else None
         # Without any rule nothing may be there to tear down, and that is no failure.
         self._failing = error is not None or self._engine is None
-        self.exploring &= not self._failing  # nothing can be drawn any more
+        self.actions.exploring &= not self._failing  # nothing can be drawn any more
         try:
             self._tear_down(teardown)
             if not self._failing:
@@ -314,11 +277,11 @@ class LiveRun:
         engine.order(order)
         self._look()
         while not self._until(lambda: engine.answer is not None):
-            if not self._settling:
+            if not self._settling.waits:
                 where = stepping.whereabouts(engine, engine.main_task)
                 raise MachineFailed(f"teardown() waits for ever: it {where}")
-            self._settling = False
-            engine.inside(self._give_up_settling)
+            stuck = MachineFailed(f"waits for ever: {self.places(self._unfinished())}")
+            engine.inside(functools.partial(self._settling.end, stuck))
         assert engine.answer is not None
         engine.answer.unwrap()
 
@@ -337,4 +300,4 @@ class LiveRun:
                 if not engine.over:
                     engine.inside(lambda: engine.end(Ending("cut")))
                 engine.close()
-        self.tell()
+        self.print_steps()
