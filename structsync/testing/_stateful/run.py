@@ -16,7 +16,7 @@ from trio.lowlevel import current_task
 
 from structsync.testing._execution.determinism import controlled
 from structsync.testing._execution.execution import Ending
-from structsync.testing._execution.schedule import Choice
+from structsync.testing._execution.schedule import Choice, Kind
 from structsync.testing._search import engine_choice
 from structsync.testing._search.choosers import UNLIMITED
 from structsync.testing._settings import Settings
@@ -141,10 +141,10 @@ class MachineRun:
             elif kind == "cancel":
                 self._cancel_one(which)
             elif kind == "clock":
-                for choice in self._clock():
+                for choice in self._options("clock"):
                     self._step(choice)
             else:
-                while kind in ("all", "rest") and (runs := self._runs()):
+                while kind in ("all", "rest") and (runs := self._options("run")):
                     self._step(runs[0])
                 if kind != "all":
                     return kind == "end"
@@ -152,16 +152,13 @@ class MachineRun:
     @property
     def at_rest(self) -> bool:
         """Whether no task can run."""
-        return self._engine is None or not self._runs()
+        return self._engine is None or not self._options("run")
 
-    def _runs(self) -> list[Choice]:
-        return [one for one in self.engine.options if one.kind == "run"]
-
-    def _clock(self) -> list[Choice]:
-        return [one for one in self.engine.options if one.kind == "clock"]
+    def _options(self, kind: Kind) -> list[Choice]:
+        return [one for one in self.engine.options if one.kind == kind]
 
     def _run_one(self, which: int) -> None:
-        runs = self._runs()
+        runs = self._options("run")
         if which < len(runs):
             self._step(runs[which])
 
@@ -179,7 +176,7 @@ class MachineRun:
         """Run what can run, and let time pass if nothing can; return False if that does not help."""
         kind = "run"
         while not reached():
-            options = self._runs() or self._clock()
+            options = self._options("run") or self._options("clock")
             if not options:
                 return False
             if kind != "rest":
@@ -294,9 +291,8 @@ class MachineRun:
             raise MachineFailed(f"cancelled, but does not end: {places}")
 
     def _close(self) -> None:
-        engine = self._engine
         with self._around:
-            if engine is not None:
+            if (engine := self._engine) is not None:
                 if not engine.over:
                     engine.inside(lambda: engine.end(Ending("cut")))
                 engine.close()
