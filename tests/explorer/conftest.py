@@ -36,7 +36,7 @@ Program: TypeAlias = Callable[..., Awaitable[object]]
 ENGINES: tuple[type[Engine], ...] = (LoopEngine, PublicEngine)
 
 
-@pytest.fixture(params=ENGINES, ids=["loop", "gates"])
+@pytest.fixture(params=ENGINES, ids=["loop", "public"])
 def kind(request: pytest.FixtureRequest) -> type[Engine]:
     """Each of the two engines."""
     found: type[Engine] = request.param

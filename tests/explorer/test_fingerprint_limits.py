@@ -289,26 +289,25 @@ def test_a_failure_is_found_beside_what_cannot_be_seen_into() -> None:
     assert failure.kind == "deadlock"
 
 
-@pytest.mark.parametrize(
-    "tool",
-    [
-        logging.getLogger(__name__),
-        re.compile("a"),
-        operator.itemgetter(1),
-        Ellipsis,
-        NotImplemented,
-        contextlib,
-        len,
-        "abc".join,
-        list.append,
-        type,
-        property(len),
-        slice(1, 2),
-        TypeVar("T"),
-        {1: 2}.items,
-    ],
-    ids=repr,
-)
+TOOLS = {
+    "a logger": logging.getLogger(__name__),
+    "a pattern": re.compile("a"),
+    "an item getter": operator.itemgetter(1),
+    "Ellipsis": Ellipsis,
+    "NotImplemented": NotImplemented,
+    "a module": contextlib,
+    "a function": len,
+    "a method of a text": "abc".join,
+    "a method of a class": list.append,
+    "a class": type,
+    "a property": property(len),
+    "a slice": slice(1, 2),
+    "a type variable": TypeVar("T"),
+    "a method of a dict": {1: 2}.items,
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS.keys())
 def test_tools_are_no_obstacle(tool: object) -> None:
     assert states(holds(tool)) == states(holds(tool))
 

@@ -87,16 +87,16 @@ def test_a_run_that_breaks_down_fails_the_example() -> None:
         from structsync.testing import ScheduledStateMachine
         from structsync.testing._stateful import stepping
 
-        gates = stepping.SteppedPublicEngine
-        stepping.kind = lambda: gates
-        sleep_time = gates.sleep_time
+        kind = stepping.SteppedPublicEngine
+        stepping.kind = lambda: kind
+        sleep_time = kind.sleep_time
 
         def breaks_down(engine, deadline):
             if len(engine.choices) == 2:
                 raise OSError("out of memory")
             return sleep_time(engine, deadline)
 
-        gates.sleep_time = breaks_down
+        kind.sleep_time = breaks_down
 
         class Machine(ScheduledStateMachine):
             @rule()

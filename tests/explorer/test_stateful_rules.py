@@ -34,10 +34,10 @@ from .stateful_machines import failure, found, quick
 checkpoint = trio.lowlevel.checkpoint
 
 
-@pytest.fixture(params=["loop", "gates"], autouse=True)
+@pytest.fixture(params=["loop", "public"], autouse=True)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of this file runs on both engines."""
-    base = public_engine.PublicEngine if request.param == "gates" else engine_choice.chosen()[0]
+    base = public_engine.PublicEngine if request.param == "public" else engine_choice.chosen()[0]
     kind = stepping.kind(base)
     monkeypatch.setattr(stepping, "kind", lambda: kind)
 

@@ -19,7 +19,7 @@ from structsync.testing._settings import Settings
 
 from .frames import chain_of
 from .names import Names, Scopes
-from .oracles import Watched
+from .oracles import WatchedPrimitives
 from .schedule import Choice
 
 EndKind: TypeAlias = Literal[
@@ -67,7 +67,7 @@ class Execution(abc.ABC):
     names: Names
     scopes: Scopes
     """The cancel scopes of the program that are open."""
-    watched: Watched
+    watched: WatchedPrimitives
     """The primitives of the program."""
     choices: list[Choice]
     """What was chosen in each step so far."""

@@ -28,7 +28,7 @@ class ExploredRun:
     def __init__(self) -> None:
         self._execution: Execution | None = None
         self._violation: Ending | None = None
-        self._watched = oracles.Watched()
+        self._watched = oracles.WatchedPrimitives()
         self._always: list[Check] = []
         self._finally: list[Check] = []
         self._inside: dict[str, list[Task]] = {}

@@ -70,7 +70,7 @@ class _WatchedPrimitive:
         self.name = name or self.name or type(thing).__name__
 
 
-class Watched:
+class WatchedPrimitives:
     """The primitives of one execution."""
 
     def __init__(self) -> None:

@@ -19,14 +19,14 @@ from structsync.testing._settings import Settings
 
 from .execution import Ending, Execution, VirtualClock
 from .names import MAIN, Names, Scopes
-from .oracles import Watched
+from .oracles import WatchedPrimitives
 from .schedule import Choice
 
 
 class ScheduledExecution(Execution, trio.abc.Instrument):
     """An execution that goes on by one option at a time."""
 
-    def __init__(self, settings: Settings, watched: Watched) -> None:
+    def __init__(self, settings: Settings, watched: WatchedPrimitives) -> None:
         self.settings = settings
         self.watched = watched
         self.clock = VirtualClock()

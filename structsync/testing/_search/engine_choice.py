@@ -66,8 +66,8 @@ def _disagreement(fast: type[Engine]) -> str | None:
     """Run small programs on both engines, in all schedules; say where they differ, if they do."""
     for program, settings in _PROGRAMS:
         loop = _traces(fast, program, settings)
-        gates = _traces(PublicEngine, program, settings)
-        if loop != gates:
+        public = _traces(PublicEngine, program, settings)
+        if loop != public:
             return f"the engines disagree about {program.__name__} with trio {trio.__version__}"
     return None
 
