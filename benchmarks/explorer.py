@@ -17,8 +17,9 @@ from trio.lowlevel import checkpoint
 import structsync
 from structsync.testing import Exploration, Settings, explore
 from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.loop_engine import LoopEngine
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import search
 from structsync.testing._state.fingerprint import Fingerprinter
@@ -32,14 +33,14 @@ def rate_cases(effort: Effort) -> Iterator[Case]:
     """Whole executions per second: three tasks with four checkpoints each, no state kept."""
     times = effort.of(2_000, 20)
     yield Case("3 tasks x 4 checkpoints", partial(_schedules, LoopEngine, times))
-    yield Case("the same, in trio.run", partial(_schedules, GateEngine, times), compared=False)
+    yield Case("the same, in trio.run", partial(_schedules, PublicEngine, times), compared=False)
     yield Case("plain trio.run, no choice", partial(_plain_runs, times), compared=False)
 
 
 def floor_cases(effort: Effort) -> Iterator[Case]:
     """An execution under a schedule against the same program in a plain ``trio.run``."""
     times = effort.of(100, 5)
-    for engine, name in ((LoopEngine, "own loop"), (GateEngine, "in trio.run")):
+    for engine, name in ((LoopEngine, "own loop"), (PublicEngine, "in trio.run")):
         subject = partial(_spent_on_schedules, engine, times)
         yield Case(name, partial(ratio, subject, partial(_spent_on_runs, times)))
 
@@ -165,11 +166,11 @@ def _share(tasks: int) -> float:
     kind: Any = Fingerprinter
     intact = kind.__call__
 
-    def timed(self: Fingerprinter, engine: Engine) -> bytes:
+    def timed(self: Fingerprinter, execution: Execution) -> bytes:
         nonlocal inside
         began = thread_time()
         try:
-            return intact(self, engine)  # type: ignore[no-any-return]  # it is what it was
+            return intact(self, execution)  # type: ignore[no-any-return]  # it is what it was
         finally:
             inside += thread_time() - began
 

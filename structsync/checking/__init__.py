@@ -2,9 +2,10 @@
 
 _language.py   what a spec module says: Spec, start, action, invariant, step, leads_to
 _faults.py     bugs on purpose that a named property must find
-_model.py      a spec compiled for the search
+_model.py      a spec compiled for the search        _domains.py arguments of actions
 _search.py     breadth first over all states         _graph.py   what it stores
-_liveness.py   fair cycles, a question about a graph  _trace.py   findings told as traces
+_finding.py    what refutes a property               _trace.py   the steps that lead to it
+_liveness.py   fair cycles, a question about a graph
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
 _load.py       spec modules from files and folders    _suite.py   many specs in one run
 _manifest.py   verdicts and state counts on record

@@ -14,7 +14,7 @@ from ._language import Spec
 from ._liveness import TRIGGER
 from ._model import EVERY_ACTION_FIRES, NO_ACTION_FAILS, Model
 from ._search import Search
-from ._trace import tell
+from ._trace import counterexample_of
 from ._verdict import FaultResult, PropertyResult, Result, Verdict
 
 OnProgress = Callable[[Progress], None]
@@ -103,7 +103,9 @@ def check_fault(
     search.run()
     spec_called = spec_name(fault.spec)
     finding = search.findings.get(fault.refuted_by)
-    shown = tell(search, finding, f"{spec_called} with {fault.name}") if finding else None
+    shown = (
+        counterexample_of(search, finding, f"{spec_called} with {fault.name}") if finding else None
+    )
     verdict, detail = _fault_verdict(fault, search, shown)
     return FaultResult(
         name=name or f"{fault.module.rpartition('.')[2]}.{fault.name}",
@@ -146,7 +148,7 @@ def _verdicts(
     for name, kind in kinds.items():
         finding = search.findings.get(name)
         if finding:
-            shown = tell(search, finding, called)
+            shown = counterexample_of(search, finding, called)
             yield PropertyResult(name, kind, Verdict.REFUTED, finding.detail, shown)
         elif search.stopped_by:
             yield PropertyResult(name, kind, Verdict.UNFINISHED, f"ended by {search.stopped_by}")

@@ -10,15 +10,13 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
-from itertools import product
 from types import new_class
 from typing import Any, NamedTuple
 
+from ._domains import Arguments, arguments_of
 from ._errors import SpecError
 from ._language import (
     Declaration,
-    Domain,
-    Field,
     Snapshot,
     Spec,
     asserts,
@@ -30,8 +28,6 @@ from ._language import (
 #: The built-in properties of every spec.
 NO_ACTION_FAILS = "no_action_fails"
 EVERY_ACTION_FIRES = "every_action_fires"
-
-Arguments = tuple[Any, ...]
 
 
 class Move(NamedTuple):
@@ -53,7 +49,7 @@ class Action:
         self.when = word.when
         self.may_never_fire = word.may_never_fire
         self.parameters = tuple(inspect.signature(run).parameters)[1:]
-        self.arguments = _product([word.domains[name] for name in self.parameters])
+        self.arguments = arguments_of([word.domains[name] for name in self.parameters])
         self.moves: dict[Arguments, Move] = {}
 
 
@@ -264,40 +260,7 @@ def _properties(spec: type[Spec], only: Iterable[str] | None) -> tuple[Property,
         word = _word(function)
         if word.kind != "action" and (wanted is None or name in wanted):
             order = tuple(inspect.signature(function).parameters)[1:] if word.domains else ()
-            all_arguments = _product([word.domains[n] for n in order])(None)
+            all_arguments = arguments_of([word.domains[n] for n in order])(None)
             by_assert = asserts(function)
             found += [Property(name, word.kind, function, a, by_assert) for a in all_arguments]
     return tuple(found)
-
-
-def _product(domains: list[Domain]) -> Callable[[Any], Iterable[Arguments]]:
-    """Return the function from a spec to all arguments, as constant as the domains allow."""
-    if not any(callable(one) or isinstance(one, Field) for one in domains):
-        constant = tuple(product(*(each(None) for each in map(_values, domains))))
-        return lambda spec: constant
-    values = [_values(one) for one in domains]
-    if len(values) == 1:
-        (single,) = values
-        return lambda spec: [(value,) for value in single(spec)]
-    return lambda spec: product(*[each(spec) for each in values])
-
-
-def _values(domain: Domain) -> Callable[[Any], Iterable[Any]]:
-    if isinstance(domain, Field):
-        name = domain.name
-        return lambda spec: _ordered(spec.__dict__[name])
-    if callable(domain):
-        function = domain
-        return lambda spec: _ordered(function(spec))
-    constant = tuple(_ordered(domain))
-    return lambda spec: constant
-
-
-def _ordered(values: Iterable[Any]) -> Iterable[Any]:
-    """Give sets one order, since theirs changes from run to run and would change the traces."""
-    if isinstance(values, (set, frozenset)) and len(values) > 1:
-        try:
-            return sorted(values)
-        except TypeError:
-            return sorted(values, key=repr)
-    return values

@@ -2,7 +2,7 @@
 
 One state is expanded at a time: restore it, judge it, ask which moves it allows, then for each
 move restore, act, take a snapshot, judge the transition. A state that refutes a property is
-expanded like any other, so that the search tells about the other properties as well. Whatever
+expanded like any other, so that the search judges the other properties as well. Whatever
 the user's functions do to the live spec is undone by the next restore; that judging and asking do
 not change the state is verified by one snapshot per state.
 """
@@ -11,27 +11,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ._budget import INTERRUPTED, Budget, Progress
 from ._errors import SpecError
+from ._finding import Finding, error_text
 from ._graph import NOWHERE, Graph
 from ._interrupt import InterruptFlag
 from ._language import Snapshot
-from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
+from ._liveness import CLOSED, NEITHER, TRIGGER, find_lasso
 from ._model import NO_ACTION_FAILS, Model, Move, Property, check_value
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """How a property was refuted: in a state, by a move from it, or by a behaviour after it."""
-
-    property: str
-    state: int
-    detail: str
-    move: Move | None = None
-    lasso: Lasso | None = None
 
 
 class Search:
@@ -135,7 +124,7 @@ class Search:
         except SpecError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
-            detail = f"asking which actions are possible raised {_told(error)}"
+            detail = f"asking which actions are possible raised {error_text(error)}"
             self._refute(Finding(NO_ACTION_FAILS, number, detail))
             moves = []
             for marks in self.marks:
@@ -169,7 +158,7 @@ class Search:
                 run(live, *arguments)
                 after = take(live)
             except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
-                self._refute(Finding(NO_ACTION_FAILS, number, f"raised {_told(error)}", move))
+                self._refute(Finding(NO_ACTION_FAILS, number, f"raised {error_text(error)}", move))
                 target = NOWHERE
             else:
                 if canonical:
@@ -206,7 +195,7 @@ class Search:
         except SpecError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
-            return self._refute(Finding(one.name, number, f"raised {_told(error)}", move))
+            return self._refute(Finding(one.name, number, f"raised {error_text(error)}", move))
         if held is True:
             return None
         if held is False:
@@ -222,7 +211,7 @@ class Search:
         try:
             pair = one.judge(self.model.live, *one.arguments)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
-            self._refute(Finding(one.name, number, f"raised {_told(error)}"))
+            self._refute(Finding(one.name, number, f"raised {error_text(error)}"))
             return CLOSED
         if type(pair) is tuple and len(pair) == 2:
             trigger, goal = pair
@@ -296,10 +285,6 @@ def _all_hold(properties: list[Property], live: Any, before: Any) -> bool:
         for _, _, judge, _, asserts in properties:
             if judge(live, before) is not (None if asserts else True):
                 return False
-    except Exception:  # noqa: BLE001 - the second look tells it
+    except Exception:  # noqa: BLE001 - the second look finds it
         return False
     return True
-
-
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,4 +1,4 @@
-"""A finding of the search, told as a counterexample."""
+"""A finding of the search as a counterexample, step by step."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 from structsync.report import Counterexample, Step
 
+from ._finding import Finding
 from ._language import Spec, declaration_of
 from ._model import NO_ACTION_FAILS, Model, Move
-from ._search import Finding, Search
+from ._search import Search
 
 
-def tell(search: Search, finding: Finding, spec_name: str) -> Counterexample:
+def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Counterexample:
     """Return the counterexample of a finding, with the state after each step.
 
     With `canonical`, the states shown are the representatives that the search stores.
@@ -91,6 +92,6 @@ def _last_step(search: Search, finding: Finding, move: Move) -> Step:
     note = "" if finding.property != NO_ACTION_FAILS else finding.detail
     try:
         move.run(model.live, *move.arguments)
-    except Exception:  # noqa: BLE001 - this is what the finding tells of
+    except Exception:  # noqa: BLE001 - this is what the finding is about
         return _step(model, move, _state(search, finding.state), note)
     return _step(model, move, _described(model.live), note)

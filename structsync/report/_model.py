@@ -75,7 +75,7 @@ class Counterexample:
     claim: str = ""
     """The property in the words of its author."""
     detail: str = ""
-    """What failed, as far as the property told."""
+    """What failed, as far as the property says it."""
     start_note: str = ""
     cycle_start: int | None = None
     """The number of steps before the part that repeats for ever; None if the trace is finite."""

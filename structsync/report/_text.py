@@ -30,7 +30,7 @@ def _behaviour(shown: Counterexample) -> Iterator[RenderableType]:
     title.append(shown.refuted, style="bold red")
     title.append(f" ({shown.kind}) is refuted {shown.length()}")
     yield title
-    yield from _told(shown)
+    yield from _claim(shown)
     rows = [[Text("0"), Text("(start)", style="dim"), _start(shown)]]
     for index, step in enumerate(shown.steps):
         call = Text(step.call, style="bold red" if _breaks(shown, index) else "bold")
@@ -44,7 +44,7 @@ def _schedule(shown: Counterexample) -> Iterator[RenderableType]:
     title = Text(shown.kind.upper(), style="bold red")
     title.append(f"  {shown.spec}", style="not red")
     yield title
-    yield from _told(shown)
+    yield from _claim(shown)
     rows = []
     if shown.start or shown.start_note:
         rows.append(
@@ -73,7 +73,7 @@ def _schedule(shown: Counterexample) -> Iterator[RenderableType]:
     yield _Whole(shown.replay or shown.token)
 
 
-def _told(shown: Counterexample) -> Iterator[RenderableType]:
+def _claim(shown: Counterexample) -> Iterator[RenderableType]:
     for line, style in ((shown.summary, "dim"), (shown.claim, "dim"), (shown.detail, "")):
         if line:
             yield Padding(Text(line, style=style), (0, 0, 0, 2), expand=False)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from structsync.checking import Verdict as Verdict
 
-    from ._errors import ExplorationFailed as ExplorationFailed
     from ._errors import ExploreUsageError as ExploreUsageError
     from ._errors import NondeterminismError as NondeterminismError
     from ._errors import NotExhaustive as NotExhaustive
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from ._explore import explore as explore
     from ._explore import sweep as sweep
     from ._result import Exploration as Exploration
+    from ._result import ExplorationFailed as ExplorationFailed
     from ._result import Failure as Failure
     from ._search.runs import Progress as Progress
     from ._settings import Settings as Settings
@@ -48,7 +48,6 @@ else:  # a type checker that saw this would take any name for one that exists
 # for its plugin in every run, also of those who explore nothing; and not all have Hypothesis.
 _HOMES = {
     "Verdict": "structsync.checking",
-    "ExplorationFailed": "structsync.testing._errors",
     "ExploreUsageError": "structsync.testing._errors",
     "NondeterminismError": "structsync.testing._errors",
     "NotExhaustive": "structsync.testing._errors",
@@ -58,6 +57,7 @@ _HOMES = {
     "sweep": "structsync.testing._explore",
     "ExploredRun": "structsync.testing._execution.handle",
     "Exploration": "structsync.testing._result",
+    "ExplorationFailed": "structsync.testing._result",
     "Failure": "structsync.testing._result",
     "Progress": "structsync.testing._search.runs",
     "Settings": "structsync.testing._settings",

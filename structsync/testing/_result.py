@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from structsync.checking import Verdict
-from structsync.report import Counterexample
+from rich.console import Console
 
+from structsync.checking import Verdict
+from structsync.report import Counterexample, to_text
+
+from ._errors import NotExhaustive
 from ._settings import Settings
+
+#: Inside a traceback there is no terminal to ask for its width.
+WIDTH = 120
 
 FailureKind: TypeAlias = Literal["deadlock", "error", "violation", "leak", "starvation", "endless"]
 
@@ -102,9 +109,23 @@ class Exploration:
           ExplorationFailed: with the counterexample as its text; its cause is the test's own error.
           NotExhaustive: the search ended early, and ``exhaustive=True`` was asked for.
         """
-        from ._errors import ExplorationFailed, NotExhaustive
-
         if self.failure is not None:
             raise ExplorationFailed(self) from self.failure.error
         if self.unfinished is not None and self.settings.exhaustive:
             raise NotExhaustive(f"{self.test}: {self.covered}")
+
+
+class ExplorationFailed(AssertionError):
+    """A schedule breaks the test; the text shows it. ``exploration`` is the whole result."""
+
+    def __init__(self, exploration: Exploration) -> None:
+        self.exploration = exploration
+        super().__init__(exploration)
+
+    def __str__(self) -> str:
+        failure = self.exploration.failure
+        assert failure is not None
+        plain = Console(file=io.StringIO(), width=WIDTH, no_color=True, highlight=False)
+        with plain.capture() as captured:
+            plain.print(to_text(failure.counterexample))
+        return captured.get().rstrip()

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 from structsync.checking import Verdict
 from structsync.report import Counterexample, dumps, to_html
 
+from . import _exploration
 from ._errors import NotExhaustiveWarning
-from ._pytest.fixtures import Placeholder, with_fixtures
+from ._execution.fixtures import Placeholder, with_fixtures
 from ._result import Exploration
 from ._settings import Settings
 
@@ -46,16 +47,16 @@ _LONGEST_STEM = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """What the run of a test is told from outside.
+    """What is asked from outside of the run of a test.
 
     Attributes:
       name: what to call the test, if not by the name of its function.
       changes: settings that win over those of the test.
       replay: the token of the only schedule to run.
-      progress: is told now and then how far the search has come.
+      progress: is called now and then with how far the search has come.
       command: makes the command that replays a token.
       fixtures: what is set up in each execution, in this order.
-      explored: is told the result.
+      explored: is called with the result.
     """
 
     name: str | None = None
@@ -152,14 +153,12 @@ def run_test(
       NondeterminismError: something besides the schedule decides what the test does.
     """
     __tracebackhide__ = True
-    from . import _explore  # late: it imports this module
-
     session = _current.get()
     asked = dataclasses.replace(settings, **session.changes)
     if session.replay is not None:
         # One schedule is never exhaustive, and nobody thinks that it is.
         asked = dataclasses.replace(asked, exhaustive=False)
-    found: Exploration = _explore.run(
+    found: Exploration = _exploration.run(
         _execution(fn, args, kwargs, session.fixtures),
         asked,
         replay=session.replay,

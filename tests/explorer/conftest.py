@@ -21,22 +21,22 @@ import trio
 import structsync
 from structsync.testing import Failure, Settings, explore
 from structsync.testing._execution.engine import Engine
-from structsync.testing._execution.execution import Chooser
+from structsync.testing._execution.execution import Chooser, Execution
 from structsync.testing._execution.loop_engine import LoopEngine
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Choice
-from structsync.testing._explore import with_handle
-from structsync.testing._search.choosers import Following, Noting
+from structsync.testing._exploration import with_handle
+from structsync.testing._search.choosers import Prefix, Trace
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import Outcomes, explore_outcomes
 from structsync.testing._state.fingerprint import Fingerprinter
 
 Program: TypeAlias = Callable[..., Awaitable[object]]
 
-ENGINES: tuple[type[Engine], ...] = (LoopEngine, GateEngine)
+ENGINES: tuple[type[Engine], ...] = (LoopEngine, PublicEngine)
 
 
-@pytest.fixture(params=ENGINES, ids=["loop", "gates"])
+@pytest.fixture(params=ENGINES, ids=["loop", "public"])
 def kind(request: pytest.FixtureRequest) -> type[Engine]:
     """Each of the two engines."""
     found: type[Engine] = request.param
@@ -53,7 +53,7 @@ def run_once(
     """Run a program once, first in, first out unless somebody else chooses."""
     runs = Runs(with_handle(program), Settings(**settings), engine=kind)
     with runs.open():
-        return runs.execute(chooser or Following((), go_on=True))
+        return runs.execute(chooser or Prefix((), go_on=True))
 
 
 def texts(choices: Sequence[Choice]) -> list[str]:
@@ -111,7 +111,7 @@ def python(program: str, *flags: str, cwd: Path | None = None) -> subprocess.Com
     )
 
 
-class Looking(Noting):
+class FingerprintTrace(Trace):
     """Takes the fingerprint of each state on the way."""
 
     def __init__(self, symmetry: bool) -> None:
@@ -119,18 +119,18 @@ class Looking(Noting):
         self._look = Fingerprinter(symmetry=symmetry, exact=True)
         self.seen: list[bytes] = []
 
-    def choose(self, engine: Engine, options: Any) -> Any:
-        self.seen.append(self._look(engine))
-        return super().choose(engine, options)
+    def choose(self, execution: Execution, options: Any) -> Any:
+        self.seen.append(self._look(execution))
+        return super().choose(execution, options)
 
 
 def states(program: Program, *, symmetry: bool = True, **settings: Any) -> list[bytes]:
     """The fingerprints of all states of the first-in-first-out execution."""
-    looking = Looking(symmetry)
-    engine = run_once(program, looking, **settings)
+    trace = FingerprintTrace(symmetry)
+    engine = run_once(program, trace, **settings)
     assert engine.ending is not None
     assert engine.ending.kind == "passed", engine.ending
-    return looking.seen
+    return trace.seen
 
 
 def failure_of(program: Program, **settings: Any) -> Failure:

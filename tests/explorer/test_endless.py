@@ -10,7 +10,7 @@ import trio
 from trio.lowlevel import checkpoint
 
 from structsync.testing import Settings, Verdict, explore
-from structsync.testing._explore import with_handle
+from structsync.testing._exploration import with_handle
 from structsync.testing._search import endless
 from structsync.testing._search.search import explore_outcomes
 
@@ -101,7 +101,7 @@ def test_a_round_of_any_length_is_found(period: int) -> None:
 
 
 def test_a_search_that_keeps_no_ways_would_miss_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endless.Ways, "endless", lambda self: frozenset())
+    monkeypatch.setattr(endless.ReachabilityMap, "endless", lambda self: frozenset())
     assert explore(who_looks_first_looks_for_ever).verdict is Verdict.CONFIRMED
 
 

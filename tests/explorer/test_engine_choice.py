@@ -10,7 +10,7 @@ import trio
 
 from structsync.testing import Verdict, explore
 from structsync.testing._execution.loop_engine import LoopEngine
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._search import engine_choice
 from structsync.testing._search.runs import Runs
 from structsync.testing._settings import Settings
@@ -35,7 +35,7 @@ def test_the_fast_engine_agrees_with_this_trio() -> None:
 def test_an_engine_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LoopEngine, "_next_deadline", lambda engine: inf)
     engine, reason = engine_choice.chosen()
-    assert engine is GateEngine
+    assert engine is PublicEngine
     assert reason == f"the engines disagree about _time_runs_out with trio {trio.__version__}"
 
 
@@ -46,7 +46,7 @@ def test_an_engine_that_crashes_is_not_used(monkeypatch: pytest.MonkeyPatch) -> 
         raise AttributeError("_next_send")
 
     monkeypatch.setattr(LoopEngine, "_step", crash)
-    assert engine_choice.chosen() == (GateEngine, "AttributeError: _next_send")
+    assert engine_choice.chosen() == (PublicEngine, "AttributeError: _next_send")
 
 
 @pytest.mark.usefixtures("undecided")
@@ -70,7 +70,7 @@ def test_without_the_module_of_private_names_the_other_engine_explores(
 ) -> None:
     monkeypatch.setattr(engine_choice, "loop_engine", None)
     monkeypatch.setattr(engine_choice, "_missing", "ImportError: moved")
-    assert engine_choice.chosen() == (GateEngine, "ImportError: moved")
+    assert engine_choice.chosen() == (PublicEngine, "ImportError: moved")
     assert explore(workers(2), cancels=0).verdict is Verdict.CONFIRMED
     assert explore(abba).verdict is Verdict.REFUTED
 
@@ -104,15 +104,15 @@ def test_a_trio_that_lacks_a_private_name_is_explored_by_public_ones(removal: st
     )
     assert ran.stderr == ""
     engine, reason, failure = ran.stdout.split(" | ")
-    assert engine == "GateEngine"
+    assert engine == "PublicEngine"
     assert reason.startswith(("ImportError: ", "AttributeError: "))
     assert failure == "deadlock same"
 
 
 def test_an_engine_can_be_demanded() -> None:
     """The replay in the real ``trio.run`` does not depend on which engine searches."""
-    runs = Runs(lambda x: abba(), Settings(), engine=GateEngine)
-    assert runs.kind is GateEngine
+    runs = Runs(lambda x: abba(), Settings(), engine=PublicEngine)
+    assert runs.kind is PublicEngine
 
 
 def test_what_the_real_run_itself_raises_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,4 +121,4 @@ def test_what_the_real_run_itself_raises_is_not_hidden(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(trio, "run", fails)
     with pytest.raises(OSError, match="no more sockets"):
-        run_once(abba, kind=GateEngine)
+        run_once(abba, kind=PublicEngine)

@@ -31,7 +31,11 @@ from .conftest import abba, two_checkpoints, workers
 # ==== what can be explored ====
 
 
-@pytest.mark.parametrize("fn", [len, 3, lambda: None, functools.partial(len)], ids=repr)
+@pytest.mark.parametrize(
+    "fn",
+    [len, 3, lambda: None, functools.partial(len)],
+    ids=["a builtin", "a number", "a function", "a partial"],
+)
 def test_what_is_not_async_is_refused(fn: Any) -> None:
     with pytest.raises(TypeError, match=r"explore\(\) needs an async function, not .*write 'async"):
         explore(fn)

@@ -21,7 +21,7 @@ import trio
 from trio.lowlevel import checkpoint
 
 from structsync.testing import ExploredRun, Verdict, explore
-from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._state.expanders import expander, number_of
 from structsync.testing._state.fingerprint import Fingerprinter, Opaque
@@ -39,11 +39,11 @@ class Arrives:
         self._look = Fingerprinter(symmetry=symmetry, exact=True)
         self.seen = b""
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
-        step = len(engine.choices)
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        step = len(execution.choices)
         if step < len(self._names):
             return Choice("run", self._names[step])
-        self.seen = self._look(engine)
+        self.seen = self._look(execution)
         return None
 
 
@@ -289,26 +289,25 @@ def test_a_failure_is_found_beside_what_cannot_be_seen_into() -> None:
     assert failure.kind == "deadlock"
 
 
-@pytest.mark.parametrize(
-    "tool",
-    [
-        logging.getLogger(__name__),
-        re.compile("a"),
-        operator.itemgetter(1),
-        Ellipsis,
-        NotImplemented,
-        contextlib,
-        len,
-        "abc".join,
-        list.append,
-        type,
-        property(len),
-        slice(1, 2),
-        TypeVar("T"),
-        {1: 2}.items,
-    ],
-    ids=repr,
-)
+TOOLS = {
+    "a logger": logging.getLogger(__name__),
+    "a pattern": re.compile("a"),
+    "an item getter": operator.itemgetter(1),
+    "Ellipsis": Ellipsis,
+    "NotImplemented": NotImplemented,
+    "a module": contextlib,
+    "a function": len,
+    "a method of a text": "abc".join,
+    "a method of a class": list.append,
+    "a class": type,
+    "a property": property(len),
+    "a slice": slice(1, 2),
+    "a type variable": TypeVar("T"),
+    "a method of a dict": {1: 2}.items,
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS.keys())
 def test_tools_are_no_obstacle(tool: object) -> None:
     assert states(holds(tool)) == states(holds(tool))
 

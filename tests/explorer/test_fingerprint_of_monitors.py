@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync import Invocation, Monitor
+from structsync import Invocation, Monitor, Semaphore
 from structsync.testing import Exploration, ExploredRun, Verdict, explore
 from structsync.testing._search import search as searching
 from structsync.testing._state import fingerprint as fingerprint
+
+from .conftest import Program, states
 
 
 def the_ticket_is(wanted: int) -> Exploration:
@@ -85,3 +89,45 @@ def test_a_guard_that_reads_the_ticket_is_explored_by_schedules() -> None:
     found = the_item_is_there(read=True)
     assert found.verdict is Verdict.CONFIRMED
     assert "states" not in found.covered
+
+
+# ==== what a queue has seen ====
+
+
+def waits_after(withdrawn: int, wait: Callable[[], Awaitable[object]]) -> Program:
+    """Somebody waits in a queue in which so many have waited before and have left again."""
+    left = [None] * withdrawn
+
+    async def once() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            await checkpoint()
+            await checkpoint()
+            nursery.cancel_scope.cancel()
+
+    async def program() -> None:
+        while left:
+            left.pop()
+            await once()
+        await once()
+
+    return program
+
+
+def a_semaphore() -> Callable[[], Awaitable[object]]:
+    return Semaphore(0).acquire
+
+
+def a_monitor() -> Callable[[], Awaitable[object]]:
+    return Monitor().entry(list, lambda _: False)
+
+
+@pytest.mark.parametrize("make", [a_semaphore, a_monitor])
+def test_how_many_have_waited_before_is_no_part_of_the_state(
+    make: Callable[[], Callable[[], Awaitable[object]]],
+) -> None:
+    """Tickets only grow; two states that differ in nothing else are one."""
+    few, many = states(waits_after(1, make())), states(waits_after(3, make()))
+    assert len(many) > len(few)
+    # While the last one waits; the states before and after are those of an empty queue.
+    assert few[-4:] == many[-4:]

@@ -36,7 +36,7 @@ from structsync.testing import (
     Settings,
     explore,
 )
-from structsync.testing._explore import with_handle
+from structsync.testing._exploration import with_handle
 from structsync.testing._search.search import Outcomes, explore_outcomes
 
 from .conftest import Program, abba, python, two_checkpoints

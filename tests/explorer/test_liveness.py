@@ -13,9 +13,9 @@ from trio.lowlevel import checkpoint
 import structsync
 from structsync.testing import ExploredRun, Failure, ReplayError, Verdict, explore
 from structsync.testing._execution.engine import Engine
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Choice, Schedule
-from structsync.testing._search.choosers import Following
+from structsync.testing._search.choosers import Prefix
 
 from .conftest import Program, run_once
 
@@ -271,12 +271,12 @@ def test_with_cancellations_the_graph_is_larger_and_nobody_fair_starves() -> Non
 def test_a_starvation_that_trio_does_not_show_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fault: the reference calls its tasks by other names."""
 
-    def renamed(engine: GateEngine, task: trio.lowlevel.Task) -> None:
+    def renamed(engine: PublicEngine, task: trio.lowlevel.Task) -> None:
         Engine.task_spawned(engine, task)
         if engine.names.of.get(task) == "worker#1":
             engine._runs[task] = engine._runs[task]._replace(name="somebody")
 
-    monkeypatch.setattr(GateEngine, "task_spawned", renamed)
+    monkeypatch.setattr(PublicEngine, "task_spawned", renamed)
     failure = starved(loops(Barging))
     assert failure.replayed == "differs: the schedule is not possible there"
 
@@ -298,7 +298,7 @@ def test_a_cycle_in_which_nobody_always_wants_something_is_no_starvation() -> No
         return program
 
     names = ["main", *["worker#0", "worker#1"] * 4]
-    engine = run_once(rounds(gets_on=True), Following([Choice("run", name) for name in names]))
+    engine = run_once(rounds(gets_on=True), Prefix([Choice("run", name) for name in names]))
     token = Schedule.of("any", engine.choices, engine.firsts).token
     kinds = {}
     for gets_on in (True, False):

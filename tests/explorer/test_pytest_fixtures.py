@@ -47,10 +47,10 @@ ORDER = """
 """
 WHOLE = ["first up", "pool up", "plain up", "made", "body", "plain down", "pool down", "first down"]
 SHARED = """
-    from structsync.testing._pytest import fixtures
+    from structsync.testing._execution import fixtures
 
     first = {}
-    setup = fixtures._Running.__aenter__
+    setup = fixtures._FixtureRun.__aenter__
 
     async def remember(self):
         if self._name not in first:
@@ -60,8 +60,8 @@ SHARED = """
     async def keep(self, *error):
         return False
 
-    fixtures._Running.__aenter__ = remember
-    fixtures._Running.__aexit__ = keep
+    fixtures._FixtureRun.__aenter__ = remember
+    fixtures._FixtureRun.__aexit__ = keep
 """
 
 
@@ -144,7 +144,7 @@ SCOPES = """
 
 
 NEVER_THROWN = """
-    from structsync.testing._pytest import fixtures
+    from structsync.testing._execution import fixtures
 
     step = fixtures._step
 

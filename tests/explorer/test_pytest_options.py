@@ -199,17 +199,17 @@ def test_a_bound_in_seconds_ends_a_search(tmp_path: Path) -> None:
 
 # As if searches took long: the first line is due at once.
 SOON = """
-    from structsync.testing import _explore, _runner
+    from structsync.testing import _exploration, _runner
 
     _runner._FIRST_LIVE = _runner._EVERY_LIVE = _runner._EVERY_LOG = 0.0
-    explore = _explore.run
+    explore = _exploration.run
 
     def run(fn, settings, *, progress=None, **others):
         found = explore(fn, settings, progress=progress, **others)
         progress(found)
         return found
 
-    _explore.run = run
+    _exploration.run = run
 """
 
 

@@ -13,7 +13,7 @@ from structsync.report import Step
 from structsync.testing import ExplorationFailed, ExploredRun, explore
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.loop_engine import LoopEngine
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.public_engine import PublicEngine
 
 from .conftest import Program, abba, failure_of
 
@@ -172,15 +172,15 @@ def test_an_error_that_is_raised_in_a_task_is_noted() -> None:
 
 def test_each_failure_is_replayed_in_the_real_trio() -> None:
     replayed = list[Any]()
-    run = GateEngine.run
+    run = PublicEngine.run
 
-    def noted(engine: GateEngine, test: Any) -> Any:
+    def noted(engine: PublicEngine, test: Any) -> Any:
         ending = run(engine, test)
         replayed.append(ending.kind)
         return ending
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(GateEngine, "run", noted)
+        patch.setattr(PublicEngine, "run", noted)
         assert failure_of(abba).replayed == "same"
     assert replayed == ["deadlock"]
 
@@ -204,13 +204,13 @@ def test_a_failure_that_trio_does_not_show_says_so(monkeypatch: pytest.MonkeyPat
 def test_a_schedule_that_trio_does_not_offer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fault: the reference calls its tasks by other names."""
 
-    def renamed(engine: GateEngine, task: Any) -> None:
+    def renamed(engine: PublicEngine, task: Any) -> None:
         Engine.task_spawned(engine, task)
         name = engine.names.of.get(task)
         if name == "worker#1":
             engine._runs[task] = engine._runs[task]._replace(name="somebody")
 
-    monkeypatch.setattr(GateEngine, "task_spawned", renamed, raising=False)
+    monkeypatch.setattr(PublicEngine, "task_spawned", renamed, raising=False)
     failure = failure_of(abba)
     assert failure.replayed.startswith("differs: at step ")
     assert "the test does not do what it did before" in failure.replayed

@@ -17,18 +17,18 @@ import structsync
 from structsync.testing import explore
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.schedule import Choice
-from structsync.testing._search.choosers import Following, Noting
+from structsync.testing._search.choosers import Prefix, Trace
 
 from .conftest import Program, run_once
 
 
 def offered(program: Program, kind: type[Engine]) -> list[str]:
     """The scopes that one undisturbed execution offers to cancel, in the order of their names."""
-    noting = Noting()
-    engine = run_once(program, noting, kind=kind)
+    trace = Trace()
+    engine = run_once(program, trace, kind=kind)
     assert engine.ending is not None
     assert not engine.ending.failed, engine.ending
-    return sorted({one.name for step in noting.offered for one in step if one.kind == "scope"})
+    return sorted({one.name for step in trace.offered for one in step if one.kind == "scope"})
 
 
 async def a_scope() -> None:
@@ -184,9 +184,9 @@ def test_a_scope_that_was_left_is_not_offered(kind: type[Engine]) -> None:
         await trio.lowlevel.checkpoint()
         await trio.lowlevel.checkpoint()
 
-    noting = Noting()
-    run_once(program, noting, kind=kind)
-    scopes = [[one.name for one in step if one.kind == "scope"] for step in noting.offered]
+    trace = Trace()
+    run_once(program, trace, kind=kind)
+    scopes = [[one.name for one in step if one.kind == "scope"] for step in trace.offered]
     assert ["main~0"] in scopes
     assert ["main~1"] in scopes
     assert all(len(one) < 2 for one in scopes)
@@ -225,12 +225,12 @@ def test_a_scope_that_is_used_twice_is_refused_by_trio_as_ever(kind: type[Engine
 
 @pytest.mark.parametrize("program", ONE_SCOPE)
 def test_a_cancellation_arrives_at_the_scope(program: Program, kind: type[Engine]) -> None:
-    noting = Noting()
-    run_once(program, noting, kind=kind)
+    trace = Trace()
+    run_once(program, trace, kind=kind)
     target = Choice("scope", "main~0")
-    step = next(number for number, options in enumerate(noting.offered) if target in options)
-    before = [options[0] for options in noting.offered[:step]]
-    engine = run_once(program, Following([*before, target], go_on=True), kind=kind)
+    step = next(number for number, options in enumerate(trace.offered) if target in options)
+    before = [options[0] for options in trace.offered[:step]]
+    engine = run_once(program, Prefix([*before, target], go_on=True), kind=kind)
     assert engine.ending is not None
     assert engine.cancels_left == 0
     # fail_after() does not ask who cancelled its scope; the others end as if nothing had been.
@@ -246,9 +246,9 @@ def test_no_more_is_injected_than_was_asked_for(kind: type[Engine]) -> None:
 
     for cancels in (0, 1, 2):
         found = explore(program, cancels=cancels, search="plain") if cancels else None
-        noting = Noting()
-        run_once(program, noting, kind=kind, cancels=cancels)
-        kinds = {one.kind for step in noting.offered for one in step}
+        trace = Trace()
+        run_once(program, trace, kind=kind, cancels=cancels)
+        kinds = {one.kind for step in trace.offered for one in step}
         assert kinds == ({"run", "scope"} if cancels else {"run"})
         assert found is None or found.failure is None
 

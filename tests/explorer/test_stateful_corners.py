@@ -40,7 +40,7 @@ def test_a_program_that_is_over_and_has_no_rule_left_is_no_example(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """After its end Hypothesis goes on with rules that do nothing, and these use up what they take."""
-    monkeypatch.setattr(run.LiveRun, "between_rules", lambda live, check: live.exploring)
+    monkeypatch.setattr(run.MachineRun, "between_rules", lambda run, check: run.actions.exploring)
 
     class Machine(ScheduledStateMachine):
         things: Bundle[int] = Bundle("things")
@@ -87,16 +87,16 @@ def test_a_run_that_breaks_down_fails_the_example() -> None:
         from structsync.testing import ScheduledStateMachine
         from structsync.testing._stateful import stepping
 
-        gates = stepping.SteppingGates
-        stepping.kind = lambda: gates
-        sleep_time = gates.sleep_time
+        kind = stepping.SteppedPublicEngine
+        stepping.kind = lambda: kind
+        sleep_time = kind.sleep_time
 
         def breaks_down(engine, deadline):
             if len(engine.choices) == 2:
                 raise OSError("out of memory")
             return sleep_time(engine, deadline)
 
-        gates.sleep_time = breaks_down
+        kind.sleep_time = breaks_down
 
         class Machine(ScheduledStateMachine):
             @rule()

@@ -191,12 +191,12 @@ def test_both_engines_find_the_same_by_the_same_examples(
     machine: type[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fast = found(machine, 50)
-    kind = stepping.kind(public_engine.GateEngine)
+    kind = stepping.kind(public_engine.PublicEngine)
     monkeypatch.setattr(stepping, "kind", lambda: kind)
     assert found(machine, 50).text == fast.text
 
 
 def test_a_primitive_holds_in_the_reference_engine_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = stepping.kind(public_engine.GateEngine)
+    kind = stepping.kind(public_engine.PublicEngine)
     monkeypatch.setattr(stepping, "kind", lambda: kind)
     assert failure(PermitsMachine, 20) is None

@@ -27,17 +27,17 @@ from hypothesis.stateful import (
 from structsync.testing import MachineFailed, NondeterminismError, RuleTask, ScheduledStateMachine
 from structsync.testing._execution import public_engine
 from structsync.testing._search import engine_choice
-from structsync.testing._stateful import run, stepping
+from structsync.testing._stateful import drawing, stepping
 
 from .stateful_machines import failure, found, quick
 
 checkpoint = trio.lowlevel.checkpoint
 
 
-@pytest.fixture(params=["loop", "gates"], autouse=True)
+@pytest.fixture(params=["loop", "public"], autouse=True)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of this file runs on both engines."""
-    base = public_engine.GateEngine if request.param == "gates" else engine_choice.chosen()[0]
+    base = public_engine.PublicEngine if request.param == "public" else engine_choice.chosen()[0]
     kind = stepping.kind(base)
     monkeypatch.setattr(stepping, "kind", lambda: kind)
 
@@ -317,7 +317,7 @@ class Gambler(Random):
 
     def randrange(self, *_: Any, **__: Any) -> int:
         often = [("run", 1), ("run", 2), ("leave", 0)]
-        return run._ACTIONS.index(self.choice([*often * 5, ("rest", 0)]))
+        return drawing.ACTIONS.index(self.choice([*often * 5, ("rest", 0)]))
 
 
 def test_with_the_order_of_trio_nobody_runs_twice_before_another_has_run() -> None:
@@ -328,7 +328,7 @@ def test_with_the_order_of_trio_nobody_runs_twice_before_another_has_run() -> No
         class Machine(machine):  # type: ignore[misc]  # a class that is given
             @initialize()
             def draw_schedule(self) -> None:
-                self._live.schedule = gambler
+                self._machine_run.actions.source = gambler
                 self.rounds: list[int] = []
 
             @rule()

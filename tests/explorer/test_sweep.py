@@ -17,7 +17,7 @@ from structsync.testing import (
     explore,
     sweep,
 )
-from structsync.testing._search.choosers import Noting
+from structsync.testing._search.choosers import Trace
 from structsync.testing._search.search import explore_outcomes
 
 from .conftest import run_once, two_checkpoints, workers
@@ -25,9 +25,9 @@ from .conftest import run_once, two_checkpoints, workers
 
 def offers(program: Any, cancel: str) -> int:
     """How many cancellations the undisturbed execution offers."""
-    noting = Noting()
-    run_once(program, noting, cancel=cancel)
-    return sum(one.kind in ("cancel", "scope") for step in noting.offered for one in step)
+    trace = Trace()
+    run_once(program, trace, cancel=cancel)
+    return sum(one.kind in ("cancel", "scope") for step in trace.offered for one in step)
 
 
 @pytest.mark.parametrize("cancel", ["scopes", "tasks"])

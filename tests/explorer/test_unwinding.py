@@ -17,8 +17,8 @@ from trio.lowlevel import checkpoint
 from structsync.testing import ExploredRun, Settings, explore
 from structsync.testing._execution import determinism, engine
 from structsync.testing._execution.engine import Engine
-from structsync.testing._execution.public_engine import GateEngine
-from structsync.testing._search.choosers import Following
+from structsync.testing._execution.public_engine import PublicEngine
+from structsync.testing._search.choosers import Prefix
 
 from .conftest import Program, python, run_once, two_checkpoints
 
@@ -196,7 +196,7 @@ def test_an_execution_that_is_cut_is_unwound_without_a_sound(
 ) -> None:
     whole = run_once(beside_another(habit), kind=kind, cancels=0, max_steps=6)
     for steps in range(len(whole.choices)):
-        engine = run_once(beside_another(habit), Following(whole.choices[:steps]), kind=kind)
+        engine = run_once(beside_another(habit), Prefix(whole.choices[:steps]), kind=kind)
         assert engine.ending is not None
         assert engine.ending.kind == "cut"
         del engine
@@ -234,9 +234,10 @@ def test_not_even_at_the_end_of_the_process_is_there_a_sound() -> None:
         f"""
         import sys
         sys.path.append({str(root)!r})
-        from structsync.testing import _engine, explore
+        from structsync.testing import explore
+        from structsync.testing._execution import engine
         from tests.explorer.test_unwinding import HABITS, PATIENCE, beside_another
-        _engine.UNWIND_STEPS = PATIENCE
+        engine.UNWIND_STEPS = PATIENCE
         for habit in HABITS:
             found = explore(beside_another(habit), cancels=0, max_steps=30)
             sys.stdout.write(f"{{habit.__name__}} {{found.failure.kind}} {{found.failure.replayed}}\\n")
@@ -301,15 +302,15 @@ def test_a_run_that_breaks_down_leaves_nothing_forbidden(
 ) -> None:
     """As Ctrl-C can break down the real ``trio.run`` between two steps of the test."""
 
-    def breaks_down(engine: GateEngine, deadline: float) -> float:
+    def breaks_down(engine: PublicEngine, deadline: float) -> float:
         if len(engine.choices) == 2:
             raise OSError("out of memory")
         return sleep_time(engine, deadline)
 
-    sleep_time = GateEngine.sleep_time
-    monkeypatch.setattr(GateEngine, "sleep_time", breaks_down)
+    sleep_time = PublicEngine.sleep_time
+    monkeypatch.setattr(PublicEngine, "sleep_time", breaks_down)
     with determinism.controlled():
-        engine = GateEngine(Settings(), Following((), go_on=True), ExploredRun(), None)
+        engine = PublicEngine(Settings(), Prefix((), go_on=True), ExploredRun(), None)
         ending = engine.run(lambda x: beside_another(checkpoint)())
         assert ending.message == "OSError: out of memory"
         assert time.time() > 0

@@ -1,6 +1,6 @@
 """What is watched and forbidden while a test is explored, because a schedule must be all there is.
 
-Which scopes the program opens and which primitives it makes is told by their classes; the clock,
+Which scopes the program opens and which primitives it makes is seen in their classes; the clock,
 chance, threads and sockets are refused by name where the code under test reaches for them.
 """
 
@@ -17,7 +17,7 @@ import types
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import trio
 
@@ -25,16 +25,15 @@ from structsync._core.monitors.entry import Invocation
 from structsync._runtime.events import Event, observe
 from structsync.testing._errors import NondeterminismError
 
-from . import module_globals, oracles
+from . import oracles
+from .execution import Execution
+from .under_test import is_under_test
 
-if TYPE_CHECKING:
-    from .engine import Engine
 
-
-class _Now:
+class _Current:
     """The execution that runs now, and its thread."""
 
-    engine: Engine | None = None
+    execution: Execution | None = None
     thread: int = 0
     ticket_read: bool = False
 
@@ -48,41 +47,48 @@ _OUTSIDE = frozenset({"socket.__new__", "subprocess.Popen", "os.fork", "os.posix
 def controlled() -> Iterator[None]:
     """Watch and forbid while the block runs; executions inside of it call :func:`executing`."""
     _install_audit()
-    _Now.ticket_read = False
-    patches = _scopes_told, _primitives_told, _tickets_told, _chance_refused, _threads_refused
+    _Current.ticket_read = False
+    patches = (
+        _watched_scopes,
+        _watched_primitives,
+        _watched_tickets,
+        _refused_chance,
+        _refused_threads,
+    )
     with contextlib.ExitStack() as stack:
         for patch in patches:
             stack.enter_context(patch())
-        stack.enter_context(observe(_tell))
+        stack.enter_context(observe(_forward))
         yield
 
 
 @contextlib.contextmanager
-def executing(engine: Engine) -> Iterator[None]:
+def executing(execution: Execution) -> Iterator[None]:
     """Mark the part of an execution in which code under test runs."""
-    before = _Now.engine, _Now.thread
-    _Now.engine, _Now.thread = engine, threading.get_ident()
+    before = _Current.execution, _Current.thread
+    _Current.execution, _Current.thread = execution, threading.get_ident()
     try:
         yield
     finally:
-        _Now.engine, _Now.thread = before
+        _Current.execution, _Current.thread = before
 
 
-def release(engine: Engine) -> None:
+def release(execution: Execution) -> None:
     """Let everything again, should the execution have been dropped."""
-    if _Now.engine is engine:
-        _Now.engine = None
+    if _Current.execution is execution:
+        _Current.execution = None
 
 
 def ticket_was_read() -> bool:
     """Return whether the program has read ``Invocation.ticket`` since it is watched."""
-    return _Now.ticket_read
+    return _Current.ticket_read
 
 
-def _tell(event: Event) -> None:
-    engine = _Now.engine
-    if engine is not None:
-        engine.handle._watched.told(event)
+def _forward(event: Event) -> None:
+    """Hand an event on to the execution in which it happens."""
+    execution = _Current.execution
+    if execution is not None:
+        execution.watched.on_event(event)
 
 
 @contextlib.contextmanager
@@ -100,37 +106,37 @@ def _replaced(owner: Any, name: str, new: object) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _scopes_told() -> Iterator[None]:
+def _watched_scopes() -> Iterator[None]:
     enter, leave = trio.CancelScope.__enter__, trio.CancelScope.__exit__
 
-    def told_enter(scope: trio.CancelScope) -> trio.CancelScope:
+    def watched_enter(scope: trio.CancelScope) -> trio.CancelScope:
         entered = enter(scope)
-        engine = _Now.engine
-        if engine is not None and _opened_by_the_program(sys._getframe(1)):
-            engine.scopes.entered(scope, trio.lowlevel.current_task())
+        execution = _Current.execution
+        if execution is not None and _opened_by_the_program(sys._getframe(1)):
+            execution.scopes.entered(scope, trio.lowlevel.current_task())
         return entered
 
-    def told_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:
-        if _Now.engine is not None:
-            _Now.engine.scopes.left(scope)
+    def watched_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:
+        if _Current.execution is not None:
+            _Current.execution.scopes.left(scope)
         return leave(scope, *exc_info)
 
     with (
-        _replaced(trio.CancelScope, "__enter__", told_enter),
-        _replaced(trio.CancelScope, "__exit__", told_exit),
+        _replaced(trio.CancelScope, "__enter__", watched_enter),
+        _replaced(trio.CancelScope, "__exit__", watched_exit),
     ):
         yield
 
 
 @contextlib.contextmanager
-def _tickets_told() -> Iterator[None]:
+def _watched_tickets() -> Iterator[None]:
     # Not a property in place of the slot: the class would look as if it hid state.
-    def told_get(invocation: Invocation, name: str) -> Any:
+    def watched_get(invocation: Invocation, name: str) -> Any:
         if name == "ticket" and not _is_trios_or_ours(sys._getframe(1)):
-            _Now.ticket_read = True
+            _Current.ticket_read = True
         return object.__getattribute__(invocation, name)
 
-    with _replaced(Invocation, "__getattribute__", told_get):
+    with _replaced(Invocation, "__getattribute__", watched_get):
         yield
 
 
@@ -159,25 +165,27 @@ def _is_trios_or_ours(frame: FrameType) -> bool:
 
 
 @contextlib.contextmanager
-def _primitives_told() -> Iterator[None]:
+def _watched_primitives() -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         for kind in oracles.FOUND:
-            stack.enter_context(_replaced(kind, "__init__", _told(cast(Any, kind).__init__)))
+            stack.enter_context(
+                _replaced(kind, "__init__", _watched_init(cast(Any, kind).__init__))
+            )
         yield
 
 
-def _told(init: Callable[..., None]) -> Callable[..., None]:
+def _watched_init(init: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(init)
-    def watched_init(self: Any, *args: Any, **kwargs: Any) -> None:
+    def init_and_watch(self: Any, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
-        if _Now.engine is not None:
-            _Now.engine.handle._watched.found(self)
+        if _Current.execution is not None:
+            _Current.execution.watched.found(self)
 
-    return watched_init
+    return init_and_watch
 
 
 @contextlib.contextmanager
-def _chance_refused() -> Iterator[None]:
+def _refused_chance() -> Iterator[None]:
     hidden = [
         name
         for name in random.__all__
@@ -195,7 +203,7 @@ def _chance_refused() -> Iterator[None]:
         for module, name, _ in refused:
             stack.enter_context(_replaced(module, name, stands_for[getattr(module, name)]))
         for module in [*sys.modules.values()]:
-            if module_globals.is_the_users(getattr(module, "__name__", "")):
+            if is_under_test(getattr(module, "__name__", "")):
                 for name, value in _bound_at_import(module, stands_for):
                     stack.enter_context(_replaced(module, name, stands_for[value]))
         yield
@@ -218,9 +226,9 @@ def _refusing(module: ModuleType, name: str, repair: str) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        if _Now.engine is not None and threading.get_ident() == _Now.thread:
+        if _Current.execution is not None and threading.get_ident() == _Current.thread:
             frame = sys._getframe(1)
-            if module_globals.is_the_users(frame.f_globals.get("__name__", "")):
+            if is_under_test(frame.f_globals.get("__name__", "")):
                 where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
                 raise NondeterminismError(
                     f"{module.__name__}.{name}() at {where}: no schedule decides what it returns; "
@@ -232,12 +240,12 @@ def _refusing(module: ModuleType, name: str, repair: str) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def _threads_refused() -> Iterator[None]:
+def _refused_threads() -> Iterator[None]:
     run_sync = trio.to_thread.run_sync
 
     @functools.wraps(run_sync)
     async def refuse(*args: Any, **kwargs: Any) -> Any:
-        if _Now.engine is None:
+        if _Current.execution is None:
             return await run_sync(*args, **kwargs)
         raise NondeterminismError(_THREAD_TEXT)
 
@@ -245,13 +253,13 @@ def _threads_refused() -> Iterator[None]:
 
     @functools.wraps(start)
     def refuse_start(thread: threading.Thread) -> None:
-        if _Now.engine is not None and threading.get_ident() == _Now.thread:
+        if _Current.execution is not None and threading.get_ident() == _Current.thread:
             raise NondeterminismError(_THREAD_TEXT)
         start(thread)
 
     with (
         _replaced(trio.to_thread, "run_sync", refuse),
-        # Python 3.11 tells no audit hook of it.
+        # Python 3.11 calls no audit hook for it.
         _replaced(threading.Thread, "start", refuse_start),
     ):
         yield
@@ -268,7 +276,7 @@ def _install_audit() -> None:
     """Listen to the interpreter for good (a hook cannot be taken out); it acts while exploring."""
 
     def refuse(event: str, args: object) -> None:
-        if _Now.engine is None or threading.get_ident() != _Now.thread:
+        if _Current.execution is None or threading.get_ident() != _Current.thread:
             return
         if event in _THREADS:
             raise NondeterminismError(_THREAD_TEXT)

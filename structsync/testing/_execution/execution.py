@@ -1,20 +1,26 @@
-"""The words in which engines, choosers and recorders speak of one execution."""
+"""One execution of a test as it is seen by whoever chooses in it, watches it or writes it down.
+
+What makes it run is an engine, which is above this module and implements :class:`Execution`.
+"""
 
 from __future__ import annotations
 
+import abc
 import ctypes
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
+from contextvars import Context
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import trio
 from trio.lowlevel import Task
 
-from .frames import chain_of
+from structsync.testing._settings import Settings
 
-if TYPE_CHECKING:
-    from .engine import Engine
-    from .schedule import Choice
+from .frames import chain_of
+from .names import Names, Scopes
+from .oracles import WatchedPrimitives
+from .schedule import Choice
 
 EndKind: TypeAlias = Literal[
     "passed", "cut", "deadlock", "error", "violation", "leak", "endless", "starvation"
@@ -51,23 +57,96 @@ class Ending:
         return self.kind, self.culprit
 
 
+class Execution(abc.ABC):
+    """One run of a test, from its first step to its ending."""
+
+    settings: Settings
+    clock: VirtualClock
+    context: Context
+    """The context variables with which the run began."""
+    names: Names
+    scopes: Scopes
+    """The cancel scopes of the program that are open."""
+    watched: WatchedPrimitives
+    """The primitives of the program."""
+    choices: list[Choice]
+    """What was chosen in each step so far."""
+    firsts: list[Choice]
+    """What was the first option in each of these steps."""
+    cancels_left: int
+    """How many cancellations may still be injected."""
+    pool: list[Task]
+    """The runnable tasks, in the order in which they are options."""
+    batch: list[Task]
+    """For ``order="trio"``: who is still to run before anything newly runnable."""
+    branched: bool
+    """Whether there has been more than one option."""
+    ending: Ending | None
+
+    # Of a task.
+
+    @abc.abstractmethod
+    def is_alive(self, task: Task) -> bool:
+        """Return whether a task has not ended."""
+
+    @abc.abstractmethod
+    def coroutine_of(self, task: Task) -> Any:
+        """Return the coroutine that a task runs."""
+
+    @abc.abstractmethod
+    def pending_of(self, task: Task) -> object:
+        """Return what a runnable task will get when it runs."""
+
+    @abc.abstractmethod
+    def guard_of(self, task: Task) -> trio.CancelScope | None:
+        """Return the scope by which a task can be cancelled alone."""
+
+    @abc.abstractmethod
+    def extra_of(self, task: Task) -> object:
+        """Return what matters of a task beyond its coroutine."""
+
+    # Of all of them.
+
+    @abc.abstractmethod
+    def blocked(self) -> list[Task]:
+        """Return the tasks that wait for others."""
+
+    @abc.abstractmethod
+    def run_variables(self) -> object:
+        """Return the values of the run's :class:`trio.lowlevel.RunVar`, where they can be seen."""
+
+    # What the test has said by its handle.
+
+    @abc.abstractmethod
+    def handle_state(self) -> object:
+        """Return what the checks to come depend on."""
+
+    @abc.abstractmethod
+    def ghosts(self) -> Container[int]:
+        """Return the addresses of the objects that are to be left out of the state."""
+
+    @abc.abstractmethod
+    def requesting(self) -> set[Task] | None:
+        """Return the tasks that want something, or None if the test never says which do."""
+
+
 class Chooser(Protocol):
     """Decides what happens next."""
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
         """Return one of the options (the first is the default), or None to end the execution."""
 
 
 class Recorder(Protocol):
-    """Is told what each step did."""
+    """Looks at each step before and after it is made."""
 
-    def before(self, engine: Engine, choice: Choice, first: Choice) -> None:
+    def before(self, execution: Execution, choice: Choice, first: Choice) -> None:
         """Look at the state in which a choice was made."""
 
-    def after(self, engine: Engine, woke: list[Task]) -> None:
+    def after(self, execution: Execution, woke: list[Task]) -> None:
         """Look at the state after the step, and at the tasks that it made runnable."""
 
-    def stuck(self, engine: Engine) -> None:
+    def stuck(self, execution: Execution) -> None:
         """Look at a deadlock before it is unwound."""
 
 

@@ -29,7 +29,7 @@ def chain_of(coroutine: Any) -> Iterator[Any]:
             yield inner
             inner = inner.ag_await
         else:
-            # What awaits an async generator, or a coroutine by __await__, tells it to nobody else.
+            # What awaits an async generator, or a coroutine by __await__, shows it nowhere else.
             inner = next((one for one in gc.get_referents(inner) if type(one) in _SUSPENDED), None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TypeVar, final
 
 import trio
 from trio.lowlevel import Task, current_task
@@ -11,10 +11,7 @@ from trio.lowlevel import Task, current_task
 from structsync._runtime.arguments import check_count, check_sync
 
 from . import oracles
-from .execution import Ending
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .execution import Ending, Execution
 
 T = TypeVar("T")
 Check = tuple[Callable[[], object], str]
@@ -29,9 +26,9 @@ class ExploredRun:
     """
 
     def __init__(self) -> None:
-        self._engine: Engine | None = None
+        self._execution: Execution | None = None
         self._violation: Ending | None = None
-        self._watched = oracles.Watched()
+        self._watched = oracles.WatchedPrimitives()
         self._always: list[Check] = []
         self._finally: list[Check] = []
         self._inside: dict[str, list[Task]] = {}
@@ -127,25 +124,25 @@ class ExploredRun:
         """Say that the current task has got what it wanted, or does not want it any more."""
         task = current_task()
         self._pending.discard(task)
-        if self._engine is not None:
-            self._got[task] = len(self._engine.choices)
+        if self._execution is not None:
+            self._got[task] = len(self._execution.choices)
 
     # For the engine.
 
-    def _attach(self, engine: Engine) -> None:
-        self._engine = engine
+    def _attach(self, execution: Execution) -> None:
+        self._execution = execution
 
     def _asking(self) -> set[Task]:
         """Return the tasks that have asked for something; one that has ended does not."""
-        engine = self._engine
-        return {task for task in self._pending if engine is None or engine.is_alive(task)}
+        run = self._execution
+        return {task for task in self._pending if run is None or run.is_alive(task)}
 
     def _wanting(self) -> set[Task]:
         """Return those that ask without success: not who got it in the step just made.
 
         It may want the next thing already, but it has got on.
         """
-        now = 0 if self._engine is None else len(self._engine.choices)
+        now = 0 if self._execution is None else len(self._execution.choices)
         return {task for task in self._asking() if self._got.get(task) != now}
 
     def _violate(self, text: str, culprit: str) -> None:
@@ -153,9 +150,7 @@ class ExploredRun:
             self._violation = Ending("violation", text, culprit=culprit)
 
     def _name_of(self, task: object) -> str:
-        if isinstance(task, Task) and self._engine is not None:
-            return self._engine.names.of.get(task, task.name)
-        return str(task)
+        return str(task) if self._execution is None else self._execution.names.for_report(task)
 
     def _after_step(self) -> Ending | None:
         """Return what the last step has violated."""

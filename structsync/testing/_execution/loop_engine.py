@@ -15,7 +15,7 @@ import heapq
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from types import CodeType
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import attrs
 import outcome
@@ -26,11 +26,11 @@ from trio._core._entry_queue import EntryQueue
 from trio._core._instrumentation import Instruments
 from trio.lowlevel import Task
 
-from structsync.testing._errors import NondeterminismError
-
+from . import hash_order
 from .determinism import release
 from .engine import Engine
 from .execution import AsyncTest, Ending, close_for_good
+from .stand_ins import NoSockets, Wakeup
 
 _RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
 
@@ -100,6 +100,14 @@ class LoopEngine(Engine):
                 self._start_entry_task(nursery)
                 await runner.asyncgens.finalize_remaining(runner)
                 nursery.cancel_scope.cancel()
+
+    def start_entry_task(self) -> bool:
+        """Start the task behind ``run_sync_soon``, if it is not too early or too late for it."""
+        nursery = self._runner.system_nursery
+        if self.finished or nursery is None:
+            return False
+        self._start_entry_task(nursery)
+        return True
 
     def _start_entry_task(self, nursery: trio.Nursery) -> None:
         self._runner.spawn_impl(
@@ -232,57 +240,14 @@ def _new_runner(engine: LoopEngine) -> _run.Runner:
     return _run.Runner(
         clock=engine.clock,
         instruments=instruments,
-        io_manager=cast("Any", _NoSockets()),
+        io_manager=cast("Any", NoSockets()),
         ki_manager=cast("Any", None),
         system_context=copy_context(),
         strict_exception_groups=True,
-        entry_queue=EntryQueue(wakeup=cast("Any", _Wakeup(engine))),
+        entry_queue=EntryQueue(wakeup=cast("Any", Wakeup(engine.start_entry_task))),
     )
 
 
-class _NoSockets:
-    """Stands in for the manager of trio's input and output."""
-
-    def statistics(self) -> object:
-        return None
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise NondeterminismError(
-            f"the test waits for input or output ({name}), and when that comes no schedule can "
-            "decide; use trio.testing.memory_stream_pair() or a memory channel instead"
-        )
-
-
-class _Wakeup:
-    """Stands in for the socket that wakes the task behind ``run_sync_soon``."""
-
-    def __init__(self, engine: LoopEngine) -> None:
-        self._engine = engine
-        self._task: Task | None = None
-        self._started = False
-
-    def wakeup_thread_and_signal_safe(self) -> None:
-        nursery = self._engine._runner.system_nursery
-        if self._task is not None:
-            task, self._task = self._task, None
-            trio.lowlevel.reschedule(task)
-        elif not self._started and not self._engine.finished and nursery is not None:
-            self._started = True
-            self._engine._start_entry_task(nursery)
-
-    async def wait_woken(self) -> None:
-        self._task = trio.lowlevel.current_task()
-
-        def abort(_: object) -> trio.lowlevel.Abort:
-            self._task = None
-            return trio.lowlevel.Abort.SUCCEEDED
-
-        await trio.lowlevel.wait_task_rescheduled(abort)
-
-
-# Numbers by address; what has one is kept, so that nothing else gets its address meanwhile.
-_numbers: dict[int, int] = {}
-_numbered: list[object] = []
 # trio counts its tasks anyway, over all runs; this is where the present execution started.
 _next_count: Callable[[], int] = cast(Any, attrs.fields(Task)._counter.default).factory
 _base = 0
@@ -292,21 +257,11 @@ def _task_hash(task: Task) -> int:
     return task._counter - _base
 
 
-def _number_of(thing: object) -> int:
-    """Return a number that stands for the order in which somebody first asked."""
-    found = _numbers.get(id(thing))
-    if found is None:
-        found = _numbers[id(thing)] = len(_numbered)
-        _numbered.append(thing)
-    return found
-
-
 def start_over() -> None:
     """Forget the objects of the last execution."""
     global _base
     _base = _next_count()
-    _numbers.clear()
-    _numbered.clear()
+    hash_order.start_over()
 
 
 @contextlib.contextmanager
@@ -316,19 +271,15 @@ def same_order_in_sets() -> Iterator[None]:
     By default they hash by address, so which of several tasks an Event wakes first, or a scope
     aborts first, differs from one execution to the next.
     """
-    hashes: dict[Any, Any] = {Task: _task_hash, _run.CancelStatus: _number_of}
-    before = {one: one.__hash__ for one in hashes}
-    for one, method in hashes.items():
-        one.__hash__ = method
+    hashes = {Task: _task_hash, _run.CancelStatus: hash_order.number_of}
     try:
-        yield
+        with hash_order.hashed_by(hashes):
+            yield
     finally:
-        for one, method in before.items():
-            one.__hash__ = method
         start_over()
 
 
-#: What a fingerprint leaves out, because the same facts are told by who points here.
+#: What a fingerprint leaves out, because it sees the same facts in whatever points here.
 DERIVED: dict[type, frozenset[str]] = {
     _run.CancelStatus: frozenset({"_tasks", "_children"}),
     _run.Nursery: frozenset({"_children"}),

@@ -39,6 +39,12 @@ class Names:
         self.tasks[name] = task
         return name
 
+    def for_report(self, holder: object) -> str:
+        """Return what a report calls whoever holds something: a task, or any other object."""
+        if isinstance(holder, Task):
+            return self.of.get(holder, holder.name)
+        return str(holder)
+
 
 def _base(name: str) -> str:
     """Return the last part of a task's name, with nothing in it that a token could not hold."""
@@ -48,7 +54,7 @@ def _base(name: str) -> str:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenScope:
     name: str
     scope: trio.CancelScope
     task: Task
@@ -64,13 +70,13 @@ class Scopes:
     def __init__(self, names: Names) -> None:
         self._names = names
         self._counts: Counter[str] = Counter()
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, _OpenScope] = {}
 
     def entered(self, scope: trio.CancelScope, task: Task) -> None:
         """Note that a task opened a scope, if it is a task of the program."""
         owner = self._names.of.get(task)
         if owner is not None:
-            self._open[id(scope)] = _Open(f"{owner}~{self._counts[owner]}", scope, task)
+            self._open[id(scope)] = _OpenScope(f"{owner}~{self._counts[owner]}", scope, task)
             self._counts[owner] += 1
 
     def left(self, scope: trio.CancelScope) -> None:

@@ -42,7 +42,7 @@ _LIMITERS = (structsync.CapacityLimiter, trio.CapacityLimiter)
 _CHECKED = (Primitive, *_LOCKS, *_SEMAPHORES, *_LIMITERS)
 
 
-class _Entry:
+class _WatchedPrimitive:
     """A primitive and what is known of it from before."""
 
     __slots__ = ("_kept", "_reference", "name", "queue", "start")
@@ -70,11 +70,11 @@ class _Entry:
         self.name = name or self.name or type(thing).__name__
 
 
-class Watched:
+class WatchedPrimitives:
     """The primitives of one execution."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, _Entry] = {}
+        self._entries: dict[int, _WatchedPrimitive] = {}
         self.checked = False
         """Whether something must hold after each step."""
         self._granted: dict[int, int] = {}
@@ -82,7 +82,7 @@ class Watched:
 
     def found(self, thing: object) -> None:
         """Note that a primitive was made."""
-        self._entries[id(thing)] = _Entry(thing)
+        self._entries[id(thing)] = _WatchedPrimitive(thing)
         self.checked |= isinstance(thing, Primitive)
 
     def add(self, thing: Any, name: str | None) -> None:
@@ -95,7 +95,7 @@ class Watched:
         if isinstance(thing, _SEMAPHORES):
             entry.start = thing.value
 
-    def told(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Note which claims on primitives of structsync were granted."""
         if event.kind == "granted" and not self._becomes_a_reader(event):
             at = id(event.primitive)
@@ -103,7 +103,7 @@ class Watched:
         self._released = event if event.kind == "released" else None
 
     def _becomes_a_reader(self, granted: Event) -> bool:
-        # It passes nobody, and is told as a release and a grant of what was not requested.
+        # It passes nobody; its events are a release and a grant of what was not requested.
         before = self._released
         return (
             before is not None
@@ -139,7 +139,7 @@ class Watched:
             title = entry.name or type(entry.thing).__name__
             if core.queue and not nothing_grantable_waits(core):
                 yield f"{title}: somebody waits for what could be granted (lost wakeup)"
-            # A condition's waiter leaves its line when it is notified, and is granted the lock.
+            # A condition's waiter leaves its queue when it is notified, and is granted the lock.
             conditions = (structsync.Condition, structsync.MonitorCondition)
             is_condition = isinstance(entry.thing, conditions)
             newcomers = 0 if is_condition else self._granted.get(id(entry.thing), 0)
@@ -167,7 +167,7 @@ class Watched:
 
 
 def _overtaken(before: list[Request[Any]], granted: int) -> bool:
-    """Return whether the line was passed: by one in it, or by a grant to somebody who was not."""
+    """Return whether the queue was passed: by one in it, or by a grant to somebody who was not."""
     served = [request.status is GRANTED for request in before]
     waits = [request.status is PENDING for request in before]
     if True not in waits:
@@ -176,7 +176,7 @@ def _overtaken(before: list[Request[Any]], granted: int) -> bool:
     return True in served[first:] or granted > sum(served)
 
 
-def _leak(entry: _Entry, name_of: NameOf) -> str | None:
+def _leak(entry: _WatchedPrimitive, name_of: NameOf) -> str | None:
     thing: Any = entry.thing
     if isinstance(thing, _LOCKS):
         owner = thing.statistics().owner
@@ -226,17 +226,17 @@ def describe(thing: Any, name_of: NameOf) -> str:
     if isinstance(thing, _LOCKS):
         statistics = thing.statistics()
         held = f"held by {name_of(statistics.owner)}" if statistics.locked else "free"
-        return _with_line(held, statistics.tasks_waiting)
+        return _with_queue(held, statistics.tasks_waiting)
     if isinstance(thing, _SEMAPHORES):
         bound = "" if thing.max_value is None else f" of {thing.max_value}"
-        return _with_line(f"{thing.value}{bound} free", thing.statistics().tasks_waiting)
+        return _with_queue(f"{thing.value}{bound} free", thing.statistics().tasks_waiting)
     if isinstance(thing, _LIMITERS):
         text = f"{thing.borrowed_tokens} of {thing.total_tokens} lent"
-        return _with_line(text, thing.statistics().tasks_waiting)
+        return _with_queue(text, thing.statistics().tasks_waiting)
     if isinstance(thing, structsync.RWLock):
-        return _with_line(_rwlock(thing, name_of), thing.statistics().tasks_waiting)
+        return _with_queue(_rwlock(thing, name_of), thing.statistics().tasks_waiting)
     if isinstance(thing, trio.Event):
-        return _with_line("set" if thing.is_set() else "not set", thing.statistics().tasks_waiting)
+        return _with_queue("set" if thing.is_set() else "not set", thing.statistics().tasks_waiting)
     if isinstance(thing, trio.Condition):
         return f"{thing.statistics().tasks_waiting} waiting"
     if isinstance(thing, trio.MemorySendChannel):
@@ -245,7 +245,7 @@ def describe(thing: Any, name_of: NameOf) -> str:
         waiting = numbers.tasks_waiting_send, numbers.tasks_waiting_receive
         return f"{items}, {waiting[0]} sending, {waiting[1]} receiving"
     if isinstance(thing, Primitive):
-        return _with_line(thing._describe(), len(thing._core.queue))
+        return _with_queue(thing._describe(), thing.statistics().tasks_waiting)
     try:
         return repr(thing)
     except Exception as error:  # noqa: BLE001 - the user's; the report is not about that
@@ -265,5 +265,5 @@ def _can_probe(thing: Any) -> bool:
     return True
 
 
-def _with_line(text: str, waiting: int) -> str:
+def _with_queue(text: str, waiting: int) -> str:
     return f"{text}, {waiting} waiting" if waiting else text

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from .frames import is_below, place
 
 
-def tell(error: BaseException) -> tuple[str, str]:
-    """Return an error in a sentence, and what tells it from other errors: type and place.
+def describe_error(error: BaseException) -> tuple[str, str]:
+    """Return an error in a sentence, and what distinguishes it from others: type and place.
 
-    Of a group the members are told, because a nursery wraps each error into one.
+    Of a group the members are described, because a nursery wraps each error into one.
     """
     leaves = list(_leaves(error))
     sentences = dict.fromkeys(map(_sentence, leaves))

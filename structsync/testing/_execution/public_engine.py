@@ -25,7 +25,7 @@ from .frames import frames_of
 IDLE = 1e-9
 
 
-class GateEngine(Engine):
+class PublicEngine(Engine):
     """Runs a test in ``trio.run``, opening one gate at a time."""
 
     def prepare(self) -> None:
@@ -134,7 +134,7 @@ class GateEngine(Engine):
 class _DrivenClock(VirtualClock):
     """A clock that is asked for the time to sleep exactly when no task can run."""
 
-    def __init__(self, engine: GateEngine) -> None:
+    def __init__(self, engine: PublicEngine) -> None:
         super().__init__()
         self._engine = engine
 
@@ -142,7 +142,7 @@ class _DrivenClock(VirtualClock):
         return self._engine.sleep_time(deadline)
 
 
-async def _gated(engine: GateEngine, task: Task, coro: Coroutine[Any, Any, Any]) -> Any:
+async def _gated(engine: PublicEngine, task: Task, coro: Coroutine[Any, Any, Any]) -> Any:
     value: Any = None
     error: BaseException | None = None
     while True:

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import trio
 
-from structsync.testing._errors import ExplorationFailed
+from structsync.testing._result import ExplorationFailed
 
 #: Code that runs tests, and is neither a test nor tested: this folder, and trio's loop.
 _EXPLORER = Path(__file__).parent
 _RUNNERS = (Path(trio.__file__).parent / "_core" / "_run.py", Path(contextlib.__file__))
 
 
-class Shown:
+class FailureRepr:
     """A failure as pytest prints it: the error of the test, then the schedule that leads to it.
 
     What pytest would print instead are the frames of the explorer, and the text of an error with a
@@ -30,7 +30,7 @@ class Shown:
         self.reprcrash = crash
 
     @classmethod
-    def of(cls, item: pytest.Item, error: BaseException) -> Shown:
+    def of(cls, item: pytest.Item, error: BaseException) -> FailureRepr:
         """Return how the end of an explored test is shown."""
         cause = alone(error.__cause__)
         style: Any = item.config.getoption("tbstyle", "auto")

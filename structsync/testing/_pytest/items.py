@@ -17,27 +17,32 @@ from typing import Any
 import pytest
 
 from structsync.testing._errors import (
+    ExploreUsageError,
+    NondeterminismError,
+    NotExhaustive,
+    ReplayError,
+)
+from structsync.testing._execution.fixtures import Placeholder
+from structsync.testing._result import Exploration, ExplorationFailed
+from structsync.testing._runner import ProgressLine, Session, running, write_report
+
+from .collect import changes, is_explored
+from .failure_repr import FailureRepr, alone
+from .fixtures import (
+    belongs_to_an_execution,
+    placeholder,
+    refuse_pytest_trio,
+    refuse_state,
+)
+
+#: Errors that say all that there is to say; the frames that raised them are the explorer's.
+_COMPLETE_ERRORS = (
     ExplorationFailed,
     ExploreUsageError,
     NondeterminismError,
     NotExhaustive,
     ReplayError,
 )
-from structsync.testing._result import Exploration
-from structsync.testing._runner import ProgressLine, Session, running, write_report
-
-from .failure_repr import Shown, alone
-from .fixtures import (
-    Placeholder,
-    belongs_to_an_execution,
-    placeholder,
-    refuse_pytest_trio,
-    refuse_state,
-)
-from .plugin import changes, is_explored
-
-#: Errors that say all that there is to say; the frames that raised them are the explorer's.
-_SAID = (ExplorationFailed, ExploreUsageError, NondeterminismError, NotExhaustive, ReplayError)
 
 _PLACEHOLDERS = pytest.StashKey[list[Placeholder]]()
 _CURRENT = pytest.StashKey[pytest.Item]()
@@ -167,6 +172,6 @@ def pytest_runtest_makereport(
     report = yield
     error = call.excinfo.value if call.excinfo else None
     full = item.config.getoption("fulltrace", False)
-    if report.failed and is_explored(item) and isinstance(error, _SAID) and not full:
-        report.longrepr = Shown.of(item, error)  # type: ignore[assignment] # anything printable
+    if report.failed and is_explored(item) and isinstance(error, _COMPLETE_ERRORS) and not full:
+        report.longrepr = FailureRepr.of(item, error)  # type: ignore[assignment] # anything printable
     return report

@@ -15,9 +15,7 @@ from typing import Any
 
 import pytest
 
-_BOUNDS = ("seconds", "executions")
-#: Options that are settings; they win over those of the tests.
-_SETTINGS = (*_BOUNDS, "order")
+from .collect import BOUNDS, is_explored
 
 #: How verdicts look, by their names: the reports of pytest carry nothing else.
 _COLOURS = {"confirmed": "green", "refuted": "red", "not finished": "yellow"}
@@ -64,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in _BOUNDS:
+    for name in BOUNDS:
         value = config.getoption(f"explore_{name}")
         if value is not None and not value > 0:
             raise pytest.UsageError(
@@ -73,21 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
             )
 
 
-def changes(config: pytest.Config) -> dict[str, Any]:
-    """Return the settings that the command line and the configuration file change."""
-    asked = {name: config.getoption(f"explore_{name}") for name in _SETTINGS}
-    changed = {name: value for name, value in asked.items() if value is not None}
-    if config.getoption("explore_exhaustive") or config.getini("explore_exhaustive"):
-        changed["exhaustive"] = True
-    return changed
-
-
 # ==== which tests ====
-
-
-def is_explored(item: pytest.Item) -> bool:
-    """Return whether a test is one that @explore() or @sweep() decorates."""
-    return isinstance(item, pytest.Function) and hasattr(item.obj, "__structsync_explored__")
 
 
 def _is_result(obj: object) -> bool:

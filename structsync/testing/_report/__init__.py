@@ -1,1 +1,1 @@
-"""A failure, told to people."""
+"""A failure as people read it."""

@@ -1,56 +1,55 @@
-"""A failure that a search has found: made smaller, told step by step, tried in the real trio."""
+"""A failure that a search has found: made smaller, shown step by step, tried in the real trio."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from structsync.testing._errors import NondeterminismError
-from structsync.testing._execution.engine import Engine
-from structsync.testing._execution.execution import Ending
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.execution import Ending, Execution
+from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Schedule
 from structsync.testing._result import Failure
-from structsync.testing._search.choosers import Following
+from structsync.testing._search.choosers import Prefix
 from structsync.testing._search.runs import Runs
-from structsync.testing._search.search import Found, deviations, in_trios_order, minimised
+from structsync.testing._search.search import SearchResult, deviations, in_trios_order, minimised
 from structsync.testing._search.starvation import Starvation
 
 from .recording import Recording
 
-#: An execution without an end is told up to here.
-TOLD_STEPS = 40
+#: Of an execution without an end so many steps are shown.
+SHOWN_STEPS = 40
 
 
-def failure_of(runs: Runs, found: Found, title: str) -> Failure:
+def failure_of(runs: Runs, found: SearchResult, title: str) -> Failure:
     failed = found.failed
     assert failed is not None
-    # Where states are told apart, nothing like a failure without an end is met again.
+    # Where states are distinguished, nothing like a failure without an end is met again.
     is_endless = failed.ending is not None and failed.ending.kind == "endless"
     if found.execution > 1 and runs.settings.search != "sweep" and not is_endless:
         failed = minimised(runs, failed)
     recording = Recording()
-    told = runs.execute(Following(failed.choices), recording)
-    ending = told.ending
+    repeated = runs.execute(Prefix(failed.choices), recording)
+    ending = repeated.ending
     assert ending is not None
     if failed.ending is None or ending.signature != failed.ending.signature:
         raise NondeterminismError(
             f"the failing schedule ended as {failed.ending} once and as {ending} when repeated"
         )
-    real = _in_real_trio(runs, told)
-    number = deviations(told)
+    real = _in_real_trio(runs, repeated)
+    number = deviations(repeated)
     plural = "" if number == 1 else "s"
     summary = (
-        f"{number} deviation{plural} from first in, first out in {len(told.choices)} steps, "
+        f"{number} deviation{plural} from first in, first out in {len(repeated.choices)} steps, "
         f"found at execution {found.execution:,}, replayed in trio.run: {real}"
     )
     if runs.settings.order == "any" and not is_endless:
-        summary += f", possible in trio's own order: {in_trios_order(runs, told)}"
-    token = Schedule.of(runs.settings.order, told.choices, told.firsts).token
+        summary += f", possible in trio's own order: {in_trios_order(runs, repeated)}"
+    token = Schedule.of(runs.settings.order, repeated.choices, repeated.firsts).token
     replay = f"explore(..., replay={token!r})"
-    shown = recording.counterexample(told, title, summary=summary, replay=replay)
+    shown = recording.counterexample(repeated, title, summary=summary, replay=replay)
     if is_endless:
-        detail = f"{ending.message}; the first {TOLD_STEPS} of them are shown"
-        shown = replace(shown, steps=shown.steps[:TOLD_STEPS], detail=detail)
+        detail = f"{ending.message}; the first {SHOWN_STEPS} of them are shown"
+        shown = replace(shown, steps=shown.steps[:SHOWN_STEPS], detail=detail)
     return Failure(
         kind=ending.kind,  # type: ignore[arg-type]  # it has failed
         message=ending.message,
@@ -64,20 +63,20 @@ def failure_of(runs: Runs, found: Found, title: str) -> Failure:
 
 
 def starvation_of(runs: Runs, starvation: Starvation, title: str) -> Failure:
-    """Tell a starvation: the way into the cycle, and the cycle once."""
+    """Show a starvation: the way into the cycle, and the cycle once."""
     execution = runs.executions
     recording = Recording()
-    told = runs.execute(Following(starvation.way + starvation.cycle), recording)
+    repeated = runs.execute(Prefix(starvation.way + starvation.cycle), recording)
     message = (
         f"{starvation.victim} can wait for ever although everybody who can run does: "
         f"the last {len(starvation.cycle)} steps repeat"
     )
-    told.ending = Ending("starvation", message, culprit=starvation.victim)
-    real = "same" if _is_possible(runs, told) else "differs: the schedule is not possible there"
-    token = Schedule.of(runs.settings.order, told.choices, told.firsts).token
+    repeated.ending = Ending("starvation", message, culprit=starvation.victim)
+    real = "same" if _is_possible(runs, repeated) else "differs: the schedule is not possible there"
+    token = Schedule.of(runs.settings.order, repeated.choices, repeated.firsts).token
     summary = f"{len(starvation.way)} steps and a cycle, found on the graph of all states, "
     shown = recording.counterexample(
-        told,
+        repeated,
         title,
         summary=summary + f"replayed in trio.run: {real}",
         replay=f"explore(..., replay={token!r})",
@@ -87,7 +86,7 @@ def starvation_of(runs: Runs, starvation: Starvation, title: str) -> Failure:
         kind="starvation",
         message=message,
         error=None,
-        deviations=deviations(told),
+        deviations=deviations(repeated),
         execution=execution,
         token=token,
         replayed=real,
@@ -95,22 +94,22 @@ def starvation_of(runs: Runs, starvation: Starvation, title: str) -> Failure:
     )
 
 
-def _is_possible(runs: Runs, told: Engine) -> bool:
+def _is_possible(runs: Runs, repeated: Execution) -> bool:
     try:
-        runs.execute(Following(told.choices), kind=GateEngine)
+        runs.execute(Prefix(repeated.choices), kind=PublicEngine)
     except NondeterminismError:
         return False
     return True
 
 
-def _in_real_trio(runs: Runs, told: Engine) -> str:
+def _in_real_trio(runs: Runs, repeated: Execution) -> str:
     """Run the schedule once more inside the real ``trio.run``; say whether it ends the same."""
-    assert told.ending is not None
+    assert repeated.ending is not None
     try:
-        real = runs.execute(Following(told.choices), kind=GateEngine)
+        real = runs.execute(Prefix(repeated.choices), kind=PublicEngine)
     except NondeterminismError as error:
         return f"differs: {error}"
     assert real.ending is not None
-    if real.ending.signature == told.ending.signature:
+    if real.ending.signature == repeated.ending.signature:
         return "same"
     return f"differs: {real.ending.kind} {real.ending.message}".rstrip()

@@ -1,4 +1,4 @@
-"""An execution told for people: who ran, where it parked, whom it woke, what state that left."""
+"""An execution written down for people: who ran, where it parked, whom it woke, what state that left."""
 
 from __future__ import annotations
 
@@ -12,74 +12,74 @@ from trio.lowlevel import Task
 from structsync._core.queue.group import Claims
 from structsync.report import Blocked, Counterexample, Step
 from structsync.testing._execution import frames, oracles
-from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.schedule import Choice, Schedule
 
-_Kept = tuple[Choice, bool, dict[str, Any]]
+_StepRecord = tuple[Choice, bool, dict[str, Any]]
 
 
 class Recording:
     """Writes down one execution while it runs."""
 
     def __init__(self) -> None:
-        self._steps: list[_Kept] = []
+        self._steps: list[_StepRecord] = []
         self._states: list[dict[int, str]] = []
         self._start: dict[int, str] = {}
         self._labels: dict[int, str] = {}
         self._things: dict[int, object] = {}
         self._blocked: list[tuple[str, tuple[str, ...], object]] = []
 
-    # For the engine.
+    # For the execution.
 
-    def before(self, engine: Engine, choice: Choice, first: Choice) -> None:
+    def before(self, execution: Execution, choice: Choice, first: Choice) -> None:
         """Note a choice, and what it meets."""
         facts: dict[str, Any] = {"parked": "", "woke": (), "note": ""}
-        task = engine.names.tasks.get(choice.name)
+        task = execution.names.tasks.get(choice.name)
         if choice.kind == "run" and task is not None:
-            pending = engine.pending_of(task)
+            pending = execution.pending_of(task)
             if isinstance(pending, outcome.Error):
                 facts["note"] = f"{type(pending.error).__name__} is raised in it"
         elif choice.kind == "cancel" and task is not None:
-            facts["note"] = _met_by_cancel(engine, task)
+            facts["note"] = _met_by_cancel(execution, task)
         self._steps.append((choice, choice != first, facts))
 
-    def after(self, engine: Engine, woke: list[Task]) -> None:
+    def after(self, execution: Execution, woke: list[Task]) -> None:
         """Note what a step has led to."""
         choice, _, facts = self._steps[-1]
-        task = engine.names.tasks.get(choice.name)
-        names = engine.names.of
+        task = execution.names.tasks.get(choice.name)
+        names = execution.names.of
         facts["woke"] = tuple(names[one] for one in woke if one is not task)
         if task is not None and choice.kind in ("run", "cancel"):
-            alive = engine.is_alive(task)
-            facts["parked"] = frames.where(engine.coroutine_of(task)) if alive else "exits"
-        self._look(engine)
+            alive = execution.is_alive(task)
+            facts["parked"] = frames.where(execution.coroutine_of(task)) if alive else "exits"
+        self._look(execution)
 
-    def stuck(self, engine: Engine) -> None:
+    def stuck(self, execution: Execution) -> None:
         """Note who waits for what in a deadlock."""
-        for task in engine.blocked():
-            coroutine = engine.coroutine_of(task)
+        for task in execution.blocked():
+            coroutine = execution.coroutine_of(task)
             stack = frames.stack(coroutine)
-            self._blocked.append((engine.names.of[task], stack, _waited_for(coroutine)))
+            self._blocked.append((execution.names.of[task], stack, _waited_for(coroutine)))
 
-    def _look(self, engine: Engine) -> None:
+    def _look(self, execution: Execution) -> None:
         found: dict[int, str] = {}
-        for name, thing in engine.handle._watched.names():
+        for name, thing in execution.watched.names():
             self._things[id(thing)] = thing
             if name is not None:
                 self._labels[id(thing)] = name
-            found[id(thing)] = oracles.describe(thing, engine.handle._name_of)
-        self._label(engine, [key for key in found if key not in self._labels])
+            found[id(thing)] = oracles.describe(thing, execution.names.for_report)
+        self._label(execution, [key for key in found if key not in self._labels])
         self._states.append(found)
 
-    def _label(self, engine: Engine, keys: list[int]) -> None:
+    def _label(self, execution: Execution, keys: list[int]) -> None:
         """Call primitives as the program does, by the variable that holds one."""
         if not keys:
             return
         wanted = set(keys)
-        for task in engine.names.of:
-            if not engine.is_alive(task):
+        for task in execution.names.of:
+            if not execution.is_alive(task):
                 continue
-            for frame in frames.frames_of(engine.coroutine_of(task)):
+            for frame in frames.frames_of(execution.coroutine_of(task)):
                 if not frames.is_below(frame):
                     for key, label in _variables(frame.f_locals):
                         if key in wanted:
@@ -87,13 +87,13 @@ class Recording:
 
     # For the report.
 
-    def counterexample(self, engine: Engine, test: str, **told: Any) -> Counterexample:
+    def counterexample(self, execution: Execution, test: str, **details: Any) -> Counterexample:
         """Return the execution as a picture of a failure."""
-        ending = engine.ending
+        ending = execution.ending
         assert ending is not None
-        schedule = Schedule.of(engine.settings.order, engine.choices, engine.firsts)
-        steps = tuple(self._told_steps())
-        names = dict.fromkeys(engine.names.tasks)
+        schedule = Schedule.of(execution.settings.order, execution.choices, execution.firsts)
+        steps = tuple(self._report_steps())
+        names = dict.fromkeys(execution.names.tasks)
         blocked = tuple(
             Blocked(name, where, self._why(thing)) for name, where, thing in self._blocked
         )
@@ -107,10 +107,10 @@ class Recording:
             blocked=blocked,
             token=schedule.token,
             actors=tuple(names),
-            **told,
+            **details,
         )
 
-    def _told_steps(self) -> Iterator[Step]:
+    def _report_steps(self) -> Iterator[Step]:
         for place, (choice, deviates, facts) in enumerate(self._steps):
             kind, name = choice
             state = self._states[place] if place < len(self._states) else {}
@@ -133,7 +133,7 @@ class Recording:
             return ""
         if isinstance(thing, str):
             return thing
-        if isinstance(thing, _Several):
+        if isinstance(thing, _GroupWait):
             return f"waits for {thing.how} of " + "; ".join(map(self._state, thing.primitives))
         return f"waits for {self._state(thing)}"
 
@@ -152,20 +152,20 @@ def _arguments(choice: Choice) -> tuple[tuple[str, str], ...]:
     return (("scope" if kind == "scope" else "", name),)
 
 
-def _met_by_cancel(engine: Engine, task: Task) -> str:
-    if task in engine.pool:
+def _met_by_cancel(execution: Execution, task: Task) -> str:
+    if task in execution.pool:
         return "runnable: it gets Cancelled at its next checkpoint"
-    return f"parked at {frames.where(engine.coroutine_of(task))}"
+    return f"parked at {frames.where(execution.coroutine_of(task))}"
 
 
-class _Several(NamedTuple):
+class _GroupWait(NamedTuple):
     """What a group waits for, taken down while it does: it forgets that when it ends."""
 
     how: str
     primitives: list[object]
 
 
-_NAMES = ("primitive", "condition", "group", "self")
+_NAMES = ("condition", "group", "live", "barrier", "monitor", "self")
 
 
 def _waited_for(coroutine: Any) -> object:
@@ -175,7 +175,7 @@ def _waited_for(coroutine: Any) -> object:
             return "waits for the tasks of its nursery"
         for value in (frame.f_locals.get(name) for name in _NAMES):
             if isinstance(value, Claims):
-                return _Several(
+                return _GroupWait(
                     "all" if value.every else "any", [one.primitive for one in value.members]
                 )
             if isinstance(value, oracles.FOUND):

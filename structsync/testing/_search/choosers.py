@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from structsync.testing._errors import NondeterminismError, ReplayError
 
 if TYPE_CHECKING:
-    from structsync.testing._execution.engine import Engine
+    from structsync.testing._execution.execution import Execution
     from structsync.testing._execution.schedule import Choice, Schedule
     from structsync.testing._state.fingerprint import Fingerprinter
 
@@ -52,7 +52,7 @@ class DepthFirst:
 
     @property
     def states(self) -> int:
-        """How many states were told apart."""
+        """How many states were distinguished."""
         return len(self.seen)
 
     @property
@@ -64,12 +64,12 @@ class DepthFirst:
         """Start an execution."""
         self._depth = 0
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
         depth = self._depth
         self.key = None
         if self._fingerprinter is not None and depth >= len(self._path):
             worth = len(options) > 1 or depth % STRIDE == 0
-            if worth and self._known(engine, self._budget()):
+            if worth and self._known(execution, self._budget()):
                 return None
         return self._go(options, depth)
 
@@ -91,10 +91,10 @@ class DepthFirst:
         last = self._path[-1]
         return last.budget - (last.index > 0)
 
-    def _known(self, engine: Engine, budget: int) -> bool:
+    def _known(self, execution: Execution, budget: int) -> bool:
         assert self._fingerprinter is not None
-        key = self.key = self._fingerprinter(engine)
-        left = engine.cancels_left
+        key = self.key = self._fingerprinter(execution)
+        left = execution.cancels_left
         before = self.seen.get(key)
         if before is not None and left <= before[0] and budget <= before[1]:
             return True
@@ -125,7 +125,7 @@ def memory_of(table: Mapping[Any, Any]) -> int:
     return size
 
 
-class Sampling:
+class RandomSample:
     """Chooses at random, but the same for the same seed."""
 
     def __init__(self, seed: int) -> None:
@@ -135,11 +135,11 @@ class Sampling:
     def begin(self) -> None:
         """Start an execution."""
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
         plain = [one for one in options if one.kind not in ("cancel", "scope")]
         extra = options[len(plain) :]
         # As likely early as late, so that an execution has about as many as it may have.
-        likely = min(0.5, 1.5 * engine.cancels_left / self._length)
+        likely = min(0.5, 1.5 * execution.cancels_left / self._length)
         if extra and self._random.random() < likely:
             return self._random.choice(extra)
         return self._random.choice(plain)
@@ -149,7 +149,7 @@ class Sampling:
         self._length += (steps - self._length) / 8
 
 
-class Replaying:
+class Replay:
     """Makes the deviations of a schedule again, by name."""
 
     def __init__(self, schedule: Schedule, *, strict: bool = True) -> None:
@@ -157,8 +157,8 @@ class Replaying:
         self._length = schedule.length
         self._strict = strict
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
-        step = len(engine.choices)
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        step = len(execution.choices)
         if step >= self._length:
             return None
         wanted = self._deviations.get(step, options[0])
@@ -170,18 +170,18 @@ class Replaying:
         return wanted
 
 
-class Noting:
+class Trace:
     """Always the first option, and keeps all that was on offer."""
 
     def __init__(self) -> None:
         self.offered: list[tuple[Choice, ...]] = []
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
         self.offered.append(options)
         return options[0]
 
 
-class Following:
+class Prefix:
     """Makes given choices one after the other."""
 
     def __init__(
@@ -191,8 +191,8 @@ class Following:
         self._go_on = go_on
         self._stop = stop
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
-        step = len(engine.choices)
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        step = len(execution.choices)
         if step == self._stop:
             return None
         if step >= len(self._choices):

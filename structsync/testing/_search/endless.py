@@ -1,8 +1,8 @@
 """From which states is there no way to an end? A program that comes there goes round for ever.
 
-Where states are told apart an execution is cut at one that is known, so none of them is without an
-end. The ways between the states tell it, once there are no more of them. A cancellation is no way: nobody
-owes it to the program.
+Where states are distinguished an execution is cut at one that is known, so none of them is without
+an end. The graph of the states shows it, once it is complete. A cancellation is no edge of it: nobody
+owes one to the program.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from .choosers import UNLIMITED, DepthFirst, Following
+from .choosers import UNLIMITED, DepthFirst, Prefix
 
 if TYPE_CHECKING:
-    from structsync.testing._execution.engine import Engine
+    from structsync.testing._execution.execution import Execution
     from structsync.testing._execution.schedule import Choice
     from structsync.testing._state.fingerprint import Fingerprinter
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FEW = 6
 
 
-class Ways(DepthFirst):
+class ReachabilityMap(DepthFirst):
     """Goes depth first through all states, and keeps which one can follow which."""
 
     def __init__(self, fingerprinter: Fingerprinter) -> None:
@@ -37,9 +37,9 @@ class Ways(DepthFirst):
         self._ended = {0}
         self._cut = False
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
         depth, is_new = self._depth, self._depth >= len(self._path)
-        choice = super().choose(engine, options)
+        choice = super().choose(execution, options)
         self._cut = choice is None
         if is_new:
             state = self._source(depth)
@@ -82,7 +82,7 @@ class Ways(DepthFirst):
         return frozenset(key for key, state in self._numbers.items() if state not in ending)
 
 
-class Seeking(DepthFirst):
+class StateSeeker(DepthFirst):
     """Goes depth first until it is in one of some states."""
 
     def __init__(
@@ -92,23 +92,23 @@ class Seeking(DepthFirst):
         self._sought = states
         self.there = False
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
-        choice = super().choose(engine, options)
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        choice = super().choose(execution, options)
         self.there = self.key in self._sought
         return None if self.there else choice
 
 
 def execution_without_end(
     runs: Runs, states: frozenset[bytes], fingerprinter: Fingerprinter
-) -> Engine:
+) -> Execution:
     """Return an execution that comes into one of these states, with few deviations."""
     for bound in (*range(FEW), UNLIMITED):
-        chooser = Seeking(states, fingerprinter, bound)
+        chooser = StateSeeker(states, fingerprinter, bound)
         more = True
         while more:
             chooser.begin()
-            engine = runs.execute(chooser)
+            execution = runs.execute(chooser)
             if chooser.there:
-                return runs.execute(Following(engine.choices, go_on=True))
+                return runs.execute(Prefix(execution.choices, go_on=True))
             more = chooser.advance()
     raise AssertionError

@@ -11,7 +11,7 @@ import trio
 
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.handle import ExploredRun
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._settings import Settings
 from structsync.testing._state import expanders, identity
 
@@ -36,13 +36,13 @@ else:
 def chosen() -> tuple[type[Engine], str | None]:
     """Return the engine to use, and why it is not the fast one, if it is not."""
     if loop_engine is None:
-        return GateEngine, _missing
+        return PublicEngine, _missing
     fast = loop_engine.LoopEngine
     try:
         difference = _disagreement(fast)
     except Exception as error:  # noqa: BLE001 - a broken engine is what this looks for
         difference = f"{type(error).__name__}: {error}"
-    return (GateEngine, difference) if difference else (fast, None)
+    return (PublicEngine, difference) if difference else (fast, None)
 
 
 @contextlib.contextmanager
@@ -66,8 +66,8 @@ def _disagreement(fast: type[Engine]) -> str | None:
     """Run small programs on both engines, in all schedules; say where they differ, if they do."""
     for program, settings in _PROGRAMS:
         loop = _traces(fast, program, settings)
-        gates = _traces(GateEngine, program, settings)
-        if loop != gates:
+        public = _traces(PublicEngine, program, settings)
+        if loop != public:
             return f"the engines disagree about {program.__name__} with trio {trio.__version__}"
     return None
 

@@ -11,36 +11,35 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from structsync.testing._execution.engine import Engine
-from structsync.testing._execution.execution import AsyncTest
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.execution import AsyncTest, Execution
+from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._settings import Settings
 from structsync.testing._state.fingerprint import Fingerprinter, Opaque, refuse_tickets
 
-from .choosers import UNLIMITED, DepthFirst, Following, Noting, Sampling
-from .endless import Ways, execution_without_end
+from .choosers import UNLIMITED, DepthFirst, Prefix, RandomSample, Trace
+from .endless import ReachabilityMap, execution_without_end
 from .runs import Runs
-from .starvation import Mapping, Starvation
+from .starvation import Starvation, TransitionMap
 
 #: Making a failure smaller may take so many executions, or so many times those that it took.
 MINIMISE_EXECUTIONS, MINIMISE_FACTOR = 2_000, 4
-#: So many executions may tell whether trio's own order of today can lead to a failure.
+#: So many executions may show whether trio's own order of today can lead to a failure.
 TRIO_EXECUTIONS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search has come to.
 
     Attributes:
       failed: the execution that failed, or None.
       execution: its number.
-      states: how many states were told apart.
+      states: how many states were distinguished.
       memory: bytes that are taken by what is remembered of them.
       unfinished: why not everything was seen, or None.
     """
 
-    failed: Engine | None
+    failed: Execution | None
     execution: int
     states: int
     memory: int
@@ -48,7 +47,7 @@ class Found:
     starvation: Starvation | None = None
 
 
-def search(runs: Runs, outcomes: Outcomes | None = None) -> Found:
+def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
     """Look for a failure as the settings say; with ``outcomes``, go on after one and collect."""
     how = runs.settings.search
     if runs.settings.liveness:
@@ -67,31 +66,31 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> Found:
         return _by_deviations(runs, outcomes, f"cannot look into {error}: states not told apart")
 
 
-def _by_states(runs: Runs, outcomes: Outcomes | None) -> Found:
+def _by_states(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
     look = fingerprinter(runs.settings)
-    chooser = Ways(look)
-    found = _told_apart(runs, chooser, outcomes)
+    chooser = ReachabilityMap(look)
+    found = _by_fingerprint(runs, chooser, outcomes)
     if found.failed is None and found.unfinished is None and (states := chooser.endless()):
         failed = execution_without_end(runs, states, look)
         if outcomes is not None:
             outcomes.add(failed)
-        return _found(runs, chooser, failed, "stopped at the first failure")
+        return _result(runs, chooser, failed, "stopped at the first failure")
     return found
 
 
-def _map(runs: Runs) -> Found:
+def _map(runs: Runs) -> SearchResult:
     """Keep the graph of all states, and look for starvation in it when it is complete."""
-    chooser = Mapping(fingerprinter(runs.settings))
+    chooser = TransitionMap(fingerprinter(runs.settings))
     try:
-        found = _told_apart(runs, chooser, None)
+        found = _by_fingerprint(runs, chooser, None)
     except Opaque as error:
         reason = f"cannot look into {error}: states not told apart, so no starvation is found"
-        return Found(None, runs.executions, chooser.states, chooser.memory, reason)
+        return SearchResult(None, runs.executions, chooser.states, chooser.memory, reason)
     starvation = chooser.starved() if found.unfinished is None else None
     return replace(found, starvation=starvation)
 
 
-def _told_apart(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> Found:
+def _by_fingerprint(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult:
     found = _depth_first(runs, chooser, outcomes)
     if found.failed is None:
         refuse_tickets()  # the last execution may be the first that reads one
@@ -99,30 +98,32 @@ def _told_apart(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> F
 
 
 def fingerprinter(settings: Settings) -> Fingerprinter:
-    """Return what tells the states of a test apart."""
+    """Return what distinguishes the states of a test."""
     symmetry = settings.symmetry and not settings.liveness
     return Fingerprinter(symmetry=symmetry, exact=settings.hashing == "exact")
 
 
-def _depth_first(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> Found:
+def _depth_first(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult:
     while True:
         chooser.begin()
-        engine = runs.execute(chooser)
+        execution = runs.execute(chooser)
         if outcomes is not None:
-            outcomes.add(engine)
-        elif engine.ending is not None and engine.ending.failed:
-            return _found(runs, chooser, engine, "stopped at the first failure")
+            outcomes.add(execution)
+        elif execution.ending is not None and execution.ending.failed:
+            return _result(runs, chooser, execution, "stopped at the first failure")
         if not chooser.advance():
-            return _found(runs, chooser, None, None)
+            return _result(runs, chooser, None, None)
         if reason := runs.stopped(chooser.states):
-            return _found(runs, chooser, None, reason)
+            return _result(runs, chooser, None, reason)
 
 
-def _found(runs: Runs, chooser: DepthFirst, failed: Engine | None, reason: str | None) -> Found:
-    return Found(failed, runs.executions, chooser.states, chooser.memory, reason)
+def _result(
+    runs: Runs, chooser: DepthFirst, failed: Execution | None, reason: str | None
+) -> SearchResult:
+    return SearchResult(failed, runs.executions, chooser.states, chooser.memory, reason)
 
 
-def _by_deviations(runs: Runs, outcomes: Outcomes | None, because: str) -> Found:
+def _by_deviations(runs: Runs, outcomes: Outcomes | None, because: str) -> SearchResult:
     """Try all schedules with no deviation, then with one, and so on."""
     bound = 0
     while True:
@@ -139,26 +140,26 @@ def _by_deviations(runs: Runs, outcomes: Outcomes | None, because: str) -> Found
         bound += 1
 
 
-def _sample(runs: Runs, outcomes: Outcomes | None) -> Found:
-    chooser = Sampling(runs.settings.seed)
+def _sample(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
+    chooser = RandomSample(runs.settings.seed)
     while True:
         chooser.begin()
-        engine = runs.execute(chooser)
-        chooser.ended(len(engine.choices))
+        execution = runs.execute(chooser)
+        chooser.ended(len(execution.choices))
         if outcomes is not None:
-            outcomes.add(engine)
-        elif engine.ending is not None and engine.ending.failed:
-            return Found(engine, runs.executions, 0, 0, "stopped at the first failure")
+            outcomes.add(execution)
+        elif execution.ending is not None and execution.ending.failed:
+            return SearchResult(execution, runs.executions, 0, 0, "stopped at the first failure")
         if reason := runs.stopped(0):
             text = f"random sample, seed={runs.settings.seed}; {reason}"
-            return Found(None, runs.executions, 0, 0, text)
+            return SearchResult(None, runs.executions, 0, 0, text)
 
 
-def _sweep(runs: Runs, outcomes: Outcomes | None) -> Found:
+def _sweep(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
     """Run one schedule, and again with each injection that it offers at any step."""
-    first = Noting()
-    engine = runs.execute(first)
-    made = list(engine.choices)
+    first = Trace()
+    execution = runs.execute(first)
+    made = list(execution.choices)
     tries = (
         [*made[:step], one]
         for step, options in enumerate(first.offered)
@@ -167,23 +168,23 @@ def _sweep(runs: Runs, outcomes: Outcomes | None) -> Found:
     )
     while True:
         if outcomes is not None:
-            outcomes.add(engine)
-        elif engine.ending is not None and engine.ending.failed:
-            return Found(engine, runs.executions, 0, 0, "stopped at the first failure")
+            outcomes.add(execution)
+        elif execution.ending is not None and execution.ending.failed:
+            return SearchResult(execution, runs.executions, 0, 0, "stopped at the first failure")
         if (choices := next(tries, None)) is None:
-            return Found(None, runs.executions, 0, 0, None)
+            return SearchResult(None, runs.executions, 0, 0, None)
         if reason := runs.stopped(0):
-            return Found(None, runs.executions, 0, 0, reason)
-        engine = runs.execute(Following(choices, go_on=True))
+            return SearchResult(None, runs.executions, 0, 0, reason)
+        execution = runs.execute(Prefix(choices, go_on=True))
 
 
-def deviations(engine: Engine) -> int:
+def deviations(execution: Execution) -> int:
     """Return in how many steps an execution did not do the first thing on offer."""
-    pairs = zip(engine.choices, engine.firsts, strict=True)
+    pairs = zip(execution.choices, execution.firsts, strict=True)
     return sum(chosen != first for chosen, first in pairs)
 
 
-def minimised(runs: Runs, failed: Engine) -> Engine:
+def minimised(runs: Runs, failed: Execution) -> Execution:
     """Return an execution that fails alike with as few deviations as possible."""
     limit = runs.executions + max(MINIMISE_EXECUTIONS, MINIMISE_FACTOR * runs.executions)
     for bound in range(deviations(failed)):
@@ -193,7 +194,7 @@ def minimised(runs: Runs, failed: Engine) -> Engine:
     return failed
 
 
-def in_trios_order(runs: Runs, failed: Engine) -> str:
+def in_trios_order(runs: Runs, failed: Execution) -> str:
     """Say whether the test can fail alike in the order in which trio runs tasks today."""
     asked = runs.settings
     runs.settings = replace(asked, order="trio")
@@ -207,8 +208,8 @@ def in_trios_order(runs: Runs, failed: Engine) -> str:
 
 
 def _alike(
-    runs: Runs, failed: Engine, limit: int, max_deviations: int
-) -> tuple[Engine | None, bool]:
+    runs: Runs, failed: Execution, limit: int, max_deviations: int
+) -> tuple[Execution | None, bool]:
     """Look for an execution that fails alike; also say whether everything was seen."""
     assert failed.ending is not None
     look: Fingerprinter | None = fingerprinter(runs.settings)
@@ -216,12 +217,12 @@ def _alike(
     while runs.executions < limit and not runs.interrupt:
         chooser.begin()
         try:
-            engine = runs.execute(chooser)
+            execution = runs.execute(chooser)
         except Opaque:
             chooser = DepthFirst(None, max_deviations=max_deviations)
             continue
-        if engine.ending is not None and engine.ending.signature == failed.ending.signature:
-            return engine, False
+        if execution.ending is not None and execution.ending.signature == failed.ending.signature:
+            return execution, False
         if not chooser.advance():
             return None, True
     return None, False
@@ -233,14 +234,14 @@ class Outcomes:
     def __init__(self, keep_traces: bool) -> None:
         self.outcomes: set[str] = set()
         self.traces: set[tuple[str, ...]] | None = set() if keep_traces else None
-        self.tokens: dict[str, Engine] = {}
+        self.tokens: dict[str, Execution] = {}
         self.executions = 0
         self.states = 0
         self.complete = False
 
-    def add(self, engine: Engine) -> None:
+    def add(self, execution: Execution) -> None:
         """Note how an execution ended."""
-        ending = engine.ending
+        ending = execution.ending
         assert ending is not None
         if ending.kind == "cut":
             return
@@ -249,9 +250,9 @@ class Outcomes:
         else:
             outcome = f"{ending.kind}: {ending.message}"
         self.outcomes.add(outcome)
-        self.tokens.setdefault(outcome, engine)
+        self.tokens.setdefault(outcome, execution)
         if self.traces is not None:
-            self.traces.add((*map(str, engine.choices), outcome))
+            self.traces.add((*map(str, execution.choices), outcome))
 
 
 def explore_outcomes(
@@ -259,7 +260,7 @@ def explore_outcomes(
 ) -> Outcomes:
     """Return all ways in which a test ends, as far as this search sees them."""
     outcomes = Outcomes(keep_traces=settings.search == "plain")
-    runs = Runs(test, settings, engine=GateEngine if engine == "public" else None)
+    runs = Runs(test, settings, engine=PublicEngine if engine == "public" else None)
     with runs.open():
         found = search(runs, outcomes)
     outcomes.executions = runs.executions

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from structsync.checking._liveness import CLOSED, TRIGGER, find_lasso
 from structsync.testing._execution.schedule import Choice, Schedule
 
-from .choosers import DepthFirst, Replaying, memory_of
+from .choosers import DepthFirst, Replay, memory_of
 
 if TYPE_CHECKING:
-    from structsync.testing._execution.engine import Engine
+    from structsync.testing._execution.execution import Execution
     from structsync.testing._state.fingerprint import Fingerprinter
 
 #: The target of a choice after which the test is over.
@@ -41,7 +41,7 @@ class Starvation:
     cycle: tuple[Choice, ...]
 
 
-class Mapping(DepthFirst):
+class TransitionMap(DepthFirst):
     """Goes depth first through all states, and keeps them and the choices between them."""
 
     def __init__(self, fingerprinter: Fingerprinter) -> None:
@@ -57,21 +57,21 @@ class Mapping(DepthFirst):
         super().begin()
         self._here: list[int] = []
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
-        step = len(engine.choices)
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        step = len(execution.choices)
         if step < len(self._path):
             state, is_new = self._states[step], False
         else:
-            key = self._print(engine), engine.cancels_left
+            key = self._print(execution), execution.cancels_left
             is_new = key not in self._numbers
             state = self._numbers.setdefault(key, len(self._numbers))
             del self._states[step:]
             self._states.append(state)
             if is_new:
-                self._wanting.append(_wanting(engine))
+                self._wanting.append(_wanting(execution))
                 self._edges.append(dict.fromkeys(options, OVER))
         if step:
-            self._edges[self._states[step - 1]][engine.choices[-1]] = state
+            self._edges[self._states[step - 1]][execution.choices[-1]] = state
         if step >= len(self._path) and not is_new:
             return None
         return self._go(options, step)
@@ -102,7 +102,7 @@ class Mapping(DepthFirst):
         return None
 
 
-class Closing(Replaying):
+class CycleReplay(Replay):
     """Makes the steps of a schedule again, and sees whether the last one closes a cycle."""
 
     def __init__(self, schedule: Schedule, fingerprinter: Fingerprinter) -> None:
@@ -111,10 +111,10 @@ class Closing(Replaying):
         self._states: list[bytes] = []
         self._wanting: list[frozenset[str]] = []
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice | None:
-        self._states.append(self._print(engine))
-        self._wanting.append(_wanting(engine))
-        return super().choose(engine, options)
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        self._states.append(self._print(execution))
+        self._wanting.append(_wanting(execution))
+        return super().choose(execution, options)
 
     def starvation(self, choices: list[Choice]) -> Starvation | None:
         """Return whose starvation the schedule shows, if it ends where it has been before."""
@@ -171,13 +171,13 @@ class _Graph:
         return way[::-1]
 
 
-def _wanting(engine: Engine) -> frozenset[str]:
-    """Return who wants something: those who said so, else those who wait for more than children."""
-    handle = engine.handle
-    if handle._asked:
-        return frozenset(handle._name_of(task) for task in handle._wanting())
-    return frozenset(
-        engine.names.of[task]
-        for task in engine.blocked()
-        if not any(nursery.child_tasks for nursery in task.child_nurseries)
-    )
+def _wanting(execution: Execution) -> frozenset[str]:
+    """Return who wants something: those who say so, else those who wait for more than children."""
+    wanting = execution.requesting()
+    if wanting is None:
+        wanting = {
+            task
+            for task in execution.blocked()
+            if not any(nursery.child_tasks for nursery in task.child_nurseries)
+        }
+    return frozenset(map(execution.names.for_report, wanting))

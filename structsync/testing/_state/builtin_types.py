@@ -7,9 +7,9 @@ import gc
 import types
 from typing import Any
 
-from structsync._core.monitors.monitor import MonitorCore
-from structsync.testing._execution import module_globals
+from structsync.testing._execution.under_test import is_under_test
 
+from . import global_variables
 from .identity import KEPT, UNSET, Expanded, Expander, name_of, number_of
 
 
@@ -83,7 +83,7 @@ def reference(thing: Any) -> Expanded:
 
 def is_plain(function: types.FunctionType) -> bool:
     """Return whether all that a function does is in its code."""
-    trusted = not module_globals.is_the_users(function.__module__)
+    trusted = not is_under_test(function.__module__)
     return trusted and function.__closure__ is None and function.__defaults__ is None
 
 
@@ -91,14 +91,14 @@ def function(thing: Any) -> Expanded:
     if is_plain(thing) or thing.__code__ in KEPT:
         return number_of(thing.__code__), []
     children = [*(thing.__closure__ or ()), thing.__defaults__, thing.__kwdefaults__]
-    children += [vars(thing), *module_globals.data_of_code(thing.__code__, thing.__globals__)]
+    children += [vars(thing), *global_variables.data_of_code(thing.__code__, thing.__globals__)]
     return number_of(thing.__code__), children
 
 
 def class_(thing: Any) -> Expanded:
-    if not module_globals.is_the_users(thing.__module__):
+    if not is_under_test(thing.__module__):
         return name_of(thing), []
-    return name_of(thing), [*thing.__bases__, *module_globals.data_of_class(thing)]
+    return name_of(thing), [*thing.__bases__, *global_variables.data_of_class(thing)]
 
 
 def suspended(code: str, frame: str, waits_for: str) -> Expander:
@@ -120,9 +120,9 @@ def suspended(code: str, frame: str, waits_for: str) -> Expander:
         # Up to Python 3.12 code that has not run often keeps what it sent on top of its stack.
         sent = referents[-1] is None and getattr(thing, waits_for) is not None
         children = referents[start : len(referents) - sent]
-        # The names tell which local variables have no value: they leave no gap among the rest.
+        # The names show which local variables have no value: they leave no gap among the rest.
         head = (number_of(code_of), frame_of.f_lasti, tuple(sorted(frame_of.f_locals)))
-        children += module_globals.data_of_code(code_of, frame_of.f_globals)
+        children += global_variables.data_of_code(code_of, frame_of.f_globals)
         return head, children
 
     return expand
@@ -147,21 +147,18 @@ def wrapper(thing: Any) -> Expanded:
 
 
 def module(thing: Any) -> Expanded:
-    if not module_globals.is_the_users(thing.__name__):
+    if not is_under_test(thing.__name__):
         return number_of(thing), []
-    return ("module", thing.__name__), module_globals.data_of_module(vars(thing))
+    return ("module", thing.__name__), global_variables.data_of_module(vars(thing))
 
 
 def arbiter(thing: Any) -> Expanded:
-    # Tickets only grow; what matters is the order in line, and the ranks relative to each other.
-    # The index into the line that a monitor keeps says nothing more: specs/monitor.py checks that
-    # it has exactly those in line, each in order, and nobody looks at the order of its entries.
-    left_out = {"line", "next_ticket", "policy"}
-    left_out |= {"lines"} if isinstance(thing, MonitorCore) else set()
+    # Tickets only grow; what matters is the order in the queue, and the ranks relative to each other.
+    left_out = {"queue", "next_ticket", "policy"}
     own = {name: value for name, value in vars(thing).items() if name not in left_out}
-    line = list(thing.queue)
+    waiting = list(thing.queue)
     ranks = thing.policy.snapshot(thing.queue, thing.next_ticket)
-    return (name_of(type(thing)), tuple(own)), [*own.values(), line, thing.policy.name, ranks]
+    return (name_of(type(thing)), tuple(own)), [*own.values(), waiting, thing.policy.name, ranks]
 
 
 def own_state(thing: Any) -> Expanded:

@@ -8,8 +8,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from structsync.testing._execution import module_globals
+from structsync._core.queue.request import Queue
+from structsync.testing._execution.under_test import is_under_test
 
+from . import global_variables
 from .identity import DERIVED, UNSET, Expanded, Expander, Opaque, name_of, number_of
 
 
@@ -51,9 +53,7 @@ def reduced(thing: Any) -> Expanded:
     except Exception as error:
         raise Opaque(name_of(type(thing))) from error
     if isinstance(state, str):
-        if isinstance(thing, module_globals.CACHED) and module_globals.is_the_users(
-            thing.__module__
-        ):
+        if isinstance(thing, global_variables.CACHED) and is_under_test(thing.__module__):
             raise Opaque(f"what functools.cache remembers for {state}()")
         return number_of(thing), []
     children = [
@@ -65,7 +65,7 @@ def reduced(thing: Any) -> Expanded:
 def pickles_by_itself(kind: type) -> bool:
     """Return whether code of the user decides what pickle sees of a class that hides state."""
     methods = ("__reduce__", "__reduce_ex__", "__getstate__")
-    own = [one for one in kind.__mro__ if module_globals.is_the_users(one.__module__)]
+    own = [one for one in kind.__mro__ if is_under_test(one.__module__)]
     return hides_state(kind) and any(name in vars(one) for one in own for name in methods)
 
 
@@ -83,7 +83,7 @@ def instance(kind: type) -> Expander:
         if issubclass(kind, base):
             contents = look
     name = name_of(kind)
-    own = [kind] if module_globals.is_the_users(kind.__module__) else []
+    own = [kind] if is_under_test(kind.__module__) else []
 
     def expand(thing: Any) -> Expanded:
         children: list[Any] = list(own)
@@ -108,6 +108,7 @@ CONTENTS: dict[type, Callable[[Any], list[Any]]] = {
     float: lambda thing: [float(thing)],
     str: lambda thing: [str.__str__(thing)],
     bytes: lambda thing: [bytes(thing)],
+    Queue: lambda thing: list(thing),
     tuple: lambda thing: list(tuple.__iter__(thing)),
     list: lambda thing: list(list.__iter__(thing)),
     complex: lambda thing: [complex(thing)],

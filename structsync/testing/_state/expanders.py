@@ -20,6 +20,7 @@ from typing import Any
 import trio
 
 from structsync._core.queue.arbiter import Arbiter
+from structsync._runtime.transitions import Transitions
 
 from . import builtin_types, class_instances
 from .identity import UNSET, Expanded, Expander, is_local
@@ -109,7 +110,7 @@ _BY_IDENTITY: tuple[type, ...] = (
     re.Pattern,
 )
 #: Types of which each execution has one object, which says nothing about its state.
-CONSTANT: set[type] = set()
+CONSTANT: set[type] = {Transitions}
 #: Objects by which async functions and async generators wait for each other.
 _AWAITABLES = frozenset(
     {"coroutine_wrapper", "async_generator_asend", "async_generator_athrow", "anext_awaitable"}

@@ -26,7 +26,7 @@ from . import expanders
 from .expanders import Opaque as Opaque
 
 if TYPE_CHECKING:
-    from structsync.testing._execution.engine import Engine
+    from structsync.testing._execution.execution import Execution
 
 # Marks are bytes, and nothing else is, so they cannot be taken for values.
 _AGAIN, _TASK, _SET, _END, _OBJECT, _GHOST = b"again", b"task", b"set", b"end", b"object", b"ghost"
@@ -44,7 +44,7 @@ class Fingerprinter:
         self._symmetry = symmetry
         self._exact = exact
 
-    def __call__(self, engine: Engine) -> bytes:
+    def __call__(self, execution: Execution) -> bytes:
         """Return the fingerprint of the state between two steps.
 
         Raises:
@@ -52,7 +52,7 @@ class Fingerprinter:
               the ticket of a request, which is not written down because tickets only grow.
         """
         refuse_tickets()
-        walk = _Walk(engine, self._symmetry)
+        walk = _Walk(execution, self._symmetry)
         try:
             data = marshal.dumps(walk.state(), 2)
         except Opaque:
@@ -64,7 +64,7 @@ class Fingerprinter:
 
 
 def refuse_tickets() -> None:
-    """Raise Opaque if states may have been taken for equal that a ticket tells apart."""
+    """Raise Opaque if states may have been taken for equal that differ in a ticket."""
     if ticket_was_read():
         raise Opaque("the ticket of a request, which the program has read")
 
@@ -72,8 +72,8 @@ def refuse_tickets() -> None:
 class _Walk:
     """One walk through everything that the tasks can reach."""
 
-    def __init__(self, engine: Engine, symmetry: bool) -> None:
-        self.engine = engine
+    def __init__(self, execution: Execution, symmetry: bool) -> None:
+        self.execution = execution
         self.symmetry = symmetry
         self.out: list[Any] = []
         self.numbers: dict[int, int] = {}
@@ -82,14 +82,14 @@ class _Walk:
         self.met: dict[Task, int] = {}
         self.queue: list[Task] = []
         self.sets: list[Any] = []
-        self.ghosts = engine.handle._ghosts
+        self.ghosts = execution.ghosts()
 
     def state(self) -> list[Any]:
         """Return all that matters of the state."""
-        engine = self.engine
-        names = engine.names.of
-        live = [task for task in names if engine.is_alive(task)]
-        self.out += [engine.clock.now, len(live)]
+        execution = self.execution
+        names = execution.names.of
+        live = [task for task in names if execution.is_alive(task)]
+        self.out += [execution.clock.now, len(live)]
         if not self.symmetry:
             for task in live:
                 self.content(task)
@@ -101,7 +101,7 @@ class _Walk:
                 if task not in self.met:
                     self.meet(task)
                     self._drain_queue()
-        self.walk([engine.handle.__explore_state__(), engine.run_variables()])
+        self.walk([execution.handle_state(), execution.run_variables()])
         self._drain_queue()
         self._write_sets()
         return self.out
@@ -109,7 +109,7 @@ class _Walk:
     def _drain_queue(self) -> None:
         while self.queue:
             task = self.queue.pop(0)
-            if self.engine.is_alive(task):
+            if self.execution.is_alive(task):
                 self.content(task)
 
     def meet(self, task: Task) -> int:
@@ -122,25 +122,25 @@ class _Walk:
 
     def content(self, task: Task) -> None:
         """Write down what a task is about to do."""
-        engine = self.engine
-        runnable = task in engine.pool
-        label = engine.names.of[task] if not self.symmetry else self.meet(task)
-        self.out += [_TASK, label, task.name, runnable, task in engine.batch]
-        parts = [engine.coroutine_of(task), engine.extra_of(task), task.custom_sleep_data]
-        if engine.names.of[task] != MAIN:
+        execution = self.execution
+        runnable = task in execution.pool
+        label = execution.names.of[task] if not self.symmetry else self.meet(task)
+        self.out += [_TASK, label, task.name, runnable, task in execution.batch]
+        parts = [execution.coroutine_of(task), execution.extra_of(task), task.custom_sleep_data]
+        if execution.names.of[task] != MAIN:
             parts.append(task.parent_nursery)
         if runnable:
-            parts.append(engine.pending_of(task))
-        if guard := engine.guard_of(task):
+            parts.append(execution.pending_of(task))
+        if guard := execution.guard_of(task):
             parts.append(guard.cancel_called)
-        parts += expanders.changed_context(task.context, engine.context)
+        parts += expanders.changed_context(task.context, execution.context)
         self.walk(parts)
         self.out.append(_END)
 
     def _ordered(self, tasks: list[Task]) -> Iterable[Task]:
         """Return tasks that nobody refers to, sorted by what they are about to do.
 
-        Where they stand tells most apart; only where that is equal is more looked at.
+        Most differ in where they stand; only where that is equal is more looked at.
         """
         if len(tasks) < 2:
             return tasks
@@ -154,9 +154,9 @@ class _Walk:
         ]
 
     def _place_in_code(self, task: Task) -> bytes:
-        found = frames.frames_of(self.engine.coroutine_of(task))
+        found = frames.frames_of(self.execution.coroutine_of(task))
         places = [(expanders.number_of(one.f_code), one.f_lasti) for one in found]
-        return marshal.dumps([task in self.engine.pool, *places], 2)
+        return marshal.dumps([task in self.execution.pool, *places], 2)
 
     def _signature(self, task: Task) -> bytes:
         """Return what a task is about to do, as far as it can be said without numbers."""
@@ -204,12 +204,12 @@ class _Walk:
                 stack += children[::-1]
 
     def _refer(self, task: Task) -> None:
-        name = self.engine.names.of.get(task)
+        name = self.execution.names.of.get(task)
         if name is None:  # of trio itself: there is one of each, and it is always the same
             self.out.append(task.name)
             return
         label = self.meet(task) if self.symmetry else name
-        self.out += [label, task.name, self.engine.is_alive(task)]
+        self.out += [label, task.name, self.execution.is_alive(task)]
 
     def _meet_set(self, thing: Any) -> None:
         """Write a set of plain values at once; others last, when their items have numbers."""

@@ -7,9 +7,12 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from structsync._core.monitors.entry import Invocation
-from structsync._core.queue.request import Request
-from structsync.testing._execution import module_globals
+from structsync._core.monitors.entry import Call, Invocation
+from structsync._core.monitors.lanes import Lanes
+from structsync._core.queue.group import Claims
+from structsync._core.queue.request import Queue, Request, TicketQueue
+from structsync._runtime.live import Live
+from structsync.testing._execution.under_test import is_under_test
 
 Expanded: TypeAlias = tuple[Any, list[Any]]
 Expander: TypeAlias = Callable[[Any], Expanded]
@@ -21,8 +24,16 @@ class Opaque(Exception):
 
 #: Attributes that a fingerprint leaves out, by class: the same facts are told from elsewhere.
 DERIVED: dict[type, frozenset[str]] = {
-    Request: frozenset({"ticket"}),
+    # Tickets only grow, and where a request stands is told by the queue, of whose links none counts.
+    Request: frozenset({"ticket", "ahead", "behind", "queue", "primitive"}),
     Invocation: frozenset({"ticket"}),
+    Queue: frozenset({"head", "tail", "length"}),
+    TicketQueue: frozenset({"by_ticket"}),
+    Lanes: frozenset({"by_entry"}),
+    Call: frozenset({"partners", "to_settle"}),  # of the step that starts it
+    Claims: frozenset({"unready"}),  # a hint where to look first
+    # Which tasks are to be asked about when they end; those that neither hold nor wait change nothing.
+    Live: frozenset({"_touched_by", "_transitions"}),
 }
 
 #: Local variables that are all that a fingerprint takes from a frame of this code; others of it are
@@ -40,7 +51,7 @@ def is_local(kind: type) -> bool:
     # As namedtuple() and type() do: it says that it is of a module, where it is not found.
     outermost = kind.__qualname__.partition(".")[0]
     module = sys.modules.get(kind.__module__)
-    return module_globals.is_the_users(kind.__module__) and not hasattr(module, outermost)
+    return is_under_test(kind.__module__) and not hasattr(module, outermost)
 
 
 def number_of(thing: object) -> int:

@@ -35,7 +35,7 @@ from structsync.testing._settings import ClockMode, Order, Settings
 
 from .rule_task import MachineFailed as MachineFailed
 from .rule_task import RuleTask as RuleTask
-from .run import LiveRun
+from .run import MachineRun
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -110,7 +110,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self._live = LiveRun(self._asked)
+        self._machine_run = MachineRun(self._asked)
 
     # For rules.
 
@@ -122,7 +122,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
         Raises:
           RuntimeError: if no rule has been called yet.
         """
-        return self._live.nursery
+        return self._machine_run.nursery
 
     def start(self, async_fn: Callable[..., Coroutine[Any, Any, object]], *args: Any) -> RuleTask:
         """Start a task as an async rule is started, and return it; for a sync rule.
@@ -144,12 +144,12 @@ class ScheduledStateMachine(RuleBasedStateMachine):
         except RuntimeError:
             text = "start() belongs into a rule: tasks start while one runs"
             raise RuntimeError(text) from None
-        return self._live.spawn(async_fn(*args), async_fn.__name__)
+        return self._machine_run.spawn(async_fn(*args), async_fn.__name__)
 
     @property
     def at_rest(self) -> bool:
         """Whether no task can run; for invariants that need not hold while somebody is on the way."""
-        return self._live.at_rest
+        return self._machine_run.at_rest
 
     async def settle(self) -> None:
         """Wait, in ``teardown``, until every rule that was started has ended.
@@ -160,11 +160,11 @@ class ScheduledStateMachine(RuleBasedStateMachine):
           MachineFailed: if nothing can run and a rule still waits: it would wait for ever.
           RuntimeError: if this is not ``teardown``.
         """
-        await self._live.settle()
+        await self._machine_run.settle()
 
     def teardown(self) -> Any:
         """Clean up; does nothing by default. It may be overridden by a sync or an async method."""
-        return _Nothing()
+        return _NothingToAwait()
 
     # For Hypothesis.
 
@@ -172,7 +172,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
     @_as_it_is
     def draw_schedule(self, source: Random) -> None:
         """Take over the source of all choices; called by Hypothesis."""
-        self._live.schedule = source
+        self._machine_run.actions.source = source
 
     def check_invariants(
         self, settings: settings, output: Callable[[str], object], runtimes: dict[str, float]
@@ -189,20 +189,20 @@ class ScheduledStateMachine(RuleBasedStateMachine):
                     note(line)
                 raise
 
-        live = self._live
-        if live.closed:
+        run = self._machine_run
+        if run.closed:
             # What is left of the program does nothing. Hypothesis cannot end it, but must find a rule.
             if not any(all(self.bundle(one.name) for one in rule.bundles) for rule in self.rules):
                 reject()
             return
-        live.tell()
+        run.print_steps()
         check(settings, output, runtimes)
-        if live.between_rules(quietly):
+        if run.between_rules(quietly):
             note("# the end, teardown():")
             self.teardown()
 
 
-class _Nothing:
+class _NothingToAwait:
     """May be awaited or not."""
 
     def __await__(self) -> Any:
@@ -231,7 +231,7 @@ def _schedule_rules(function: Any) -> None:
 def _or_over(condition: Callable[[Any], bool]) -> Callable[[Any], bool]:
     @functools.wraps(condition)
     def holds(machine: Any) -> bool:
-        over = isinstance(machine, ScheduledStateMachine) and machine._live.closed
+        over = isinstance(machine, ScheduledStateMachine) and machine._machine_run.closed
         return over or condition(machine)
 
     return holds
@@ -247,18 +247,18 @@ def _scheduled(function: Any, initial: bool, has_targets: bool) -> Callable[...,
         call = functools.partial(function, machine, **arguments)
         if not isinstance(machine, ScheduledStateMachine):
             return call()  # a mixin with rules may serve other machines too
-        live = machine._live
-        if live.closed:
+        run = machine._machine_run
+        if run.closed:
             return multiple() if has_targets else None
         if not initial:
-            live.exploring = True
-        task, result = live.perform(call, function.__name__)
+            run.actions.exploring = True
+        task, result = run.perform(call, function.__name__)
         if task is None or not (initial or has_targets):
             return result
-        if live.finish(task):
+        if run.finish(task):
             return task.value
         if initial:
-            raise MachineFailed(f"an @initialize rule waits for ever: {live.places([task])}")
+            raise MachineFailed(f"an @initialize rule waits for ever: {run.places([task])}")
         return multiple()
 
     vars(perform)["__structsync_rule__"] = True
@@ -268,11 +268,11 @@ def _scheduled(function: Any, initial: bool, has_targets: bool) -> Callable[...,
 def _ending(teardown: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(teardown)
     def end(machine: ScheduledStateMachine) -> Any:
-        if machine._live.closed:
+        if machine._machine_run.closed:
             return None  # the program came to its end before Hypothesis did
-        if machine._live.ending:
+        if machine._machine_run.ending:
             return teardown(machine)  # called by that of a subclass
-        return machine._live.end(functools.partial(teardown, machine))
+        return machine._machine_run.end(functools.partial(teardown, machine))
 
     vars(end)["__structsync_ends__"] = True
     return end

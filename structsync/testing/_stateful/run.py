@@ -3,64 +3,42 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from random import Random
 from typing import Any
 
-import outcome
 import trio
 from hypothesis import note
-from trio.lowlevel import Abort, current_task
+from trio.lowlevel import current_task
 
 from structsync.testing._execution.determinism import controlled
 from structsync.testing._execution.execution import Ending
-from structsync.testing._execution.schedule import Choice
+from structsync.testing._execution.schedule import Choice, Kind
 from structsync.testing._search import engine_choice
 from structsync.testing._search.choosers import UNLIMITED
 from structsync.testing._settings import Settings
 
 from . import stepping
+from .drawing import DrawnActions
 from .rule_task import MachineFailed, RuleTask, alone, is_cancelled
-
-#: What can happen after a rule, the simplest first, and each as often as it is to be drawn. It is
-#: drawn again and again, until "rest" (all run, first in, first out, until nothing can run; "all" does
-#: the same and is not the last), "leave" (all stay where they are) or "end" (of the program). One small
-#: number for each: so Hypothesis, which shrinks an example by leaving out up to five of its numbers in
-#: a row, can leave out an action, or a whole rule.
-_ACTIONS = (
-    *[("rest", 0)] * 8,
-    *[("run", 0)] * 12,
-    *[("all", 0)] * 4,
-    *[("run", 1)] * 4,
-    *[("run", 2)] * 2,
-    ("run", 3),
-    *[("leave", 0)] * 3,
-    *[("cancel", which) for which in range(3)] * 3,
-    *[("cancel", which) for which in range(3, 6)],
-    *[("clock", 0)] * 3,
-    # Hypothesis itself ends a program at a bound, and cannot shrink it then: without one rule it would
-    # go on to another one. What fails in teardown would stay as long as it was found.
-    ("end", 0),
-)
+from .settling import Settling
 
 
-class LiveRun:
+class MachineRun:
     """An execution that begins with the first rule and ends after ``teardown``."""
 
     def __init__(self, asked: Settings) -> None:
-        self.schedule: Random | None = None
-        self.exploring = False
-        """Whether choices are drawn, which they are from the first rule on."""
+        self.actions = DrawnActions()
         self.ending = False
         """Whether this is ``teardown``."""
         self.closed = False
         """Whether it has been."""
         self._asked = asked
-        self._teller = stepping.Teller()
-        self._engine: stepping.Stepping | None = None
+        self._log = stepping.StepLog()
+        self._engine: stepping.SteppedEngine | None = None
         self._around = contextlib.ExitStack()
         self._tasks: list[RuleTask] = []
         self._cancels_left = asked.cancels
@@ -68,21 +46,21 @@ class LiveRun:
         self._check: Callable[[], None] = lambda: None
         self._error: BaseException | None = None
         self._failing = False
-        self._settling = False
+        self._settling = Settling()
         # What is being handled when the example begins is not a failure of the example.
         self._handled = sys.exception()
 
     # Rules.
 
     @property
-    def engine(self) -> stepping.Stepping:
+    def engine(self) -> stepping.SteppedEngine:
         """The execution; it begins with the first question for it."""
         if self._engine is None:
             self._around.enter_context(controlled())
             self._around.enter_context(engine_choice.same_order_in_sets())
             engine_choice.start_over()
             asked = replace(self._asked, cancels=0, max_steps=UNLIMITED)
-            self._engine = stepping.kind()(asked, self._teller)
+            self._engine = stepping.kind()(asked, self._log)
             self._engine.start()
         return self._engine
 
@@ -132,9 +110,8 @@ class LiveRun:
             self._error = self._error or error
         finally:
             task.done = True
-            if self._settling and not self._unfinished():
-                self._settling = False
-                trio.lowlevel.reschedule(self.engine.main_task)
+            if self._settling.waits and not self._unfinished():
+                self._settling.end()
 
     def finish(self, task: RuleTask) -> bool:
         """Run what can run until a rule has ended; return False if it waits for ever."""
@@ -155,19 +132,19 @@ class LiveRun:
     def between_rules(self, check: Callable[[], None]) -> bool:
         """Run tasks, as drawn, and check after each step; return whether the program is to end."""
         self._check = check
-        if not self.exploring:
+        if not self.actions.exploring:
             return False
         while True:
-            kind, which = self._drawn()
+            kind, which = self.actions.next()
             if kind == "run":
                 self._run_one(which)
             elif kind == "cancel":
                 self._cancel_one(which)
             elif kind == "clock":
-                for choice in self._clock():
+                for choice in self._options("clock"):
                     self._step(choice)
             else:
-                while kind in ("all", "rest") and (runs := self._runs()):
+                while kind in ("all", "rest") and (runs := self._options("run")):
                     self._step(runs[0])
                 if kind != "all":
                     return kind == "end"
@@ -175,21 +152,13 @@ class LiveRun:
     @property
     def at_rest(self) -> bool:
         """Whether no task can run."""
-        return self._engine is None or not self._runs()
+        return self._engine is None or not self._options("run")
 
-    def _runs(self) -> list[Choice]:
-        return [one for one in self.engine.options if one.kind == "run"]
-
-    def _clock(self) -> list[Choice]:
-        return [one for one in self.engine.options if one.kind == "clock"]
-
-    def _drawn(self) -> tuple[str, int]:
-        if not self.exploring or self.schedule is None:
-            return _ACTIONS[0]
-        return _ACTIONS[self.schedule.randrange(len(_ACTIONS))]
+    def _options(self, kind: Kind) -> list[Choice]:
+        return [one for one in self.engine.options if one.kind == kind]
 
     def _run_one(self, which: int) -> None:
-        runs = self._runs()
+        runs = self._options("run")
         if which < len(runs):
             self._step(runs[which])
 
@@ -199,7 +168,7 @@ class LiveRun:
         if self._cancels_left and which < len(tasks):
             task = tasks[which]
             self._cancels_left -= 1
-            self._teller.lines.append(f"#      cancel {task.name}, which {self._place(task)}")
+            self._log.lines.append(f"#      cancel {task.name}, which {self._place(task)}")
             self.engine.inside(task.cancel)
             self._look()
 
@@ -207,11 +176,11 @@ class LiveRun:
         """Run what can run, and let time pass if nothing can; return False if that does not help."""
         kind = "run"
         while not reached():
-            options = self._runs() or self._clock()
+            options = self._options("run") or self._options("clock")
             if not options:
                 return False
             if kind != "rest":
-                kind, which = self._drawn()
+                kind, which = self.actions.next()
                 if kind == "run":
                     self._run_one(which)
             else:
@@ -230,8 +199,8 @@ class LiveRun:
             raise MachineFailed(f"there was no end after {self._steps - 1} steps")
         if self._failing:
             return
-        if self.exploring:
-            self.tell()
+        if self.actions.exploring:
+            self.print_steps()
         if self._error is not None:
             raise self._error
         engine = self.engine
@@ -241,23 +210,23 @@ class LiveRun:
             raise MachineFailed(engine.violation)
         if engine.ending is not None and engine.ending.failed:
             raise alone(engine.ending.error) or MachineFailed(engine.ending.message)
-        if self.exploring and not self.ending:
+        if self.actions.exploring and not self.ending:
             self._check()
 
     def _crash(self) -> None:
         """Let everything end after an error in the nursery."""
         self._failing = True
-        self.exploring = False
+        self.actions.exploring = False
         self._until(lambda: self.engine.over)
         self._failing = False
         if self.engine.ending is None or not self.engine.ending.failed:
             raise MachineFailed("the machine's nursery was cancelled; it is needed until the end")
 
-    def tell(self) -> None:
+    def print_steps(self) -> None:
         """Print the latest steps, if this is what the user will see of the example."""
-        for line in self._teller.lines:
+        for line in self._log.lines:
             note(line)
-        self._teller.lines.clear()
+        self._log.lines.clear()
 
     # The end.
 
@@ -266,16 +235,7 @@ class LiveRun:
         if not self.ending or current_task() is not self.engine.main_task:
             raise RuntimeError("settle() belongs into teardown(): it waits for all rules")
         if self._unfinished():
-            self._settling = True
-            await trio.lowlevel.wait_task_rescheduled(self._stop_settling)
-
-    def _stop_settling(self, _: object) -> Abort:
-        self._settling = False
-        return Abort.SUCCEEDED
-
-    def _give_up_settling(self) -> None:
-        stuck = MachineFailed(f"waits for ever: {self.places(self._unfinished())}")
-        trio.lowlevel.reschedule(self.engine.main_task, outcome.Error(stuck))
+            await self._settling.wait()
 
     def end(self, teardown: Callable[[], Any]) -> None:
         """Tear down, cancel what is unfinished, and see it end."""
@@ -283,7 +243,7 @@ class LiveRun:
         error = sys.exception() if sys.exception() is not self._handled else None
         # Without any rule nothing may be there to tear down, and that is no failure.
         self._failing = error is not None or self._engine is None
-        self.exploring &= not self._failing  # nothing can be drawn any more
+        self.actions.exploring &= not self._failing  # nothing can be drawn any more
         try:
             self._tear_down(teardown)
             if not self._failing:
@@ -314,11 +274,11 @@ class LiveRun:
         engine.order(order)
         self._look()
         while not self._until(lambda: engine.answer is not None):
-            if not self._settling:
+            if not self._settling.waits:
                 where = stepping.whereabouts(engine, engine.main_task)
                 raise MachineFailed(f"teardown() waits for ever: it {where}")
-            self._settling = False
-            engine.inside(self._give_up_settling)
+            stuck = MachineFailed(f"waits for ever: {self.places(self._unfinished())}")
+            engine.inside(functools.partial(self._settling.end, stuck))
         assert engine.answer is not None
         engine.answer.unwrap()
 
@@ -331,10 +291,9 @@ class LiveRun:
             raise MachineFailed(f"cancelled, but does not end: {places}")
 
     def _close(self) -> None:
-        engine = self._engine
         with self._around:
-            if engine is not None:
+            if (engine := self._engine) is not None:
                 if not engine.over:
                     engine.inside(lambda: engine.end(Ending("cut")))
                 engine.close()
-        self.tell()
+        self.print_steps()

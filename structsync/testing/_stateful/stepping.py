@@ -17,12 +17,12 @@ import trio
 from trio.lowlevel import Abort, Task
 
 from structsync.testing._execution import frames
-from structsync.testing._execution.determinism import _Now, executing, release
+from structsync.testing._execution.determinism import _Current, executing, release
 from structsync.testing._execution.engine import Engine
-from structsync.testing._execution.execution import AsyncTest, Ending
+from structsync.testing._execution.execution import AsyncTest, Ending, Execution
 from structsync.testing._execution.handle import ExploredRun
 from structsync.testing._execution.names import MAIN
-from structsync.testing._execution.public_engine import GateEngine
+from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._search import engine_choice
 
@@ -38,7 +38,7 @@ _MAIN = Choice("run", MAIN)
 _CLOCK = Choice("clock", "")
 
 
-class Stepping(Engine):
+class SteppedEngine(Engine):
     """Asks who stands outside before each step, and carries out their orders in the main task."""
 
     paused = False
@@ -103,7 +103,7 @@ class Stepping(Engine):
 
     # For the engine.
 
-    def choose(self, engine: Engine, options: tuple[Choice, ...]) -> Choice:
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice:
         picked, self._picked = self._picked, None
         self.options = options[:-1]
         return picked or _PAUSE
@@ -150,8 +150,8 @@ def _give_up(_: object) -> Abort:
     return Abort.SUCCEEDED
 
 
-class Teller:
-    """Tells each step in a line: who ran, where it parked, whom it woke."""
+class StepLog:
+    """Describes each step in a line: who ran, where it parked, whom it woke."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -159,48 +159,48 @@ class Teller:
         self._steps = 0
         self._begun = ""
 
-    def before(self, engine: Engine, choice: Choice, first: Choice) -> None:
+    def before(self, execution: Execution, choice: Choice, first: Choice) -> None:
         """Note who runs."""
         self._begun = ""
         if choice.kind == "run" and choice.name != MAIN:
             self._steps += 1
             star = "*" if choice != first else " "
             self._begun = f"# {self._steps:3}{star} {choice.name}"
-            pending = engine.pending_of(engine.names.tasks[choice.name])
+            pending = execution.pending_of(execution.names.tasks[choice.name])
             if isinstance(pending, outcome.Error):
                 self._begun += f" gets {type(pending.error).__name__},"
         elif choice == _CLOCK:
             self._begun = "#      time passes"
 
-    def after(self, engine: Engine, woke: list[Task]) -> None:
+    def after(self, execution: Execution, woke: list[Task]) -> None:
         """Note where that has led."""
         if not self._begun:
             return
         line, self._begun = self._begun, ""
-        choice = engine.choices[-1]
+        choice = execution.choices[-1]
         if choice == _CLOCK:
-            line += f" until {engine.clock.now:g}"
+            line += f" until {execution.clock.now:g}"
         else:
-            place = whereabouts(engine, engine.names.tasks[choice.name])
+            place = whereabouts(execution, execution.names.tasks[choice.name])
             line += " " + place.replace("is at", "runs to", 1)
-        others = [name for one in woke if (name := engine.names.of[one]) != choice.name]
+        others = [name for one in woke if (name := execution.names.of[one]) != choice.name]
         self.lines.append(f"{line}; wakes {', '.join(others)}" if others else line)
 
-    def stuck(self, engine: Engine) -> None:
-        """Nothing: who stands outside is told."""
+    def stuck(self, execution: Execution) -> None:
+        """Do nothing: who stands outside sees it."""
 
 
-def whereabouts(engine: Engine, task: Task) -> str:
+def whereabouts(execution: Execution, task: Task) -> str:
     """Return where a task stands, in words."""
-    if not engine.is_alive(task):
+    if not execution.is_alive(task):
         return "ends"
-    coroutine = engine.coroutine_of(task)
+    coroutine = execution.coroutine_of(task)
     if inspect.getcoroutinestate(coroutine) == inspect.CORO_CREATED:
         return "has not begun"
     return f"is at {frames.where(coroutine)}"
 
 
-class SteppingGates(Stepping, GateEngine):
+class SteppedPublicEngine(SteppedEngine, PublicEngine):
     """The reference engine as a guest of who stands outside."""
 
     def begin(self, test: AsyncTest) -> None:
@@ -234,19 +234,19 @@ class SteppingGates(Stepping, GateEngine):
     # trio waits for the time in a thread of its own, and the program is what may not start one.
 
     def before_io_wait(self, timeout: float) -> None:
-        _Now.engine = None
+        _Current.execution = None
 
     def after_io_wait(self, timeout: float) -> None:
-        _Now.engine = self
+        _Current.execution = self
 
     def _done(self, ended: outcome.Outcome[None]) -> None:
         self._ended = ended
 
 
 @functools.cache
-def kind(base: type[Engine] | None = None) -> type[Stepping]:
+def kind(base: type[Engine] | None = None) -> type[SteppedEngine]:
     """Return the engine to step: made of the given one, or of the one that is used here."""
     base = base or engine_choice.chosen()[0]
-    if issubclass(base, GateEngine):
-        return SteppingGates
-    return type("SteppingLoop", (Stepping, base), {})
+    if issubclass(base, PublicEngine):
+        return SteppedPublicEngine
+    return type("SteppedLoopEngine", (SteppedEngine, base), {})

@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import functools
 import io
-import sys
 import types
 from collections.abc import Mapping
 from typing import Any
 
-#: Packages whose modules keep no state that a schedule could change, or keep it where a task can be
-#: seen to reach it.
-_TRUSTED = sys.stdlib_module_names | {
-    "_pytest",
-    "attr",
-    "attrs",
-    "hypothesis",
-    "outcome",
-    "pluggy",
-    "pytest",
-    "pytest_trio",
-    "sniffio",
-    "sortedcontainers",
-    "structsync",
-    "trio",
-}
+from structsync.testing._execution.under_test import is_under_test
+
 #: What a class from here makes is a tool, or cannot change: no state of the program.
 _TOOLS = {
     "__future__",
     "_abc",
-    "_io",  # an open file; what is in one, no state can tell
+    "_io",  # an open file; what is in one, no state shows
     "_pytest",
     "abc",
     "attr",
@@ -73,15 +58,9 @@ CACHED = type(functools.cache(len))
 _FUNCTIONS = types.FunctionType | CACHED
 
 
-@functools.cache
-def is_the_users(module: object) -> bool:
-    """Return whether a module, by its name, is under test and not a library below it."""
-    return str(module).partition(".")[0] not in _TRUSTED
-
-
 def data_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> list[Any]:
     """Return the global variables that this code names, each value after its name."""
-    if not is_the_users(namespace.get("__name__", "")):
+    if not is_under_test(namespace.get("__name__", "")):
         return []
     found: list[Any] = []
     for name in _names_in(code):
@@ -129,9 +108,9 @@ def _data(namespace: Mapping[str, Any]) -> list[Any]:
 def _is_data(value: object) -> bool:
     kind = type(value)
     if issubclass(kind, types.ModuleType):  # trio has one of a class of its own
-        return is_the_users(getattr(value, "__name__", ""))
+        return is_under_test(getattr(value, "__name__", ""))
     if issubclass(kind, _FUNCTIONS) or issubclass(kind, type):
-        return is_the_users(getattr(value, "__module__", ""))
+        return is_under_test(getattr(value, "__module__", ""))
     if kind is types.BuiltinFunctionType:  # also that of a bound one, like [].append
         owner = getattr(value, "__self__", None)
         return owner is not None and type(owner) is not types.ModuleType

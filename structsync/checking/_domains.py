@@ -1,0 +1,44 @@
+"""From the domains of parameters to all arguments that they allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Any
+
+from ._language import Domain, Field
+
+Arguments = tuple[Any, ...]
+
+
+def arguments_of(domains: list[Domain]) -> Callable[[Any], Iterable[Arguments]]:
+    """Return the function from a spec to all arguments, as constant as the domains allow."""
+    if not any(callable(one) or isinstance(one, Field) for one in domains):
+        constant = tuple(product(*(each(None) for each in map(_values, domains))))
+        return lambda spec: constant
+    values = [_values(one) for one in domains]
+    if len(values) == 1:
+        (single,) = values
+        return lambda spec: [(value,) for value in single(spec)]
+    return lambda spec: product(*[each(spec) for each in values])
+
+
+def _values(domain: Domain) -> Callable[[Any], Iterable[Any]]:
+    if isinstance(domain, Field):
+        name = domain.name
+        return lambda spec: _ordered(spec.__dict__[name])
+    if callable(domain):
+        function = domain
+        return lambda spec: _ordered(function(spec))
+    constant = tuple(_ordered(domain))
+    return lambda spec: constant
+
+
+def _ordered(values: Iterable[Any]) -> Iterable[Any]:
+    """Give sets one order, since theirs changes from run to run and would change the traces."""
+    if isinstance(values, (set, frozenset)) and len(values) > 1:
+        try:
+            return sorted(values)
+        except TypeError:
+            return sorted(values, key=repr)
+    return values

@@ -1,0 +1,183 @@
+"""What can happen next in an execution, and what happens when that is chosen.
+
+Which options there are, in which order and by which names, is decided here, from public names of
+trio alone, so it is the same for both engines.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Coroutine
+from contextvars import copy_context
+from math import inf
+from typing import Any, cast
+
+import trio
+from trio.lowlevel import Task
+
+from structsync.testing._settings import Settings
+
+from .execution import Ending, Execution, VirtualClock
+from .names import MAIN, Names, Scopes
+from .oracles import WatchedPrimitives
+from .schedule import Choice
+
+
+class ScheduledExecution(Execution, trio.abc.Instrument):
+    """An execution that goes on by one option at a time."""
+
+    def __init__(self, settings: Settings, watched: WatchedPrimitives) -> None:
+        self.settings = settings
+        self.watched = watched
+        self.clock = VirtualClock()
+        self.context = copy_context()
+        self.names = Names()
+        self.scopes = Scopes(self.names)
+        self.choices: list[Choice] = []
+        self.firsts: list[Choice] = []
+        self.cancels_left = settings.cancels
+        self.pool: list[Task] = []
+        self.batch: list[Task] = []
+        self.branched = False
+        self.ending: Ending | None = None
+        self.finished = False
+        """The test function has ended; what is left runs by itself."""
+        self._woken: list[Task] = []
+        self._runs: dict[Task, Choice] = {}
+        self._guards: dict[Task, trio.CancelScope] = {}
+
+    # What an engine adds.
+
+    @abc.abstractmethod
+    def _next_deadline(self) -> float: ...
+
+    @abc.abstractmethod
+    def _expire(self) -> None:
+        """Let the deadlines fire that the clock has reached."""
+
+    def _adopt(self, task: Task) -> None:
+        """Prepare a task of the program before its first step."""
+
+    # Tasks.
+
+    def task_spawned(self, task: Task) -> None:
+        """Name a task, and wrap it so that it can be cancelled alone."""
+        if self.finished or _is_internal(task):
+            return
+        name = self.names.add(task)
+        self._runs[task] = Choice("run", name)
+        if self._may_be_cancelled_alone(task, name):
+            self._guards[task] = guard = trio.CancelScope()
+            task.coro = cast(Any, _guarded(task.coro, guard))
+        self._adopt(task)
+
+    def _may_be_cancelled_alone(self, task: Task, name: str) -> bool:
+        """Return whether ``cancel="tasks"`` is about this task.
+
+        Not about the test function, nor about a task in the system, which nobody can cancel.
+        """
+        asked = self.settings.cancel == "tasks" and self.settings.cancels > 0
+        in_system = name.startswith("system/")
+        return asked and name != MAIN and not in_system
+
+    def guard_of(self, task: Task) -> trio.CancelScope | None:
+        return self._guards.get(task)
+
+    def woken(self, task: Task) -> None:
+        """Note that a task of the program has become runnable."""
+        self._woken.append(task)
+
+    def blocked(self) -> list[Task]:
+        return [
+            task
+            for task in self.names.of
+            if self.is_alive(task) and task not in self.pool and task not in self._woken
+        ]
+
+    # Options.
+
+    def _settle(self) -> list[Task]:
+        """Put those who became runnable in the last step into their canonical order.
+
+        trio wakes the tasks of a set in any order; who spawned first is offered first.
+        """
+        woke, self._woken = self._woken, []
+        if len(woke) > 1:
+            places = {task: place for place, task in enumerate(self.names.of)}
+            woke.sort(key=places.__getitem__)
+        self.pool += woke
+        return woke
+
+    def _fire_due(self) -> bool:
+        """Let deadlines fire that are over already, as trio does between two batches."""
+        boundary = self.settings.order == "any" or not self.batch
+        if boundary and self._next_deadline() <= self.clock.now:
+            self._expire()
+            return True
+        return False
+
+    def _options(self) -> tuple[Choice, ...]:
+        runnable = self.pool
+        if self.settings.order == "trio":
+            if not self.batch:
+                self.batch = list(self.pool)
+            runnable = self.batch
+        runs = self._runs
+        options = [runs[task] for task in runnable]
+        boundary = self.settings.order == "any" or len(self.batch) == len(self.pool)
+        early = boundary and self.settings.clock == "explore"
+        if (not runnable or early) and self._next_deadline() != inf:
+            options.append(Choice("clock", ""))
+        if self.cancels_left and options:
+            options += self._cancellations(runnable)
+        return tuple(options)
+
+    def _cancellations(self, runnable: list[Task]) -> list[Choice]:
+        if self.settings.cancel == "scopes":
+            return [Choice("scope", name) for name in self.scopes.cancellable()]
+        names = self.names.of
+        return [
+            Choice("cancel", names[task])
+            for task, guard in self._guards.items()
+            if not guard.cancel_called
+            and task.eventual_parent_nursery is None  # nursery.start waits for it
+            and self.is_alive(task)
+            and (task in runnable or task not in self.pool)
+        ]
+
+    def _apply(self, choice: Choice) -> Task | None:
+        kind, name = choice
+        if kind != "run" and len(self.batch) == len(self.pool):
+            self.batch = []  # between two batches: who wakes by it is in the next one
+        if kind == "clock":
+            self.clock.now = max(self.clock.now, self._next_deadline())
+            self._expire()
+            return None
+        if kind == "scope":
+            self.cancels_left -= 1
+            self.scopes.cancellable()[name].cancel()
+            return None
+        task = self.names.tasks[name]
+        if kind == "cancel":
+            self.cancels_left -= 1
+            was_runnable = task in self.pool
+            self._guards[task].cancel()
+            if not was_runnable:
+                return None
+        return self._take(task)
+
+    def _take(self, task: Task) -> Task:
+        self.pool.remove(task)
+        if task in self.batch:
+            self.batch.remove(task)
+        return task
+
+
+def _is_internal(task: Task) -> bool:
+    """Return whether this is a task of trio's own."""
+    return task.parent_nursery is None or task.name == "<TrioToken.run_sync_soon task>"
+
+
+async def _guarded(coro: Coroutine[Any, Any, Any], scope: trio.CancelScope) -> Any:
+    with scope:
+        return await coro

@@ -1,0 +1,128 @@
+"""One exploration: a test is tried, searched, and the failure that was found is shown."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from ._errors import ExploreUsageError, NondeterminismError, ReplayError
+from ._execution.execution import AsyncTest, Execution
+from ._execution.schedule import Schedule
+from ._report.failures import failure_of, starvation_of
+from ._result import Exploration
+from ._search.choosers import Prefix, Replay
+from ._search.runs import Progress, Runs
+from ._search.search import SearchResult, fingerprinter, search
+from ._search.starvation import CycleReplay
+from ._settings import Settings
+
+#: Of a test whose tasks run for ever the first so many steps are tried twice before the search.
+LOOK_STEPS = 100
+
+
+def run(
+    fn: Callable[..., Awaitable[object]],
+    settings: Settings,
+    *,
+    replay: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    name: str | None = None,
+) -> Exploration:
+    """Explore a function with no parameter, or the handle; see :func:`explore`."""
+    test = with_handle(fn)
+    title = str(name or getattr(fn, "__qualname__", repr(fn)))
+    runs = Runs(test, settings, progress=progress)
+    with runs.open():
+        if replay is not None:
+            found = _replayed(runs, replay)
+        else:
+            first = _check_worth(runs)
+            found = (
+                search(runs) if first is None else SearchResult(first, 1, 0, 0, "no execution ends")
+            )
+        failure = None
+        if found.failed is not None:
+            failure = failure_of(runs, found, title)
+        elif found.starvation is not None:
+            failure = starvation_of(runs, found.starvation, title)
+    return Exploration(
+        test=title,
+        settings=settings,
+        executions=runs.executions,
+        states=found.states,
+        steps=runs.steps,
+        seconds=runs.seconds,
+        memory=found.memory,
+        unfinished=found.unfinished,
+        failure=failure,
+        interrupted=bool(runs.interrupt),
+    )
+
+
+def with_handle(fn: Callable[..., Awaitable[object]]) -> AsyncTest:
+    """Return a function that takes the handle, whether or not ``fn`` does.
+
+    Raises:
+      ExploreUsageError: if ``fn`` has more parameters.
+    """
+    required = [
+        one
+        for one in inspect.signature(fn).parameters.values()
+        if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
+    if len(required) > 1 or any(one.kind is one.KEYWORD_ONLY for one in required):
+        names = ", ".join(one.name for one in required)
+        raise ExploreUsageError(
+            f"the function has the parameters ({names}), but nobody gives it more than the handle "
+            "x; bind the others with functools.partial, or write @explore() with parentheses to "
+            "decorate a test, which gets them from pytest"
+        )
+    return fn if required else lambda _: fn()
+
+
+def _check_worth(runs: Runs) -> Execution | None:
+    """Refuse a test in which there is nothing to choose, or which differs from one to the next.
+
+    Returns the first execution if it does not end: in a search all of them would be cut where they
+    come back to a state, and none would be wrong.
+    """
+    stop = LOOK_STEPS if runs.settings.liveness else None
+    first = runs.execute(Prefix((), go_on=True, stop=stop))
+    assert first.ending is not None
+    if not first.branched and not first.ending.failed:
+        raise ExploreUsageError(
+            "no task was spawned and nothing can be cancelled, so all schedules are the same: "
+            "start at least two tasks in a nursery"
+        )
+    again = runs.execute(Prefix(first.choices, go_on=True, stop=stop))
+    assert again.ending is not None
+    if again.choices != first.choices or again.ending.signature != first.ending.signature:
+        raise NondeterminismError(
+            "under the same schedule the test ended differently the second time: "
+            f"{first.ending.kind} {first.ending.message}, then {again.ending.kind} "
+            f"{again.ending.message}; something outlives an execution: a global variable, a fixture"
+        )
+    runs.executions = 0
+    runs.steps = 0
+    return first if first.ending.kind == "endless" else None
+
+
+def _replayed(runs: Runs, token: str) -> SearchResult:
+    schedule = Schedule.parse(token)
+    runs.settings = replace(runs.settings, order=schedule.order)  # type: ignore[arg-type]
+    chooser = Replay(schedule)
+    if runs.settings.liveness:
+        chooser = CycleReplay(schedule, fingerprinter(runs.settings))
+    execution = runs.execute(chooser)
+    made = Schedule.of(schedule.order, execution.choices, execution.firsts)
+    if made.checksum != schedule.checksum:
+        raise ReplayError(
+            "this schedule no longer applies: its deviations are possible, but the steps between "
+            f"them are others than when {token!r} was made (the test changed); explore again"
+        )
+    failed = execution if execution.ending is not None and execution.ending.failed else None
+    starvation = None
+    if isinstance(chooser, CycleReplay) and failed is None:
+        starvation = chooser.starvation(execution.choices)
+    return SearchResult(failed, 1, 0, 0, "one schedule was replayed", starvation)
