@@ -39,7 +39,7 @@ class ReturnsWithoutTheLock(ConditionCore):
 
 class CancelledKeepsItsPlace(ConditionCore):
     def cancel(self, request: Request[Any]) -> Ended | None:
-        if self.lock.queue.get(request.ticket) is not request:
+        if request.queue is not self.lock.queue:
             return super().cancel(request)
         again: Request[Any] = Request(request.claim, -1, request.waiter)
         self.lock.replace(request, again)

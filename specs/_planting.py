@@ -6,35 +6,34 @@ from collections.abc import Iterable
 from typing import Any
 
 from structsync import Arbiter, Status
-from structsync._core.queue.policy import Fifo, Queue
-from structsync._core.queue.request import Request
+from structsync._core.queue.policy import Fifo
+from structsync._core.queue.request import Queue, Request
 
 
 def grant(core: Arbiter[Any], request: Request[Any]) -> Request[Any]:
     """Grant a request wherever it stands, whether or not it fits."""
-    core.leave(request)
-    core.admit(request.claim)
-    request.status = Status.GRANTED
+    core.grant(request)
     return request
 
 
 def withdraw_only(core: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
     """Take a request out of the queue and let nobody in."""
-    if not core.leave(request):
+    if request.queue is not core.queue:
         return None
-    request.status = Status.WITHDRAWN
+    core.end_with(request, Status.WITHDRAWN)
     return []
 
 
 def break_only(core: Arbiter[Any], requests: Iterable[Request[Any]], cause: str) -> Any:
     """Take the core out of service, but tell only these of those who wait."""
     core.cause = cause
-    ended = list(requests)
-    for request in ended:
-        core.leave(request)
-        request.status = Status.BROKEN
-        request.cause = cause
-    return ended
+    return [core.end_with(request, Status.BROKEN, cause) for request in list(requests)]
+
+
+def move_to_the_end(core: Arbiter[Any], request: Request[Any]) -> None:
+    """Take a request out of the queue and put it at its end."""
+    core.leave(request)
+    core.join(request)
 
 
 class NewestFirst(Fifo):
@@ -42,6 +41,5 @@ class NewestFirst(Fifo):
 
     __slots__ = ()
 
-    @staticmethod
-    def candidates(queue: Queue) -> Iterable[Request[Any]]:
-        return reversed(queue.values())
+    def candidates(self, queue: Queue[Any]) -> Iterable[Request[Any]]:
+        return list(queue)[::-1]

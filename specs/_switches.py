@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from structsync import Status
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation, Trigger
@@ -103,7 +103,8 @@ class Switches:
         """Take one of the entries that start together out of service."""
         entry = self.entries[at, "join"]
         ended = self.monitors[at].remove(entry, "closed")
-        for one in entry.rules.bonded()[1:] if entry.rules is not None else ():
+        rules = cast(Rules | None, entry.rules)
+        for one in rules.bonded()[1:] if rules is not None else ():
             ended += one.arbiter.break_waiters_of(one.entry, "closed")
         return self.carried(ended)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from structsync import Status
 from structsync._core.primitives.barrier import BarrierCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import Request
@@ -91,8 +92,7 @@ class DeserterTellsOne(BarrierCore):
         if withdraw_only(self, request) is None:
             return None
         for other in self.waiting()[:1]:
-            self._break(other, cause)
-            return [other]
+            return [self.end_with(other, Status.BROKEN, cause)]
         return []
 
 

@@ -23,6 +23,9 @@ class OneBorrowerWaitsTwice(CapacityLimiterCore):
         if claim in self.borrowers:
             super().refuse_impossible(claim)
 
+    def left(self, request: Request[Any]) -> None:
+        self.pending.pop(request.claim, None)
+
 
 @fault(CapacityLimiterSpec, "core", refuted_by="only_free_tokens_are_granted")
 class GrowingWakesByTheDifference(CapacityLimiterCore):

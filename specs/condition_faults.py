@@ -28,7 +28,7 @@ Ended = list[Request[Any]]
 
 class _EveryCancellationNotifies(ConditionCore):
     def cancel(self, request: Request[Any]) -> Ended | None:
-        was_waiting = self.queue.get(request.ticket) is request
+        was_waiting = request.queue is self.queue
         ended = super().cancel(request)
         if was_waiting:
             self.notify(1)
@@ -69,7 +69,8 @@ class _EndedMayBeCancelled(ConditionCore):
     def cancel(self, request: Request[Any]) -> Ended | None:
         self._stop_waiting(request)
         request.status = Status.WITHDRAWN
-        self._rejoin(request)
+        if all(one.claim != request.claim for one in self.lock.queue):
+            self._rejoin(request)
         return self.lock.settle()
 
 

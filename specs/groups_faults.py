@@ -12,15 +12,15 @@ from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import Request
 from structsync.checking import fault
 
-from ._planting import NewestFirst, break_only
+from ._planting import NewestFirst, break_only, move_to_the_end
 from ._queues import Ended, Lines
 from .groups import SIZES, GroupsSpec
 
 
 class GreedyClaims(Claims):
-    def ended_with(self, request: Request[Any]) -> None:
+    def grant(self, request: Request[Any]) -> None:
         every, self.every = self.every, True
-        super().ended_with(request)
+        super().grant(request)
         self.every = every
 
 
@@ -32,9 +32,9 @@ class AChoiceGetsEverything(Lines):
 
 
 class PlacesKeptClaims(Claims):
-    def ended_with(self, request: Request[Any]) -> None:
+    def _withdraw_pending(self) -> None:
         if self.every:
-            super().ended_with(request)
+            super()._withdraw_pending()
 
 
 @fault(GroupsSpec, "core", refuted_by="a_place_in_every_queue_or_in_none")
@@ -76,8 +76,8 @@ class PlacesAreNotKept(Lines):
 
     def withdraw(self, who: str, at: int) -> Ended:
         ended = super().withdraw(who, at)
-        for ticket in list(self.arbiters[at].queue)[:1]:
-            self.arbiters[at].queue.move_to_end(ticket)
+        for request in list(self.arbiters[at].queue)[:1]:
+            move_to_the_end(self.arbiters[at], request)
         return ended
 
 
@@ -124,12 +124,11 @@ class ClosingTellsTheHead(Lines):
 class SmallFirst(Fifo):
     __slots__ = ()
 
-    @staticmethod
-    def candidates(queue: Any) -> Any:
-        return sorted(queue.values(), key=lambda one: one.group is not None)
+    def candidates(self, queue: Any) -> Any:
+        return sorted(queue, key=lambda one: one.group is not None)
 
     def may_pass(self, queue: Any, ticket: int, priority: int) -> bool:
-        return all(one.group is not None for one in queue.values())
+        return all(one.group is not None for one in queue)
 
 
 @fault(GroupsSpec, "core", refuted_by="who_stays_in_queue_is_served")

@@ -121,7 +121,7 @@ class LockSpec(FifoSpec):
 
         Of each step, because a state that is restored knows it anyway.
         """
-        return self.core.pending == {*self.in_queue()}
+        return self.core.pending == {one.claim: one for one in self.core.queue}
 
     # ==== Temporal properties ====
 

@@ -90,6 +90,9 @@ class TakenTwice(LockCore):
     def refuse_impossible(self, claim: Hashable) -> None:
         pass
 
+    def left(self, request: Request[Any]) -> None:
+        self.pending.pop(request.claim, None)
+
 
 @fault(LockSpec, "core", refuted_by="only_the_owner_releases")
 class AnybodyReleases(LockCore):
@@ -103,11 +106,12 @@ class AnybodyReleases(LockCore):
 class CancelledClaimantsAreRemembered(LockCore):
     """Whoever gave up counts as waiting, and is refused for ever after (A4: trio#548)."""
 
-    def leave(self, request: Request[Any]) -> bool:
-        if self.queue.get(request.ticket) is not request:
-            return False
-        del self.queue[request.ticket]
-        return True
+    def left(self, request: Request[Any]) -> None:
+        pass
+
+    def restore(self, snapshot: Any) -> None:
+        self.pending.clear()  # or it would be remembered what never happened
+        super().restore(snapshot)
 
 
 @fault(LockSpec, "core", refuted_by="the_lock_knows_its_owner")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any, cast
 
 from structsync._core.monitors.entry import Invocation
@@ -39,8 +39,8 @@ class _NotifiedComeFirst(ConditionCore):
 
 
 class _NewestFirst(MonitorCore):
-    def candidates(self) -> Iterable[Request[Any]]:
-        return reversed(self.queue)
+    def candidates(self) -> Iterator[Request[Any]]:
+        return iter(list(self.queue)[::-1])
 
 
 @fault(MesaSpec, "core", refuted_by="whoever_notifies_goes_on")

@@ -179,17 +179,16 @@ class MonitorSpec(QueueSpec):
 
     @step
     def the_queues_of_the_entries_are_the_queue(self, before: Any) -> bool:
-        """The index by entry has exactly those in the queue, each in order.
+        """The lanes have exactly those in the queue, each in order, and none of them is empty.
 
         Of each step, because a state that is restored knows it anyway.
         """
         expected: dict[Any, list[str]] = {}
         for who in self.in_queue():
             expected.setdefault(self.entry_of(who), []).append(who)
-        queues = self.core.queues.items()
-        return {
-            entry: [one.waiter for one in queue.values()] for entry, queue in queues
-        } == expected
+        queue = self.core.queue
+        lanes = {entry: [one.waiter for one in lane] for entry, lane in queue.by_entry.items()}
+        return lanes == expected and len(queue) == sum(map(len, lanes.values()))
 
     # ==== Temporal properties ====
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from structsync._core.monitors.hoare import HoareConditionCore
@@ -49,18 +50,16 @@ class _WaitWakesNobody(WaitWakesNobody, HoareConditionCore):
 
 
 class _NewestSignallerFirst(MonitorCore):
-    def _end_next(self, ended: list[Request[Any]]) -> bool:
-        if self.urgent:
-            self.urgent.insert(0, self.urgent.pop())
-        return super()._end_next(ended)
+    def candidates(self) -> Iterator[Request[Any]]:
+        while self.owner is None and self.urgent.tail is not None:
+            yield self.urgent.tail
+        yield from super().candidates()
 
 
 class _QueueFirst(MonitorCore):
-    def _end_next(self, ended: list[Request[Any]]) -> bool:
-        urgent, self.urgent = self.urgent, []
-        found = super()._end_next(ended)
-        self.urgent = urgent
-        return found or super()._end_next(ended)
+    def candidates(self) -> Iterator[Request[Any]]:
+        yield from self.queue.candidates()
+        yield from super().candidates()
 
 
 @fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 from structsync import Status
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
-from structsync._core.queue.arbiter import Arbiter
+from structsync._core.monitors.lanes import Lanes
 from structsync._core.queue.request import Request
 from structsync.checking import fault
 
@@ -48,9 +48,9 @@ class ReplacingAGuardAsksNobody(BoxCore):
 class OnlyTheOldestOfAnEntryIsAsked(BoxCore):
     """One look at the head of a queue, although its guard depends on the call."""
 
-    def candidates(self) -> Iterable[Request[Invocation]]:
-        heads = [next(iter(queue.values())) for queue in self.queues.values()]
-        return sorted(heads, key=lambda request: request.ticket)
+    def candidates(self) -> Iterator[Request[Invocation]]:
+        heads = [lane.head for lane in self.queue.by_entry.values() if lane.head is not None]
+        return iter(sorted(heads, key=lambda request: request.ticket))
 
 
 @fault(MonitorSpec, "core", refuted_by="guards_hold_at_the_grant")
@@ -58,7 +58,7 @@ class TheGuardIsNotAskedAgain(BoxCore):
     """Whoever is first in the queue when the monitor becomes free gets in, permitted or not."""
 
     def admits(self, claim: Invocation) -> bool:
-        waits = claim.entry in self.queues
+        waits = claim.entry in self.queue.by_entry
         return self.owner is None and (waits or claim.entry.permits(claim))
 
 
@@ -66,16 +66,17 @@ class TheGuardIsNotAskedAgain(BoxCore):
 class TheEntriesAreAskedInTurn(BoxCore):
     """The first entry that has a call that is permitted is served, however old the others' are."""
 
-    def candidates(self) -> Iterable[Request[Invocation]]:
-        return [request for queue in self.queues.values() for request in reversed(queue.values())]
+    def candidates(self) -> Iterator[Request[Invocation]]:
+        lanes = self.queue.by_entry.values()
+        return iter([request for lane in lanes for request in reversed(list(lane))])
 
 
 @fault(MonitorSpec, "core", refuted_by="an_error_ends_its_own_call_only")
 class AnErrorReachesTheWholeLine(BoxCore):
     """A guard raises, and whoever waits is told."""
 
-    def settle(self) -> Ended:
-        ended = super().settle()
+    def settle(self, candidates: Iterable[Request[Invocation]] | None = None) -> Ended:
+        ended = super().settle(candidates)
         for request in ended:
             if isinstance(getattr(request, "cause", None), Exception):
                 return ended + break_all(self, request.cause)
@@ -118,23 +119,33 @@ class AnybodyLeaves(BoxCore):
         self.owner = None
 
 
+class KeepsEmptyLanes(Lanes):
+    __slots__ = ()
+
+    def remove(self, request: Request[Any]) -> None:
+        self.by_entry[request.claim.entry].remove(request)
+        self.length -= 1
+
+
 @fault(MonitorSpec, "core", refuted_by="the_queues_of_the_entries_are_the_queue")
 class TheIndexKeepsTheWithdrawn(BoxCore):
-    """Whoever withdraws is forgotten by the queue and not by the index into it."""
+    """An entry for which nobody waits any more counts as one for which somebody does."""
 
-    def withdraw(self, request: Request[Any]) -> Ended | None:
-        if not Arbiter.leave(self, request):
-            return None
-        request.status = Status.WITHDRAWN
-        return []
+    def __init__(self) -> None:
+        super().__init__()
+        self.queue = KeepsEmptyLanes()
+
+    def restore(self, snapshot: Any) -> None:
+        self.queue = KeepsEmptyLanes()  # or it would be remembered what never happened
+        super().restore(snapshot)
 
 
 @fault(MonitorSpec, "core", refuted_by="who_needs_no_permission_is_served")
 class TheYoungestIsNext(BoxCore):
     """Of those who are permitted the youngest gets in."""
 
-    def candidates(self) -> Iterable[Request[Invocation]]:
-        return reversed(self.queue)
+    def candidates(self) -> Iterator[Request[Invocation]]:
+        return iter(list(self.queue)[::-1])
 
 
 @fault(MonitorSpec, "core", refuted_by="nobody_waits_out_of_service")
@@ -147,7 +158,4 @@ class ClosingTellsOne(BoxCore):
 
 
 def break_all(core: BoxCore, cause: Any) -> Ended:
-    ended = core.waiting()
-    for request in ended:
-        core._break(request, cause)
-    return ended
+    return [core.end_with(request, Status.BROKEN, cause) for request in core.waiting()]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from structsync import Arbiter, Status
-from structsync._core.queue.group import Claims
+from structsync._core.queue.group import Claims, Member
 from structsync._core.queue.policy import Eligible
 from structsync._core.queue.request import Request
 from structsync.checking import fault
@@ -23,6 +23,9 @@ class OneByOne(Claims):
 
     def consents(self, request: Request[Any]) -> bool:
         return True
+
+    def grant(self, request: Request[Any]) -> None:
+        cast(Member, request).arbiter.grant(request)
 
     def ended_with(self, request: Request[Any]) -> None:
         pass
@@ -57,11 +60,13 @@ class ForksAreTakenOneByOne(Lines):
 
 
 class TakesOnlyTheFirst(Claims):
-    def ended_with(self, request: Request[Any]) -> None:
+    def grant(self, request: Request[Any]) -> None:
         for one in self.members:
-            if one is not request:
+            if one is request:
+                one.arbiter.grant(one)
+            else:
                 one.arbiter.leave(one)
-                one.status = request.status
+                one.status = Status.GRANTED
 
 
 @fault(ThreePhilosophersSpec, "core", refuted_by="a_fork_is_held_by_who_eats")
@@ -71,9 +76,18 @@ class TheOtherForkIsNotTaken(Lines):
     claims = TakesOnlyTheFirst
 
 
+class NewestConsent(Claims):
+    def consents(self, request: Request[Any]) -> bool:
+        return all(
+            one.arbiter.queue.tail is one and one.arbiter.admits(one.claim) for one in self.members
+        )
+
+
 @fault(ThreePhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
 class TheNewestOfThreeEats(Lines):
     """Who became hungry last eats next; two of them can keep out the third (NewestFirst)."""
+
+    claims = NewestConsent
 
     def __init__(self, make: Make) -> None:
         super().__init__(make)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.policy import Eligible, Priority, Queue
-from structsync._core.queue.request import Request
+from structsync._core.queue.policy import Eligible, Priority, tickets_of
+from structsync._core.queue.request import Queue, Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst, grant, withdraw_only
@@ -31,14 +31,14 @@ class _NewestEligible(NewestFirst):
     __slots__ = ()
     head_blocks = False
 
-    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
         return True
 
 
 class _NobodyPasses(Eligible):
     __slots__ = ()
 
-    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
         return False
 
 
@@ -78,21 +78,18 @@ class ReleaseNeverLooksAtTheLine(SemaphoreCore):
 class _NewestAmongEquals(Priority):
     __slots__ = ()
 
-    def candidates(self, queue: Queue) -> Iterable[Request[Any]]:
-        (head,) = super().candidates(queue)
-        return [
-            max(
-                queue.values(),
-                key=lambda one: (LEVELS[one.waiter] == LEVELS[head.waiter], one.ticket),
-            )
-        ]
+    def candidates(self, queue: Queue[Any]) -> Iterator[Request[Any]]:
+        while queue:
+            level = LEVELS[next(super().candidates(queue)).waiter]
+            yield max(queue, key=lambda one: (LEVELS[one.waiter] == level, one.ticket))
 
 
 class _TiesGoToTheNewest(Priority):
     __slots__ = ()
 
-    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
-        return min(self._ranks)[0] >= self._rank(ticket, priority)
+    def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
+        self._drop_stale(tickets_of(queue))
+        return self._ranks[0][0] >= self._rank(ticket, priority)
 
 
 class _AgesTooSlowly(Priority):
@@ -107,7 +104,7 @@ class _AgesTooSlowly(Priority):
 class _NobodyPassesTheLine(Priority):
     __slots__ = ()
 
-    def may_pass(self, queue: Queue, ticket: int, priority: int) -> bool:
+    def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
         return False
 
 

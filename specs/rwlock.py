@@ -163,7 +163,7 @@ class RWSpec(QueueSpec):
 
         Of each step, because a state that is restored knows it anyway.
         """
-        return self.core.pending == {request.claim for request in self.core.queue}
+        return self.core.pending == {one.claim.claimant: one for one in self.core.queue}
 
 
 class RWLockSpec(RWSpec, FifoSpec):

@@ -13,7 +13,6 @@ from structsync._core.primitives.rwlock import (
     RWLockCore,
     make_core,
 )
-from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import Request
 from structsync.checking import fault
 
@@ -91,6 +90,9 @@ class Upgrades(RWLockCore):
         if claim.claimant not in self.readers:
             super().refuse_impossible(claim)
 
+    def left(self, request: Request[Any]) -> None:
+        self.pending.pop(request.claim.claimant, None)
+
 
 @fault(RWLockSpec, "core", refuted_by="only_what_is_held_is_released")
 class AnybodyReleases(RWLockCore):
@@ -124,8 +126,12 @@ class WhoeverDisappearedStaysInLine(RWLockCore):
 class CancelledClaimantsAreRemembered(RWLockCore):
     """A mark for who waits stays when it gives up, and keeps it out (H10: rustfs#2795)."""
 
-    def leave(self, request: Request[Any]) -> bool:
-        return Arbiter.leave(self, request)
+    def left(self, request: Request[Any]) -> None:
+        pass
+
+    def restore(self, snapshot: Any) -> None:
+        self.pending.clear()  # or it would be remembered what never happened
+        super().restore(snapshot)
 
 
 @fault(RWLockSpec, "core", refuted_by="grants_follow_the_queue")

@@ -13,7 +13,7 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.request import Request
 from structsync.checking import fault
 
-from ._planting import NewestFirst, break_only, grant, withdraw_only
+from ._planting import NewestFirst, break_only, grant, move_to_the_end, withdraw_only
 from .semaphore import SemaphoreSpec, SignalsSpec
 
 Ended = list[Request[int]]
@@ -152,7 +152,7 @@ class WithdrawalSendsTheNextToTheEnd(SemaphoreCore):
     def withdraw(self, request: Request[int]) -> Ended | None:
         ended = super().withdraw(request)
         if ended == [] and self.queue:
-            self.queue.move_to_end(next(iter(self.queue)))
+            move_to_the_end(self, next(iter(self.queue)))
         return ended
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from structsync._core.monitors.entry import Call, Invocation
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.monitors.synchronizer import Rules
-from structsync._core.queue.arbiter import ToSettle
-from structsync._core.queue.request import Request
+from structsync._core.queue.request import Request, ToSettle
 from structsync.checking import fault
 
+from ._planting import move_to_the_end
 from ._switches import CALLS, Ended, Switches
 from .synchronizer import SynchronizerSpec
 
@@ -21,7 +21,7 @@ class OtherMonitorsAreNotAsked(Switches):
     """A trigger permits a call of another monitor, and that sleeps on (H1: a wakeup is lost)."""
 
     def carried(self, ended: Ended) -> Ended:
-        started = [each for one in ended if one.group for each in one.group.left(one)]
+        started = [each for one in ended if one.group for each in one.group.to_settle(one)]
         return [*ended, *(one for _, already in started for one in already)]
 
 
@@ -38,9 +38,9 @@ class TheEndOfTheBlockAsksNobody(Switches):
 class AsksNewcomers(MonitorCore):
     settling = False
 
-    def settle(self) -> Ended:
-        self.settling = True
-        ended = super().settle()
+    def settle(self, candidates: Iterable[Request[Invocation]] | None = None) -> Ended:
+        self.settling = candidates is None
+        ended = super().settle(candidates)
         self.settling = False
         return ended
 
@@ -107,8 +107,8 @@ class TheErrorOfATriggerIsSwallowed(Switches):
 class TellsTwice(Rules):
     __slots__ = ()
 
-    def left(self, request: Request[Any]) -> Sequence[ToSettle]:
-        return [*super().left(request)] * 2
+    def to_settle(self, request: Request[Any]) -> Sequence[ToSettle]:
+        return [*super().to_settle(request)] * 2
 
 
 @fault(SynchronizerSpec, "core", refuted_by="a_call_ends_once")
@@ -132,15 +132,15 @@ class PlacesAreNotKept(Switches):
 
     def withdraw(self, who: str) -> Ended:
         ended = super().withdraw(who)
-        queue = self.monitors[CALLS[who][0]].queue
-        for ticket in list(queue)[:1]:
-            queue.move_to_end(ticket)
+        monitor = self.monitors[CALLS[who][0]]
+        for request in list(monitor.queue)[:1]:
+            move_to_the_end(monitor, request)
         return ended
 
 
 class HeadBlocks(MonitorCore):
-    def candidates(self) -> Iterable[Request[Invocation]]:
-        return list(self.queue)[:1]
+    def candidates(self) -> Iterator[Request[Invocation]]:
+        return iter(list(self.queue)[:1])
 
 
 @fault(SynchronizerSpec, "core", refuted_by="what_no_rule_concerns_is_served")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from structsync._core.queue.arbiter import Arbiter
-from structsync._core.queue.request import PENDING, Request
+from structsync._core.queue.request import PENDING, Queue, Request
 
 CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 
@@ -114,8 +114,11 @@ def twin_of(core: CoreT) -> CoreT:
     for name, value in vars(core).items():
         if name == "admits":  # of a live core: guarded, and bound to that one
             continue
-        is_container = isinstance(value, list | dict | set)
-        vars(twin)[name] = value.copy() if is_container else value
+        if isinstance(value, Queue):  # restored below: a request stands in one queue at a time
+            vars(twin)[name] = type(value)()
+        else:
+            is_container = isinstance(value, list | dict | set)
+            vars(twin)[name] = value.copy() if is_container else value
     if core.policy.ranked:  # the others keep nothing
         twin.policy = copy.copy(core.policy)
     twin.restore(core.snapshot())
