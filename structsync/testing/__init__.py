@@ -1,14 +1,18 @@
 """Exploring trio programs: every schedule, every cancellation.
 
-_explore.py    explore(): the entry          _runner.py     what a test runner adds to it
-_exploration.py  one exploration, start to end  _settings.py, _errors.py, _result.py
-_execution/    one run: engines, handle x, oracles, what is watched and forbidden
-_state/        when two states are the same
-_search/       which runs are tried, and who decides in each of them
-_report/       a failure told to people
-_stateful/     machines of Hypothesis
-_pytest/       the plugin
-_command/      the command line
+From the bottom to the top; tests/test_layers.py keeps it so.
+
+_settings.py, _errors.py, _result.py    what is asked for, what is raised, what was found
+_execution/       one run: engines, handle x, oracles, what is watched and forbidden
+_state/           when two states are the same
+_search/          which runs are tried, and who decides in each of them
+_report/          a failure as people read it
+_stateful/        machines of Hypothesis
+_exploration.py   one exploration, from its first run to its result
+_runner.py        what a test runner adds to it
+_explore.py       explore() and sweep(): the entry
+_pytest/          the plugin
+_command/         the command line
 """
 
 import importlib

@@ -65,7 +65,7 @@ def test_each_public_name_is_known_to_type_checkers_and_at_run_time() -> None:
     tree = ast.parse(inspect.getsource(structsync.testing))
     block = next(one for one in tree.body if isinstance(one, ast.If))
     typed = {
-        alias.name: node.module
+        alias.name: f"structsync.testing.{node.module}" if node.level else node.module
         for node in block.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names

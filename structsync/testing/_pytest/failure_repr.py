@@ -12,8 +12,8 @@ import trio
 
 from structsync.testing._result import ExplorationFailed
 
-#: Code that runs tests, and is neither a test nor tested: this folder, and trio's loop.
-_EXPLORER = Path(__file__).parent
+#: Code that runs tests, and is neither a test nor tested: the explorer, and trio's loop.
+_EXPLORER = Path(__file__).parents[1]
 _RUNNERS = (Path(trio.__file__).parent / "_core" / "_run.py", Path(contextlib.__file__))
 
 
@@ -88,4 +88,4 @@ def _frames_of_the_user(info: pytest.ExceptionInfo[BaseException]) -> Any:
 
 
 def _is_internal(path: Path) -> bool:
-    return path.parent == _EXPLORER or path in _RUNNERS
+    return _EXPLORER in path.parents or path in _RUNNERS
