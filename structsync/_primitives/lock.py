@@ -140,7 +140,7 @@ class Lock(OwnedPrimitive[Task]):
         # Where the lock ended under a wait on a condition, the body was told so already; a second
         # error from here would hide the first.
         if self._core.cause is None or self._core.owner is claim:
-            self._give_back(claim)
+            parking.release(self, claim)
 
     def statistics(self) -> LockStatistics:
         """Return the state of this lock, for debugging."""

@@ -181,7 +181,7 @@ class RWLock(OwnedPrimitive[Access]):
         # The body may have downgraded; and where the lock ended under it, it was told so already.
         held = self._core.held_by(claim.claimant)
         if held is not None or self._core.cause is None:
-            self._give_back(held or claim)
+            parking.release(self, held or claim)
 
     def statistics(self) -> RWLockStatistics:
         """Return the state of this lock, for debugging."""

@@ -17,7 +17,7 @@ class Done(Coroutine[Any, Any, None]):
     __slots__ = ()
 
     def __await__(self) -> Generator[Any, Any, None]:
-        return _nothing()
+        return iter(())  # type: ignore[return-value]  # of a generator, await needs the iterator only
 
     def send(self, value: object) -> NoReturn:
         raise StopIteration
@@ -27,11 +27,6 @@ class Done(Coroutine[Any, Any, None]):
 
     def close(self) -> None:
         """Do nothing: it is closed."""
-
-
-def _nothing() -> Generator[Any, Any, None]:
-    return
-    yield
 
 
 DONE = Done()

@@ -53,8 +53,8 @@ class Live(Generic[ClaimT]):
         self._root: trio.lowlevel.Task | None = None
         # How many uncontended acquires may go without a schedule point, in a row and from now on.
         self._skips = self._skips_left = skips
-        # The live tasks that held it or queued for it, if it is owned.
-        self._touched_by: set[trio.lowlevel.Task] | frozenset[trio.lowlevel.Task] = frozenset()
+        # If it is owned: the claims of live tasks that hold it, queue for it, or once did.
+        self._touched_by: set[ClaimT] | frozenset[ClaimT] = frozenset()
 
     def statistics(self) -> PrimitiveStatistics:
         """Return the state of this primitive, for debugging."""

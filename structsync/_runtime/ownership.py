@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, cast
 from weakref import ref
 
-from trio.lowlevel import ParkingLot, Task, add_parking_lot_breaker
+from trio.lowlevel import ParkingLot, Task, add_parking_lot_breaker, current_task
 
 from .live import Live
 
@@ -21,31 +21,32 @@ class Touched:
     __slots__ = ("primitives", "purge_at")
 
     def __init__(self) -> None:
-        self.primitives: list[ref[Live[Any]]] = []  # each once
+        self.primitives: list[tuple[ref[Live[Any]], Any]] = []  # with the claim, each once
         self.purge_at = 16
 
-    def add(self, live: Live[Any]) -> None:
-        """Add a primitive that is not there; forget those that are gone, now and then."""
+    def add(self, live: Live[Any], claim: Any) -> None:
+        """Add a primitive and a claim that are not there; forget what is gone, now and then."""
         if len(self.primitives) >= self.purge_at:
-            self.primitives = [each for each in self.primitives if each() is not None]
+            self.primitives = [each for each in self.primitives if each[0]() is not None]
             self.purge_at = 2 * len(self.primitives) + 16
-        self.primitives.append(ref(live))
+        self.primitives.append((ref(live), claim))
 
     def break_lot(self, task: Task) -> None:
         """Called by trio when the task has ended; must not raise and must not remove a breaker."""
         del _by_task[task]
-        for each in self.primitives:
-            live = each()
+        for reference, claim in self.primitives:
+            live = reference()
             if live is not None:
-                cast("set[Task]", live._touched_by).discard(task)
+                cast("set[Any]", live._touched_by).discard(claim)
                 live._owner_exited(task)
 
 
 _by_task: dict[Task, Touched] = {}
 
 
-def note(live: Live[Any], task: Task) -> None:
-    """Note that a task, which has not touched the primitive yet, holds it or queues for it."""
+def note(live: Live[Any], claim: Any) -> None:
+    """Note that the current task, which has not made this claim yet, holds it or queues for it."""
+    task = current_task()
     touched = _by_task.get(task)
     if touched is None:
         touched = Touched()
@@ -54,5 +55,5 @@ def note(live: Live[Any], task: Task) -> None:
         _by_task[task] = touched
     if not isinstance(live._touched_by, set):
         live._touched_by = set()
-    live._touched_by.add(task)
-    touched.add(live)
+    live._touched_by.add(claim)
+    touched.add(live, claim)

@@ -63,14 +63,14 @@ async def acquire(live: Live[Any], claim: Any, priority: int = 0) -> None:
     core, request, failed = live._core, None, None
     transitions.running = True
     try:
-        try:
-            admissible = core.admissible(claim, priority)
-        except BaseException as error:
-            failed, admissible = core.guard_error(error), True
-        if not admissible:
+        if not core.admissible(claim, priority):
             request = enqueue(live, claim, priority)
             request.parked = True
             transitions.parking = request.waiter
+    except EndedForGood as ended:
+        raise error_of(ended.cause) from None
+    except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
+        failed = core.guard_error(error)
     finally:
         transitions.running = None
         if transitions.later:
@@ -88,7 +88,11 @@ async def acquire(live: Live[Any], claim: Any, priority: int = 0) -> None:
         return
     transitions.running = True
     try:
-        took(live, claim)
+        core.take(claim)
+        if live._owned and claim not in live._touched_by:
+            ownership.note(live, claim)
+        if live._observers:
+            emit_taken(live, claim)
     finally:
         transitions.running = False
         if transitions.later:
@@ -107,12 +111,22 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
     with transitions_of(live), errors_of_ended():
         try:
             admissible = core.admissible(claim)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
             raise core.guard_error(error) from None
         if not admissible:
             core.refuse(claim)
             raise trio.WouldBlock
-        took(live, claim)
+        core.take(claim)
+        if live._owned and claim not in live._touched_by:
+            ownership.note(live, claim)
+        if live._observers:
+            emit_taken(live, claim)
+
+
+def emit_taken(live: Live[Any], claim: Any) -> None:
+    """Inform the observers of a claim that was granted without a wait."""
+    emit("requested", live, claim, running_task())
+    emit("granted", live, claim, running_task())
 
 
 def transitions_of(live: Live[Any]) -> Transitions:
@@ -121,28 +135,13 @@ def transitions_of(live: Live[Any]) -> Transitions:
     return transitions if transitions.thread == get_ident() else check_run(live)
 
 
-def took(live: Live[Any], claim: Any) -> None:
-    """Take a claim that is admissible, for the current task if there is one."""
-    live._core.take(claim)
-    if live._owned:
-        task = current_task()
-        if task not in live._touched_by:
-            ownership.note(live, task)
-    if live._observers:
-        emit("requested", live, claim, running_task())
-        emit("granted", live, claim, running_task())
-
-
 def enqueue(live: Live[Any], claim: Any, priority: int = 0) -> Request[Any]:
-    """Put the current task into the queue."""
+    """Put the current task into the queue, inside a transition."""
     task = current_task()
-    try:  # as errors_of_ended() does, without what a context manager costs each time a task waits
-        request = live._core.enqueue(claim, priority, task)
-    except EndedForGood as ended:
-        raise error_of(ended.cause) from None
+    request = live._core.enqueue(claim, priority, task)
     request.primitive = live
-    if live._owned and task not in live._touched_by:
-        ownership.note(live, task)
+    if live._owned and claim not in live._touched_by:
+        ownership.note(live, claim)
     if live._observers:
         emit("requested", live, claim, task)
     return request
@@ -180,8 +179,8 @@ def submit(live: Live[Any], claim: Any, priority: int) -> Request[Any]:
         request.primitive = live
         if request.status is PENDING:
             live._transitions, live._root = NOBODYS, current_root_task()
-        if live._owned and task not in live._touched_by:
-            ownership.note(live, task)
+        if live._owned and claim not in live._touched_by:
+            ownership.note(live, claim)
         if live._observers:
             emit("requested", live, claim, task)
             if request.status is GRANTED:
@@ -207,10 +206,10 @@ async def wait_for(live: Live[Any], request: Request[Any]) -> None:
     if request.status is PENDING:
         transitions = check_run(live)
         with transitions:
-            if parks := request.status is PENDING:  # a finalizer may have granted it just now
+            if waits := request.status is PENDING:  # a finalizer may have granted it just now
                 request.waiter = current_task()
                 about_to_park(transitions, request)
-        if parks:
+        if waits:
             await park(transitions, request, _keep_position)
             return
     await checkpoint_if_cancelled()
@@ -265,7 +264,11 @@ def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[Queu
         if request.group is not None and in_other_queues is None:  # once for all of them
             in_other_queues = settle_transitively(ended)
         if request.parked:
-            _resume(transitions, request)
+            if request.status is GRANTED and request.waiter is not transitions.parking:
+                request.parked = False
+                reschedule(request.waiter, WOKEN)
+            else:
+                _resume(transitions, request)
     if not in_other_queues:
         return ()
     for _, others in in_other_queues:

@@ -74,8 +74,8 @@ def _queue_in_all(transitions: Transitions, group: Claims) -> None:
 def _note_owners(members: Sequence[Member]) -> None:
     for member in members:
         live: Live[Any] = member.primitive
-        if live._owned and member.waiter not in live._touched_by:
-            ownership.note(live, member.waiter)
+        if live._owned and member.claim not in live._touched_by:
+            ownership.note(live, member.claim)
 
 
 def _emit_of_members(members: Sequence[Member], kind: EventKind) -> None:
@@ -113,7 +113,7 @@ async def meet(barrier: Live[int | None], stop: Stop) -> int:
     core = cast(BarrierCore, barrier._core)
     transitions = transitions_of(barrier)
     try:
-        with transitions:
+        with transitions, errors_of_ended():
             request = parking.enqueue(barrier, None)
             # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
             fills = core.full and not parking.is_cancelled()

@@ -53,14 +53,11 @@ class MonitorCore(ExclusiveCore[Invocation]):
             raise RuntimeError(f"{claim.task!r} is not inside this monitor")
         self.owner = None
 
-    def refuse(self, claim: Invocation) -> None:
-        super().refuse(claim)
+    def refuse_impossible(self, claim: Invocation) -> None:
         if claim.entry.cause is not None:
             raise EndedForGood(claim.entry.cause)
         if claim.entry.rules is not None:
             claim.entry.rules.refuse()
-
-    def refuse_impossible(self, claim: Invocation) -> None:
         if self.owner == claim.task:
             raise RuntimeError(
                 f"{claim.task!r} is inside this monitor already, and a monitor is not reentrant: "

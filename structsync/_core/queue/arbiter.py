@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic
 
 from .policy import Policy, make_policy
@@ -55,6 +55,7 @@ class Arbiter(ABC, Generic[ClaimT]):
     state_fields: ClassVar[tuple[str, ...]] = ()  # the annotated attributes of the subclasses
     has_index: ClassVar[bool] = False  # whether it is told who enters and leaves the queue
     user_written: ClassVar[bool] = False  # whether an error of admits() is an error of the user
+    own_candidates: ClassVar[bool] = False  # whether they are others than those of the policy
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -62,6 +63,7 @@ class Arbiter(ABC, Generic[ClaimT]):
         names = (name for name, kind in own if "ClassVar[" not in str(kind))
         cls.state_fields = tuple(dict.fromkeys((*cls.state_fields, *names)))
         cls.has_index = cls.entered is not Arbiter.entered
+        cls.own_candidates = cls.candidates is not Arbiter.candidates
         cls.user_written = not cls.__module__.startswith("structsync._core.")
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
@@ -127,7 +129,10 @@ class Arbiter(ABC, Generic[ClaimT]):
 
     def admissible(self, claim: ClaimT, priority: int = 0) -> bool:
         """Return whether the claim, submitted now, would be granted at once (I2)."""
-        if self.queue.length and not self.policy.may_pass(self.queue, self.next_ticket, priority):
+        queue, policy = self.queue, self.policy
+        if queue.length and not (
+            policy.may_be_passed and policy.may_pass(queue, self.next_ticket, priority)
+        ):
             return False
         return self.cause is None and self.admits(claim)
 
@@ -138,7 +143,9 @@ class Arbiter(ABC, Generic[ClaimT]):
           EndedForGood: if the primitive is closed or broken.
           Exception: what :meth:`refuse_impossible` raises, if it can never be granted.
         """
-        self.refuse(claim)
+        if self.cause is not None:
+            raise EndedForGood(self.cause)
+        self.refuse_impossible(claim)
         request = self.request_type(claim, self.next_ticket, waiter)
         self.join(request, priority)
         return request
@@ -170,8 +177,11 @@ class Arbiter(ABC, Generic[ClaimT]):
     def grant(self, request: Request[ClaimT]) -> None:
         """Grant a request that the state admits now: the state, the queue, the status (I5)."""
         self.admit(request.claim)
-        if request.queue is not None:
-            self.leave(request)
+        queue = request.queue
+        if queue is not None:
+            queue.remove(request)
+            if self.has_index:
+                self.left(request)
         request.status = GRANTED
 
     def end_with(
@@ -222,22 +232,29 @@ class Arbiter(ABC, Generic[ClaimT]):
         no room, so whoever was passed over is not admitted later in the pass.
         """
         ended: list[Request[ClaimT]] = []
-        head_blocks = self.policy.head_blocks
-        for request in self.candidates() if candidates is None else candidates:
-            group = request.group
+        policy = self.policy
+        walk: Iterator[Request[ClaimT]] | None = None
+        if candidates is not None or policy.ranked or self.own_candidates:
+            walk = iter(self.candidates() if candidates is None else candidates)
+            request = next(walk, None)
+        else:  # the same without an iterator, which would be a fiftieth of a hand-over
+            request = self.queue.head
+        while request is not None:
+            behind, group = request.behind, request.group
             try:
                 fits = self.admits(request.claim) and (group is None or group.consents(request))
-            except BaseException as error:
+            except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
                 ended.append(self.end_with(request, BROKEN, self.guard_error(error)))
-                continue
-            if fits:
-                if group is None:
-                    self.grant(request)
-                else:
-                    group.grant(request)
-                ended.append(request)
-            elif head_blocks:
-                break
+            else:
+                if fits:
+                    if group is None:
+                        self.grant(request)
+                    else:
+                        group.grant(request)
+                    ended.append(request)
+                elif policy.head_blocks:
+                    break
+            request = behind if walk is None else next(walk, None)
         return ended
 
     def guard_error(self, error: BaseException) -> BaseException:
@@ -264,7 +281,7 @@ class Arbiter(ABC, Generic[ClaimT]):
             return False
         try:
             return self.admits(request.claim)
-        except BaseException as error:  # told to the arbiter that evaluates the group
+        except BaseException as error:  # noqa: BLE001 - for the arbiter that evaluates the group
             raise UserCodeFailed(self.guard_error(error)) from None
 
     def release(self, claim: ClaimT) -> list[Request[ClaimT]]:

@@ -25,6 +25,7 @@ class Fifo:
     __slots__ = ()
     name: ClassVar[str] = "fifo"
     head_blocks: ClassVar[bool] = True  # the first candidate that does not fit ends the search
+    may_be_passed: ClassVar[bool] = False  # whether may_pass() can be true at all
     ranked: ClassVar[bool] = False  # whether it must know of every request that joins
     queue_type: ClassVar[type[AnyQueue]] = Queue
 
@@ -61,6 +62,7 @@ class Eligible(Fifo):
     __slots__ = ()
     name: ClassVar[str] = "eligible"
     head_blocks: ClassVar[bool] = False
+    may_be_passed: ClassVar[bool] = True
 
     def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
         # At rest nobody in the queue fits (I3), so a newcomer that fits overtakes no eligible request.
@@ -77,6 +79,7 @@ class Priority(Fifo):
 
     __slots__ = ("_ranks", "ageing")
     name: ClassVar[str] = "priority"
+    may_be_passed: ClassVar[bool] = True
     ranked: ClassVar[bool] = True
     queue_type: ClassVar[type[AnyQueue]] = TicketQueue
 
