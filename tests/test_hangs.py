@@ -34,10 +34,10 @@ def run(tmp_path: Path, program: str, **limits: float) -> subprocess.CompletedPr
     """Run a test under the settings of this suite, with other limits."""
     test = tmp_path / "test_program.py"
     test.write_text(program)
-    options = [f"--override-ini={name}={limit}" for name, limit in limits.items()]
+    settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path)]
+    settings += [f"--override-ini={name}={limit}" for name, limit in limits.items()]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "--rootdir", tmp_path]
-        + ["-p", "no:cacheprovider", *options, test],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *settings, test],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -37,3 +37,8 @@ def test_the_row_of_a_file_goes_before_that_of_its_folder() -> None:
 def test_a_test_has_the_mark_of_its_tier(request: pytest.FixtureRequest) -> None:
     marks = {mark.name for mark in request.node.iter_markers()}
     assert marks & {"everywhere", "once", "slow"} == {"once"}
+
+
+def test_tox_runs_each_tier() -> None:
+    chosen = re.findall(r"\{posargs:-m (\w+|\"[\w ]+\") ", TOX)
+    assert sorted(chosen) == ['"everywhere or once"', '"everywhere or smoke"', "everywhere", "slow"]
