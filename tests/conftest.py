@@ -1,5 +1,6 @@
 """Settings that hold for the whole suite."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -36,3 +37,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if tier != "everywhere" and not long and item.path not in seen:
             seen.add(item.path)
             item.add_marker("smoke")
+
+
+def pytest_collection_finish() -> None:
+    """Let collections pass over what is there by now: each would walk through every test of the suite."""
+    gc.collect()
+    gc.freeze()

@@ -19,7 +19,7 @@ def test_each_file_has_a_tier() -> None:
 
 @pytest.mark.parametrize("name", ["pools/test_pool.py", "test_pools.py"])
 def test_a_file_that_no_row_is_meant_for_is_refused(name: str) -> None:
-    with pytest.raises(KeyError, match="does not say where it runs"):
+    with pytest.raises(pytest.UsageError, match="does not say where it runs"):
         tier_of(TESTS / name)
 
 

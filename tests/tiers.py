@@ -13,6 +13,8 @@ else of their folder.
 
 from pathlib import Path, PurePosixPath
 
+import pytest
+
 TIERS: dict[str, str] = {
     "core": "everywhere",
     "drop_in": "everywhere",
@@ -54,9 +56,9 @@ TIERS: dict[str, str] = {
 
 
 def tier_of(file: Path) -> str:
-    """Return the tier of a file below ``tests``; KeyError where no row is meant for it."""
+    """Return the tier of a file below ``tests``."""
     name = PurePosixPath(file.relative_to(Path(__file__).parent))
     rows = [row for row in (str(name), name.parts[0]) if row in TIERS]
     if not rows:
-        raise KeyError(f"{name}: tests/tiers.py does not say where it runs")
+        raise pytest.UsageError(f"{name}: tests/tiers.py does not say where it runs")
     return TIERS[rows[0]]
