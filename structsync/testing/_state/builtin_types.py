@@ -153,15 +153,15 @@ def module(thing: Any) -> Expanded:
 
 
 def arbiter(thing: Any) -> Expanded:
-    # Tickets only grow; what matters is the order in line, and the ranks relative to each other.
-    # The index into the line that a monitor keeps says nothing more: specs/monitor.py checks that
-    # it has exactly those in line, each in order, and nobody looks at the order of its entries.
-    left_out = {"line", "next_ticket", "policy"}
-    left_out |= {"lines"} if isinstance(thing, MonitorCore) else set()
+    # Tickets only grow; what matters is the order in the queue, and the ranks relative to each other.
+    # The index into the queue that a monitor keeps says nothing more: specs/monitor.py checks that
+    # it has exactly those in the queue, each in order, and nobody looks at the order of its entries.
+    left_out = {"queue", "next_ticket", "policy"}
+    left_out |= {"queues"} if isinstance(thing, MonitorCore) else set()
     own = {name: value for name, value in vars(thing).items() if name not in left_out}
-    line = list(thing.queue.values())
+    waiting = list(thing.queue.values())
     ranks = thing.policy.snapshot(thing.queue, thing.next_ticket)
-    return (name_of(type(thing)), tuple(own)), [*own.values(), line, thing.policy.name, ranks]
+    return (name_of(type(thing)), tuple(own)), [*own.values(), waiting, thing.policy.name, ranks]
 
 
 def own_state(thing: Any) -> Expanded:
