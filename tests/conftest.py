@@ -1,9 +1,14 @@
 """Settings that hold for the whole suite."""
 
+import gc
 import os
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from .tiers import tier_of
 
 # No deadline in any profile: an example runs a whole trio program, and a machine that is busy with
 # something else is not a bug.
@@ -18,3 +23,23 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # starts and interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test with its tier, and one of each file that does not run everywhere as its smoke test."""
+    seen: set[Path] = set()
+    for item in items:
+        if not item.path.is_relative_to(Path(__file__).parent):
+            continue  # an example's test, named beside ours
+        long = item.get_closest_marker("slow") is not None
+        tier = tier_of(item.path)
+        item.add_marker("slow" if long else tier)
+        if tier != "everywhere" and not long and item.path not in seen:
+            seen.add(item.path)
+            item.add_marker("smoke")
+
+
+def pytest_collection_finish() -> None:
+    """Let collections pass over what is there by now: each would walk through every test of the suite."""
+    gc.collect()
+    gc.freeze()

@@ -25,6 +25,7 @@ async def test_a_cancelled_take_has_taken_nothing(kind: Kind) -> None:
 
 
 async def test_a_waiter_is_counted_until_it_is_cancelled(kind: Kind) -> None:
+    """H10 of the bugs of peers: a count was raised before an await and lowered after it."""
     primitive = kind.make()
     kind.occupy(primitive)
     async with trio.open_nursery() as nursery:

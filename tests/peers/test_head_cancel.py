@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from structsync import CapacityLimiter, Condition, Lock, Parker, Primitive, Semaphore, WaitQueue
+from structsync import Condition, Semaphore
 
 if TYPE_CHECKING:
     from tests.peers.conftest import OneStep, Start
@@ -159,40 +158,6 @@ async def test_a_newcomer_does_not_pass_a_reader_behind_a_cancelled_writer(start
         semaphore.acquire_nowait()  # in the step of the cancellation; the permit is the old one's
     await wait_all_tasks_blocked()
     assert old.ended == "done"
-
-
-def taken_semaphore() -> Semaphore:
-    return Semaphore(0, max_value=3)
-
-
-def taken_lock() -> Lock:
-    lock = Lock()
-    lock.acquire_nowait()
-    return lock
-
-
-@pytest.mark.parametrize(
-    ("make", "operation"),
-    [
-        (taken_semaphore, Semaphore.acquire),
-        (taken_lock, Lock.acquire),
-        (lambda: CapacityLimiter(0), CapacityLimiter.acquire),
-        (WaitQueue, WaitQueue.wait),
-        (Parker, Parker.block),
-    ],
-    ids=["Semaphore", "Lock", "CapacityLimiter", "WaitQueue", "Parker"],
-)
-async def test_no_cancelled_waiter_is_still_counted(
-    start: Start,
-    make: Callable[[], Primitive[Any]],
-    operation: Callable[[Primitive[Any]], Awaitable[None]],
-) -> None:
-    """H10, rustfs/rustfs#2795: a count of waiters raised before an await and lowered after it."""
-    primitive = make()
-    waiter = await start(operation, primitive)
-    assert primitive.statistics().tasks_waiting == 1
-    waiter.cancel()
-    assert primitive.statistics().tasks_waiting == 0
 
 
 async def test_no_cancelled_waiter_on_a_condition_is_still_counted(start: Start) -> None:

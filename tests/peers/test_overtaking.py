@@ -59,36 +59,6 @@ async def test_a_lock_has_one_owner_after_acquire_cancel_acquire(
     assert lock.statistics().tasks_waiting == ends.count("waiting")
 
 
-async def test_nowait_cannot_take_a_permit_that_is_granted_to_a_waiter(start: Start) -> None:
-    """O3, anyio#1170: it slipped in between the release and the run of the waiter."""
-    semaphore = Semaphore(0, max_value=1)
-    await start(semaphore.acquire)
-    semaphore.release()
-    with pytest.raises(trio.WouldBlock):
-        semaphore.acquire_nowait()
-
-
-async def test_nowait_cannot_take_a_lock_that_is_granted_to_a_waiter(start: Start) -> None:
-    """O3, anyio#1170: the same with a lock, whose last owner tries."""
-    lock = Lock()
-    lock.acquire_nowait()
-    await start(lock.acquire)
-    lock.release()
-    with pytest.raises(trio.WouldBlock):
-        lock.acquire_nowait()
-
-
-async def test_nowait_cannot_take_a_token_that_is_granted_to_a_borrower(start: Start) -> None:
-    """O3, anyio#1170: available tokens were -1."""
-    limiter = CapacityLimiter(1)
-    limiter.acquire_nowait()
-    await start(limiter.acquire)
-    limiter.release()
-    with pytest.raises(trio.WouldBlock):
-        limiter.acquire_nowait()
-    assert limiter.available_tokens == 0
-
-
 async def test_nowait_for_one_permit_does_not_pass_a_claim_for_three(start: Start) -> None:
     """O3, anyio#1170: permits that are free and too few for the head are not free for others."""
     semaphore = Semaphore(2, max_value=3)

@@ -305,25 +305,6 @@ async def test_a_task_that_ends_with_the_block_entered_breaks_its_locks(waits: b
         lock.acquire_nowait()
 
 
-async def test_a_cancelled_scope_takes_nothing_although_all_is_free() -> None:
-    a, b = Lock(), Semaphore(1)
-    with trio.CancelScope() as scope:
-        scope.cancel()
-        async with acquire_all(a.claim(), b.claim()):
-            raise AssertionError
-    assert (a.locked(), b.value) == (False, 1)
-
-
-async def test_a_grant_beats_a_cancellation() -> None:
-    a, b = Semaphore(0), Semaphore(1)
-    async with trio.open_nursery() as nursery:
-        tasks = Tasks(nursery)
-        await tasks.start("both", acquire_all(a.claim(), b.claim()))
-        a.release()
-        await tasks.cancel("both")
-    assert (a.value, b.value) == (1, 1)
-
-
 async def test_what_can_be_given_back_is_though_something_else_cannot() -> None:
     a, b, c = Semaphore(1, max_value=1), Lock(), Semaphore(1)
     with pytest.raises(ValueError, match="released too many times"):

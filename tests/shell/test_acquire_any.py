@@ -66,15 +66,6 @@ async def test_two_that_come_in_one_step_are_one_commit() -> None:
     assert (a.value, b.value) == (1, 1)
 
 
-async def test_a_cancelled_choice_leaves_no_place_behind() -> None:
-    a, b = Semaphore(0), Semaphore(0)
-    with trio.CancelScope() as scope:
-        scope.cancel()
-        async with acquire_any(a.claim(), b.claim()):
-            raise AssertionError
-    assert waiting(a, b) == [0, 0]
-
-
 async def test_closing_any_of_them_ends_the_wait() -> None:
     a, b = Semaphore(0), Semaphore(0)
     async with trio.open_nursery() as nursery:

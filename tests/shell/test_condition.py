@@ -113,18 +113,6 @@ async def test_with_nobody_to_take_over_the_notification_ends() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_a_grant_of_the_lock_beats_a_cancellation_in_the_same_step() -> None:
-    condition = Condition()
-    async with trio.open_nursery() as nursery:
-        waits = Waits(nursery)
-        await waits.start("a", condition)
-        await condition.acquire()
-        condition.notify()
-        condition.release()
-        waits.scopes["a"].cancel()
-    assert waits.ended == {"a": "notified"}
-
-
 async def test_a_cancelled_waiter_owns_the_lock_when_it_raises() -> None:
     condition = Condition()
     owned = []

@@ -56,14 +56,6 @@ def test_a_count_must_be_an_int_that_is_not_negative(count: object) -> None:
         Latch(count)  # type: ignore[arg-type]  # the mistake
 
 
-async def test_a_cancelled_wait_changes_nothing() -> None:
-    latch = Latch(1)
-    with trio.move_on_after(0):
-        await latch.wait()
-    assert (latch.statistics().tasks_waiting, latch.statistics().count) == (0, 1)
-    assert "count=1, 0 waiting" in repr(latch)
-
-
 async def test_a_scope_does_not_miss_what_was_counted_down() -> None:
     async with open_scope() as scope:
         latch = scope.own(Latch(2))

@@ -78,15 +78,6 @@ async def test_the_refusal_of_a_second_task_hides_nothing_behind_it() -> None:
         parker.unblock()
 
 
-async def test_a_cancelled_block_leaves_the_unblock_to_the_next() -> None:
-    parker = Parker()
-    with trio.move_on_after(0):
-        await parker.block()
-    parker.unblock()
-    with trio.fail_after(1):
-        await parker.block()
-
-
 async def test_an_unblock_by_a_foreign_thread_outside_a_run_is_kept() -> None:
     parker = Parker()
     await trio.to_thread.run_sync(parker.unblock)

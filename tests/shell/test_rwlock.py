@@ -295,18 +295,6 @@ async def test_a_task_that_released_may_end_without_harm() -> None:
     lock.acquire_write_nowait()
 
 
-async def test_closing_sends_waiters_away_and_holders_may_release() -> None:
-    async with tasks() as t:
-        await t.come("w1", "r1", "w2")
-        t.lock.close()
-        await settle()
-        assert {type(one) for one in t.errors.values()} == {trio.ClosedResourceError}
-        await t.leave("w1")
-        assert not t.lock.locked()
-        with pytest.raises(trio.ClosedResourceError):
-            t.lock.acquire_read_nowait()
-
-
 async def test_a_scope_finds_a_reader_that_does_not_release() -> None:
     with pytest.raises(PermitLeakError, match=r"1 not given back.*read by .*: <Task .* took 1"):
         async with open_scope() as scope:

@@ -1,0 +1,44 @@
+"""Every test runs somewhere: no file is forgotten by the tiers, and no tier by tox."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from .tiers import TIERS, tier_of
+
+TESTS = Path(__file__).parent
+FILES = sorted(TESTS.rglob("test_*.py"))
+TOX = (TESTS.parent / "tox.ini").read_text()
+
+
+def test_each_file_has_a_tier() -> None:
+    assert len(FILES) > 100
+    assert {tier_of(file) for file in FILES} == {"everywhere", "once", "slow"}
+
+
+@pytest.mark.parametrize("name", ["pools/test_pool.py", "test_pools.py"])
+def test_a_file_that_no_row_is_meant_for_is_refused(name: str) -> None:
+    with pytest.raises(pytest.UsageError, match="does not say where it runs"):
+        tier_of(TESTS / name)
+
+
+def test_each_row_is_meant_for_a_test() -> None:
+    meant_for = {file.relative_to(TESTS).as_posix() for file in FILES}
+    meant_for |= {name.partition("/")[0] for name in meant_for}
+    assert set(TIERS) <= meant_for
+
+
+def test_the_row_of_a_file_goes_before_that_of_its_folder() -> None:
+    assert tier_of(TESTS / "explorer" / "test_engines.py") == "everywhere"
+    assert tier_of(TESTS / "explorer" / "test_search.py") == "once"
+
+
+def test_a_test_has_the_mark_of_its_tier(request: pytest.FixtureRequest) -> None:
+    marks = {mark.name for mark in request.node.iter_markers()}
+    assert marks & {"everywhere", "once", "slow"} == {"once"}
+
+
+def test_tox_runs_each_tier() -> None:
+    chosen = re.findall(r"\{posargs:-m (\w+|\"[\w ]+\") ", TOX)
+    assert sorted(chosen) == ['"everywhere or once"', '"everywhere or smoke"', "everywhere", "slow"]

@@ -1,0 +1,64 @@
+"""Where each test runs: tox's environments choose by these markers, and nothing else decides it.
+
+* ``everywhere``: what may differ between versions of Python or of trio, so on each of them.
+* ``everywhere``: what may differ between versions of Python or of trio, so on each of them.
+* ``once``: what depends on our code alone: on one Python, where its coverage is measured.
+* ``slow``: searches to their ends, faults planted in what is checked, and whatever else runs long for other
+  reasons than to reach a branch: on one Python too, and unmeasured, because measuring slows a search.
+* ``smoke``: of each file that runs once, one test with the oldest dependencies too.
+
+A test marked ``slow`` is of that tier wherever it stands; for all others it is the row of their file, or
+else of their folder.
+"""
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+TIERS: dict[str, str] = {
+    "core": "everywhere",
+    "drop_in": "everywhere",
+    "every_primitive": "everywhere",
+    "peers": "everywhere",
+    "record": "everywhere",
+    "shell": "everywhere",
+    "test_package.py": "everywhere",
+    # what the explorer knows of frames, coroutines, trio's scheduler and its scopes
+    "explorer/test_determinism.py": "everywhere",
+    "explorer/test_engine_choice.py": "everywhere",
+    "explorer/test_engines.py": "everywhere",
+    "explorer/test_engines_all_round.py": "everywhere",
+    "explorer/test_fingerprint_limits.py": "everywhere",
+    "explorer/test_fingerprint_of_frames.py": "everywhere",
+    "explorer/test_fingerprint_of_monitors.py": "everywhere",
+    "explorer/test_fingerprint_of_objects.py": "everywhere",
+    "explorer/test_fingerprint_of_trio.py": "everywhere",
+    "explorer/test_interrupted.py": "everywhere",
+    "explorer/test_names.py": "everywhere",
+    "explorer/test_scopes.py": "everywhere",
+    "explorer/test_unwinding.py": "everywhere",
+    "explorer": "once",
+    "benchmarks": "once",
+    "checking": "once",
+    "crosscheck": "slow",
+    "docs": "once",
+    "examples": "once",
+    "report": "once",
+    "schedules": "slow",
+    "specs": "once",
+    "stateful": "once",
+    "test_hangs.py": "once",
+    "test_tiers.py": "once",
+    "typing": "once",
+    "zoo": "slow",
+    "claims": "slow",
+}
+
+
+def tier_of(file: Path) -> str:
+    """Return the tier of a file below ``tests``."""
+    name = PurePosixPath(file.relative_to(Path(__file__).parent))
+    rows = [row for row in (str(name), name.parts[0]) if row in TIERS]
+    if not rows:
+        raise pytest.UsageError(f"{name}: tests/tiers.py does not say where it runs")
+    return TIERS[rows[0]]
