@@ -1,8 +1,10 @@
 """Settings that hold for the whole suite."""
 
 import gc
+import logging
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,3 +45,24 @@ def pytest_collection_finish() -> None:
     """Let collections pass over what is there by now: each would walk through every test of the suite."""
     gc.collect()
     gc.freeze()
+
+
+class _Records(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@pytest.fixture(autouse=True)
+def no_error_is_only_logged(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in which an observer, or what a finalizer released, failed: that is only logged."""
+    handler = _Records()
+    logger = logging.getLogger("structsync")
+    logger.addHandler(handler)
+    yield
+    logger.removeHandler(handler)
+    if "caplog" not in request.fixturenames:  # which such a test looks into itself
+        assert not [record.getMessage() for record in handler.records]

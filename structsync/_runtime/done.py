@@ -1,32 +1,26 @@
-"""What a synchronous ``__aexit__`` returns: an awaitable that has nothing left to do."""
+"""What a synchronous ``__aexit__`` returns: an awaitable that has nothing left to do.
+
+An ``__aexit__`` that releases in the call, and not when what it returns is awaited, leaves no gap
+between the two in which Ctrl-C could lose a permit.
+"""
 
 from __future__ import annotations
 
+import types
 from collections.abc import Coroutine, Generator
-from typing import Any, NoReturn, final
+from typing import Any, cast
 
 
-@final
-class Done(Coroutine[Any, Any, None]):
-    """A coroutine at its end, for any number of awaits.
-
-    An ``__aexit__`` that releases in the call, and not when what it returns is awaited, leaves no gap
-    between the two in which Ctrl-C could lose a permit.
-    """
-
-    __slots__ = ()
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        return iter(())  # type: ignore[return-value]  # of a generator, await needs the iterator only
-
-    def send(self, value: object) -> NoReturn:
-        raise StopIteration
-
-    def throw(self, *error: Any) -> NoReturn:
-        raise error[0]
-
-    def close(self) -> None:
-        """Do nothing: it is closed."""
+@types.coroutine
+def _nothing() -> Generator[Any, Any, None]:
+    return
+    yield
 
 
-DONE = Done()
+_ended = _nothing()
+for _ in cast("Generator[Any, Any, None]", _ended):
+    pass
+
+#: A generator at its end: unlike a coroutine it may be awaited any number of times, and no Python
+#: function runs for that.
+DONE = cast("Coroutine[Any, Any, None]", _ended)

@@ -64,9 +64,14 @@ async def acquire(live: Live[Any], claim: Any, priority: int = 0) -> None:
     transitions.running = True
     try:
         if not core.admissible(claim, priority):
-            request = enqueue(live, claim, priority)
+            transitions.parking = task = current_task()
+            request = core.enqueue(claim, priority, task)
+            request.primitive = live
             request.parked = True
-            transitions.parking = request.waiter
+            if live._owned and claim not in live._touched_by:
+                ownership.note(live, claim)
+            if live._observers:
+                emit("requested", live, claim, task)
     except EndedForGood as ended:
         raise error_of(ended.cause) from None
     except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
@@ -133,18 +138,6 @@ def transitions_of(live: Live[Any]) -> Transitions:
     """Return the transitions in which the primitive may be used from here."""
     transitions = live._transitions
     return transitions if transitions.thread == get_ident() else check_run(live)
-
-
-def enqueue(live: Live[Any], claim: Any, priority: int = 0) -> Request[Any]:
-    """Put the current task into the queue, inside a transition."""
-    task = current_task()
-    request = live._core.enqueue(claim, priority, task)
-    request.primitive = live
-    if live._owned and claim not in live._touched_by:
-        ownership.note(live, claim)
-    if live._observers:
-        emit("requested", live, claim, task)
-    return request
 
 
 @enable_ki_protection

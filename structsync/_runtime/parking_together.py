@@ -114,7 +114,10 @@ async def meet(barrier: Live[int | None], stop: Stop) -> int:
     transitions = transitions_of(barrier)
     try:
         with transitions, errors_of_ended():
-            request = parking.enqueue(barrier, None)
+            request = core.enqueue(None, waiter=current_task())
+            request.primitive = barrier
+            if barrier._observers:
+                emit("requested", barrier, None, request.waiter)
             # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
             fills = core.full and not parking.is_cancelled()
             if fills:

@@ -325,7 +325,9 @@ async def test_an_observer_that_drives_a_coroutine_by_hand_is_refused() -> None:
     assert semaphore.value == 1
 
 
-async def test_an_observer_that_left_and_then_fails_is_not_removed_twice() -> None:
+async def test_an_observer_that_left_and_then_fails_is_not_removed_twice(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     semaphore = Semaphore(1)
 
     def leave_and_fail(event: Event) -> None:

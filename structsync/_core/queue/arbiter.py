@@ -69,6 +69,8 @@ class Arbiter(ABC, Generic[ClaimT]):
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         self.policy: Policy = make_policy(policy, ageing)
         self.queue: Queue[ClaimT] = self.policy.queue_type()
+        # Whether the candidates are those in the queue, one after the other.
+        self.walks_queue: bool = not (self.policy.ranked or self.own_candidates)
         self.next_ticket: int = 0
         # Why the primitive is closed or broken; None while it is neither.
         self.cause: Hashable = None
@@ -232,13 +234,12 @@ class Arbiter(ABC, Generic[ClaimT]):
         no room, so whoever was passed over is not admitted later in the pass.
         """
         ended: list[Request[ClaimT]] = []
-        policy = self.policy
         walk: Iterator[Request[ClaimT]] | None = None
-        if candidates is not None or policy.ranked or self.own_candidates:
+        if self.walks_queue and candidates is None:
+            request = self.queue.head  # without an iterator, which is a fiftieth of a hand-over
+        else:
             walk = iter(self.candidates() if candidates is None else candidates)
             request = next(walk, None)
-        else:  # the same without an iterator, which would be a fiftieth of a hand-over
-            request = self.queue.head
         while request is not None:
             behind, group = request.behind, request.group
             try:
@@ -252,7 +253,7 @@ class Arbiter(ABC, Generic[ClaimT]):
                     else:
                         group.grant(request)
                     ended.append(request)
-                elif policy.head_blocks:
+                elif self.policy.head_blocks:
                     break
             request = behind if walk is None else next(walk, None)
         return ended

@@ -1,0 +1,257 @@
+"""What an attack on the shell once broke, one claim each."""
+
+from __future__ import annotations
+
+import gc
+import math
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import outcome
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from structsync import (
+    Barrier,
+    CapacityLimiter,
+    Condition,
+    Lock,
+    Monitor,
+    PermitLeakError,
+    Primitive,
+    RWLock,
+    Semaphore,
+    Synchronizer,
+    acquire_all,
+    open_scope,
+)
+from structsync._core.primitives.rwlock import WRITE, Access
+from structsync._runtime import ownership
+
+
+def in_thread(fn: Callable[[], object]) -> outcome.Outcome[object]:
+    ended: list[outcome.Outcome[object]] = []
+    thread = threading.Thread(target=lambda: ended.append(outcome.capture(fn)), daemon=True)
+    thread.start()
+    thread.join(20)
+    assert ended, "not refused: the thread waits"
+    return ended[0]
+
+
+# ==== the one who misuses gets the error, not the one who holds ====
+
+HELD: dict[str, Callable[[], Any]] = {
+    "bounded semaphore": lambda: Semaphore(2, max_value=2),
+    "limiter": lambda: CapacityLimiter(2),
+    "lock": Lock,
+    "read-write lock": RWLock,
+}
+
+
+def take(primitive: Any) -> None:
+    (primitive.acquire_read_nowait if isinstance(primitive, RWLock) else primitive.acquire_nowait)()
+
+
+@pytest.mark.parametrize("make", HELD.values(), ids=HELD.keys())
+async def test_what_is_known_to_be_held_is_bound_to_its_run(make: Callable[[], Any]) -> None:
+    primitive = make()
+    take(primitive)
+
+    async def use() -> None:
+        take(primitive)
+
+    with pytest.raises(RuntimeError, match="in use by another trio run"):
+        in_thread(lambda: trio.run(use)).unwrap()
+    primitive.release()  # and the holder is not the one who pays
+    in_thread(lambda: trio.run(use)).unwrap()
+
+
+def test_what_a_run_held_when_its_thread_ended_binds_nobody() -> None:
+    semaphore = Semaphore(2, max_value=2)
+    in_thread(semaphore.acquire_nowait).unwrap()
+    semaphore.acquire_nowait()
+    assert semaphore.value == 0
+
+
+# ==== Ctrl-C between the call of __aexit__ and its await ====
+
+BLOCKS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
+    "semaphore": (lambda: Semaphore(1), lambda p: p),
+    "permits": (lambda: Semaphore(2), lambda p: p.permits(2)),
+    "lock": (Lock, lambda p: p),
+    "condition": (Condition, lambda p: p),
+    "limiter": (lambda: CapacityLimiter(1), lambda p: p),
+    "read-write lock": (RWLock, lambda p: p.write_locked()),
+    "group": (Lock, lambda p: acquire_all(p.claim())),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+async def test_a_block_releases_in_the_call_of_its_exit(name: str) -> None:
+    make, block_of = BLOCKS[name]
+    primitive = make()
+    before = repr(primitive)
+    block = block_of(primitive)
+    for _ in range(2):
+        await block.__aenter__()
+        assert repr(primitive) != before
+        left = block.__aexit__(None, None, None)
+        assert repr(primitive) == before
+        await left
+
+
+async def test_a_synchronizer_takes_its_rules_back_in_the_call_of_its_exit() -> None:
+    monitor, synchronizer = Monitor(), Synchronizer()
+    entry = monitor.entry(lambda: None)
+    await synchronizer.__aenter__()
+    synchronizer.disable(entry, when=lambda: True)
+    left = synchronizer.__aexit__(None, None, None)
+    await entry()
+    await left
+
+
+# ==== nothing is kept that has ended ====
+
+
+async def test_a_lock_request_that_a_close_broke_does_not_keep_its_lock() -> None:
+    locks = [Lock() for _ in range(20)]
+    seen = [weakref.ref(lock) for lock in locks]
+    for lock in locks:
+        lock.acquire_nowait()
+        lock.release()
+        lock.request()
+        lock.close()
+    del lock
+    locks.clear()
+    gc.collect()
+    assert [ref() for ref in seen] == [None] * 20
+
+
+async def test_a_task_that_outlives_many_locks_forgets_them() -> None:
+    for _ in range(200):
+        async with Lock():
+            pass
+    touched = ownership._by_task[trio.lowlevel.current_task()]
+    assert len(touched.primitives) <= 2 * 16 + 1
+
+
+# ==== a cancelled task gets Cancelled ====
+
+
+async def test_a_cancelled_wait_is_cancelled_though_the_lock_closes_first() -> None:
+    condition = Condition(lock := Lock())
+
+    async def wait() -> None:
+        async with condition:
+            await condition.wait()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await wait_all_tasks_blocked()
+        lock.acquire_nowait()
+        nursery.cancel_scope.cancel()  # the waiter needs the lock before it can raise
+        lock.close()
+
+
+async def test_a_deadline_that_is_set_and_taken_back_cancels_nobody_at_a_barrier() -> None:
+    barrier, numbers = Barrier(2), list[int]()
+
+    async def come(deadline: float) -> None:
+        with trio.CancelScope() as scope:
+            scope.deadline = deadline
+            scope.deadline = math.inf
+            numbers.append(await barrier.wait())
+
+    with trio.fail_after(1):
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(come, -math.inf)
+                await wait_all_tasks_blocked()
+    assert sorted(numbers) == [0, 1]
+
+
+# ==== wrong arguments ====
+
+
+@pytest.mark.parametrize("core", [None, object(), Semaphore, Lock])
+def test_a_core_that_is_no_arbiter_is_refused(core: Any) -> None:
+    with pytest.raises(TypeError, match="core must be an object of a subclass of Arbiter"):
+        Primitive(core)
+
+
+# ==== checks that nobody watched ====
+
+
+LEAKS: dict[str, Callable[[], Any]] = {"lock": Lock, "limiter": lambda: CapacityLimiter(1)}
+
+
+@pytest.mark.parametrize("make", LEAKS.values(), ids=LEAKS.keys())
+async def test_a_leak_of_what_is_claimed_by_tasks_names_the_task(make: Callable[[], Any]) -> None:
+    with pytest.raises(PermitLeakError, match=r"test_a_leak_of_what_is_claimed.* took 1 too many"):
+        async with open_scope() as scope:
+            scope.own(make()).acquire_nowait()
+
+
+async def test_what_a_scope_owned_can_be_owned_by_another_after_its_end() -> None:
+    limiter = CapacityLimiter(1)
+    async with open_scope() as scope:
+        scope.own(limiter)
+    async with open_scope() as other:
+        with pytest.raises(trio.ClosedResourceError):
+            other.own(limiter)
+
+
+class Odd(Primitive[int]):
+    """Its balance is known at one end of a scope only."""
+
+    __slots__ = ("known",)
+    known: list[int | None]
+
+    def __init__(self, known: list[int | None]) -> None:
+        super().__init__(Semaphore(3)._core)
+        self.known = known
+
+    def _balance(self) -> int | None:
+        return self.known.pop(0)
+
+
+@pytest.mark.parametrize("known", [[5, None], [None, 5]])
+async def test_a_balance_that_is_known_at_one_end_only_is_not_used(known: list[int | None]) -> None:
+    async with open_scope() as scope:
+        odd = scope.own(Odd(list(known)))
+        odd._acquire_nowait(1)
+        odd._give_back(1)
+    with pytest.raises(PermitLeakError, match="1 not given back"):
+        async with open_scope() as scope:
+            scope.own(Odd(list(known)))._acquire_nowait(1)
+
+
+LEFT_BEHIND: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "semaphore": lambda: (Semaphore(0), 1),
+    "read-write lock": lambda: (held_lock(), Access(WRITE, "other")),
+}
+
+
+def held_lock() -> RWLock:
+    lock = RWLock()
+    lock._core.submit(Access(WRITE, "holder"))
+    return lock
+
+
+@pytest.mark.parametrize("make", LEFT_BEHIND.values(), ids=LEFT_BEHIND.keys())
+def test_a_request_of_an_ended_run_can_be_left_in_another_thread(
+    make: Callable[[], tuple[Any, Any]],
+) -> None:
+    primitive, claim = make()
+
+    async def ask() -> Any:
+        return primitive._request(claim)
+
+    request = trio.run(ask)
+    if request.status == "pending":
+        in_thread(lambda: request.__exit__(None, None, None)).unwrap()
+    assert request.status == "withdrawn"
+    assert primitive.statistics().tasks_waiting == 0
