@@ -119,8 +119,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.the_oldest_call_of_an_entry_blocks_the_others,
             monitor.entries_take_turns,
             monitor.an_entry_that_closes_forgets_its_callers,
-            monitor.who_leaves_a_queue_stays_in_the_index,
-            monitor.a_restored_monitor_knows_no_queues,
+            monitor.a_lane_that_is_empty_stays,
+            monitor.a_restored_monitor_keeps_whom_it_had,
         )
     ],
     *[
@@ -167,7 +167,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.a_signaller_is_forgotten,
             monitor.a_monitor_forgets_its_signallers_when_it_closes,
             monitor.a_monitor_that_closes_leaves_its_signallers_waiting,
-            monitor.a_restored_monitor_knows_no_queues,
+            monitor.a_restored_monitor_knows_no_signallers,
         )
     ],
     *[
