@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from structsync import Arbiter, Status
 from structsync._core.queue.claimants import ClaimantArbiter
-from structsync._core.queue.request import Request
+from structsync._core.queue.request import Queue, Request
 
 CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 
@@ -39,8 +39,27 @@ def all_are(status: Status, requests: Iterable[Request[Any]]) -> bool:
 def index_is_exact(core: ClaimantArbiter) -> bool:
     """Those noted as pending are those in the queue: nobody is refused, or let in twice, by mistake."""
     return len(core.pending) == len(core.queue) and all(
-        request.claim in core.pending for request in core.queue
+        core.pending[core.claimant_of(request.claim)] is request for request in core.queue
     )
+
+
+def links_are_exact(queue: Queue[Any]) -> bool:
+    """From the head and from the tail the same requests are found, and they are all."""
+    found = [*queue]
+    ahead, request = [], queue.tail
+    while request is not None:
+        ahead.append(request)
+        request = request.ahead
+    return (
+        found == ahead[::-1]
+        and queue.length == len(found)
+        and all(one.queue is queue for one in found)
+    )
+
+
+def in_queue(core: Arbiter[Any], place: int) -> Request[Any]:
+    """The one that came as number ``place`` of those who wait."""
+    return [*core.queue][place]
 
 
 def distinct(names: list[int]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from structsync import Status
 from structsync._core.primitives.barrier import BarrierCore
 
-from ._queue import BOUND, all_are, claims_of, waiters_of
+from ._queue import BOUND, all_are, claims_of, in_queue, waiters_of
 
 
 def barrier(parties: int, waiting: int) -> BarrierCore:
@@ -40,7 +40,7 @@ def a_party_that_leaves_is_not_counted(waiting: int, place: int) -> None:
     assert 1 <= waiting <= BOUND
     assert 0 <= place < waiting
     core = barrier(waiting + 1, waiting)
-    assert core.withdraw(core.queue[place]) == []
+    assert core.withdraw(in_queue(core, place)) == []
     core.enqueue(None)
     assert not core.full
 
@@ -49,7 +49,7 @@ def a_party_that_deserts_takes_the_others_along(waiting: int, place: int) -> Non
     assert 1 <= waiting <= BOUND
     assert 0 <= place < waiting
     core = barrier(waiting + 1, waiting)
-    broken = core.leave_and_break(core.queue[place], "broken")
+    broken = core.leave_and_break(in_queue(core, place), "broken")
     assert broken is not None
     assert len(broken) == waiting - 1
     assert all_are(Status.BROKEN, broken)

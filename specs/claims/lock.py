@@ -9,7 +9,7 @@ from structsync import Status
 from structsync._core.primitives.lock import LockCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND, all_are, claims_of, distinct, index_is_exact, with_queue
+from ._queue import BOUND, all_are, claims_of, distinct, in_queue, index_is_exact, with_queue
 
 
 def owned_by(owner: int, names: list[int]) -> LockCore:
@@ -86,7 +86,7 @@ def who_withdrew_may_claim_again(owner: int, names: list[int], place: int) -> No
     assert 0 <= place < len(names)
     assert distinct([owner, *names])
     core = owned_by(owner, names)
-    assert core.withdraw(core.queue[place]) == []
+    assert core.withdraw(in_queue(core, place)) == []
     assert names[place] not in core.pending
     core.enqueue(names[place])
     assert claims_of(core.waiting()) == [*names[:place], *names[place + 1 :], names[place]]

@@ -38,10 +38,11 @@ def raises_if(broken: bool) -> bool:
 
 
 def index_is_exact(core: MonitorCore) -> bool:
-    """The queues of the entries hold those in the queue, each in its place."""
-    return sum(map(len, core.queues.values())) == len(core.queue) and all(
-        core.queues[request.claim.entry][ticket] is request
-        for ticket, request in core.queue.items()
+    """Each entry has a lane as long as calls of it wait, and they stand there and nowhere else."""
+    lanes = core.queue.by_entry
+    return sum(map(len, lanes.values())) == len(core.queue) and all(
+        lane and all(one.claim.entry is entry and one.queue is core.queue for one in lane)
+        for entry, lane in lanes.items()
     )
 
 
@@ -106,7 +107,7 @@ def taking_an_entry_out_ends_its_calls_and_no_others(waiting: int, others: int) 
 def a_signal_passes_the_monitor_on_and_its_sender_is_next(waiting: int) -> None:
     assert 0 <= waiting <= BOUND  # in the queue, and behind both
     core, _ = occupied(EntryCore("x"), 0)
-    condition = HoareConditionCore(core)  # type: ignore[arg-type]  # it has all of a lock
+    condition = HoareConditionCore(core)
     condition.wait(Invocation(core.reentry, OWNER), "waiter")
     core.admit(Invocation(EntryCore("y"), "signaller"))
     for n in range(waiting):
@@ -122,7 +123,7 @@ def a_signal_passes_the_monitor_on_and_its_sender_is_next(waiting: int) -> None:
 def a_signal_that_finds_nobody_changes_nothing(waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     core, requests = occupied(EntryCore("x"), waiting)
-    condition = HoareConditionCore(core)  # type: ignore[arg-type]  # it has all of a lock
+    condition = HoareConditionCore(core)
     assert condition.signal(Invocation(core.reentry, OWNER), OWNER) == (None, [])
     assert core.owner == OWNER
     assert core.waiting() == requests
@@ -131,7 +132,7 @@ def a_signal_that_finds_nobody_changes_nothing(waiting: int) -> None:
 def closing_reaches_who_signalled_and_who_waits(waiting: int) -> None:
     assert 0 <= waiting <= BOUND  # on the condition
     core, _ = occupied(EntryCore("x"), 0)
-    condition = HoareConditionCore(core)  # type: ignore[arg-type]  # it has all of a lock
+    condition = HoareConditionCore(core)
     for n in range(waiting):
         core.owner = n
         condition.wait(Invocation(core.reentry, n), n)

@@ -6,7 +6,7 @@ from structsync import Status
 from structsync._core.primitives.parker import Busy, ParkerCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND
+from ._queue import BOUND, in_queue
 
 
 def parker(unblocks: int, blocked: bool) -> ParkerCore:
@@ -64,7 +64,7 @@ def a_second_waiter_is_refused_and_the_first_keeps_waiting(first: int, second: i
 def a_block_that_is_withdrawn_uses_no_unblock(unblocks: int) -> None:
     assert 1 <= unblocks <= BOUND
     core = parker(0, blocked=True)
-    assert core.withdraw(core.queue[0]) == []
+    assert core.withdraw(in_queue(core, 0)) == []
     for _ in range(unblocks):
         assert core.release(None) == []
     assert core.unblocks == unblocks

@@ -12,7 +12,7 @@ from structsync._core.queue.policy import Priority, make_policy
 from structsync._core.queue.request import Request
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND, claims_of, waiters_of, with_queue
+from ._queue import BOUND, claims_of, in_queue, waiters_of, with_queue
 
 # More than the heap of ranks keeps of those who withdrew: the next one that joins sweeps it.
 MANY = 32
@@ -65,7 +65,7 @@ def a_withdrawn_rank_does_not_block_the_others(levels: list[int], who: int) -> N
     assert len(levels) <= BOUND
     assert 0 <= who < len(levels)
     core = with_queue(SemaphoreCore(0, policy="priority"), [1] * len(levels), levels)
-    core.withdraw(core.queue[who])
+    core.withdraw(in_queue(core, who))
     served = waiters_of(core.release(len(levels)))
     assert len(served) == len(levels) - 1
     assert who not in served
@@ -74,7 +74,7 @@ def a_withdrawn_rank_does_not_block_the_others(levels: list[int], who: int) -> N
 def a_withdrawn_rank_does_not_hold_up_a_newcomer(first: int, second: int, new: int) -> None:
     assert first != second
     core = with_queue(SemaphoreCore(0, policy="priority", ageing=None), [1], [first])
-    core.withdraw(core.queue[0])
+    core.withdraw(in_queue(core, 0))
     core.enqueue(1, second)
     core.value = 1
     assert core.admissible(1, new) == (new < second)

@@ -10,7 +10,7 @@ from structsync import Status
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND, all_are, claims_of, waiters_of, with_queue
+from ._queue import BOUND, all_are, claims_of, in_queue, waiters_of, with_queue
 
 
 def a_release_grants_from_the_head_until_one_does_not_fit(
@@ -34,7 +34,7 @@ def a_withdrawal_lets_in_those_behind(value: int, needs: list[int], who: int) ->
     assert all(need >= 1 for need in needs)
     assert needs[0] > value
     core = with_queue(SemaphoreCore(value), needs)
-    request = core.queue[who]
+    request = in_queue(core, who)
     granted = core.withdraw(request)
     assert granted is not None
     assert request.status is Status.WITHDRAWN
@@ -49,7 +49,7 @@ def a_withdrawal_behind_the_head_lets_nobody_in(value: int, needs: list[int], wh
     assert all(need >= 1 for need in needs)
     assert needs[0] > value
     core = with_queue(SemaphoreCore(value), needs)
-    assert core.withdraw(core.queue[who]) == []
+    assert core.withdraw(in_queue(core, who)) == []
     assert core.value == value
 
 
@@ -60,7 +60,7 @@ def an_ended_request_cannot_be_withdrawn(value: int, needs: list[int], n: int) -
     assert needs
     assert needs[0] > value
     core = with_queue(SemaphoreCore(value), needs)
-    head = core.queue[0]
+    head = in_queue(core, 0)
     if head in core.release(n):
         left, value = claims_of(core.waiting()), core.value
         assert core.withdraw(head) is None

@@ -9,7 +9,7 @@ from structsync import Status
 from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND, all_are, claims_of, index_is_exact, with_queue
+from ._queue import BOUND, all_are, claims_of, in_queue, index_is_exact, with_queue
 
 WRITER = -1
 
@@ -71,7 +71,7 @@ def a_reader_that_leaves_lets_a_writer_in_only_as_the_last(
 def a_writer_that_withdraws_lets_in_the_readers_behind_it(writes: list[bool]) -> None:
     assert len(writes) < BOUND
     core = read(1, [True, *writes])
-    entered = core.withdraw(core.queue[0])
+    entered = core.withdraw(in_queue(core, 0))
     behind = 0 if writes and writes[0] else in_a_row(writes)
     assert entered is not None
     assert len(entered) == behind

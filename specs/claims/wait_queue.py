@@ -5,7 +5,7 @@ from __future__ import annotations
 from structsync import Status
 from structsync._core.primitives.wait_queue import WaitQueueCore
 
-from ._queue import BOUND, all_are, waiters_of, with_queue
+from ._queue import BOUND, all_are, in_queue, waiters_of, with_queue
 
 
 def queue(waiting: int) -> WaitQueueCore:
@@ -43,6 +43,6 @@ def a_waiter_that_withdraws_spends_no_wake(waiting: int, who: int, count: int) -
     assert 0 <= who < waiting <= BOUND
     assert count >= 0
     core = queue(waiting)
-    assert core.withdraw(core.queue[who]) == []
+    assert core.withdraw(in_queue(core, who)) == []
     left = [number for number in range(waiting) if number != who]
     assert waiters_of(core.wake(count)) == left[:count]

@@ -316,7 +316,7 @@ class OfBarrier(OfWaitQueue):
 
     def free(self, p: Any) -> None:
         parking.enqueue(p, None)
-        parking.wake(p, p._core.release_round())
+        parking.change(p, p._core.release_round)
 
     async def take(self, p: Any) -> None:
         await p.wait()

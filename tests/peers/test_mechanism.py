@@ -26,23 +26,31 @@ class World:
         self.queue = WaitQueue()
         self.parker = Parker()
 
-    CALLS: tuple[Callable[[World], object], ...] = (
-        lambda world: world.semaphore.release(),
+    def state(self) -> tuple[int, int, bool]:
+        unblocks = self.parker.statistics().unblocks
+        return self.semaphore.value, unblocks, self.condition.locked()
+
+    REFUSED: tuple[Callable[[World], object], ...] = (
         lambda world: world.semaphore.acquire_nowait(),
         lambda world: world.semaphore.request(),
         lambda world: world.semaphore.resize(5),
         lambda world: world.semaphore.close(),
-        lambda world: world.condition.release(),
         lambda world: world.condition.notify(),
         lambda world: world.queue.wake(),
-        lambda world: world.parker.unblock(),
+    )
+    # What a finalizer may do in the middle of a step: nothing of it may be lost.
+    RELEASES: tuple[tuple[Callable[[World], object], object], ...] = (
+        (lambda world: world.semaphore.release(), (2, 0, True)),
+        (lambda world: world.condition.release(), (1, 0, False)),
+        (lambda world: world.parker.unblock(), (1, 1, True)),
     )
 
 
-each_call = pytest.mark.parametrize("call", range(len(World.CALLS)))
+each_change = pytest.mark.parametrize("call", range(len(World.REFUSED)))
+each_release = pytest.mark.parametrize("call", range(len(World.RELEASES)))
 
 
-@each_call
+@each_change
 async def test_a_predicate_that_calls_back_is_refused_and_changes_nothing(call: int) -> None:
     """D1, microsoft/vs-threading#1000; D2, tokio#5429: a callback that re-entered deadlocked, as it
     ran under the internal lock."""
@@ -50,12 +58,29 @@ async def test_a_predicate_that_calls_back_is_refused_and_changes_nothing(call: 
     async with world.condition:
         before = repr(world.semaphore)
         with pytest.raises(RuntimeError, match="must not change a structsync primitive"):
-            await world.condition.wait_for(lambda: World.CALLS[call](world))
+            await world.condition.wait_for(lambda: World.REFUSED[call](world))
         assert repr(world.semaphore) == before
         assert world.condition.locked()
 
 
-@each_call
+@each_release
+async def test_a_predicate_that_releases_does_so_right_after_its_step(call: int) -> None:
+    """D1, D2: nothing changes while it is evaluated, and the permit is not lost."""
+    world = World()
+    release, released = World.RELEASES[call]
+    seen: list[object] = []
+
+    def predicate() -> bool:
+        release(world)
+        seen.append(world.state())
+        return True
+
+    await world.condition.acquire()
+    await world.condition.wait_for(predicate)
+    assert [*seen, world.state()] == [(1, 0, True), released]
+
+
+@each_change
 async def test_an_observer_that_calls_back_is_removed_and_changes_nothing(
     call: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -65,7 +90,7 @@ async def test_an_observer_that_calls_back_is_removed_and_changes_nothing(
 
     def observer(event: Event) -> None:
         told.append(event)
-        World.CALLS[call](world)
+        World.REFUSED[call](world)
 
     lock = Lock()
     await world.condition.acquire()
@@ -73,7 +98,29 @@ async def test_an_observer_that_calls_back_is_removed_and_changes_nothing(
         await lock.acquire()
         lock.release()
     assert len(told) == 1
-    assert (world.semaphore.value, world.condition.locked()) == (1, True)
+    assert world.state() == (1, 0, True)
+
+
+@each_release
+async def test_an_observer_that_releases_does_so_right_after_the_step_it_hears_of(
+    call: int,
+) -> None:
+    """D1, microsoft/vs-threading#1000: it stays, and hears of its own release, too."""
+    world = World()
+    release, released = World.RELEASES[call]
+    told: list[tuple[str, object]] = []
+
+    def observer(event: Event) -> None:
+        if event.kind == "granted":
+            release(world)
+        told.append((event.kind, world.state()))
+
+    lock = Lock()
+    await world.condition.acquire()
+    with structsync.observe(observer):
+        await lock.acquire()
+    unchanged = (1, 0, True)
+    assert told == [("requested", unchanged), ("granted", unchanged), ("released", released)]
 
 
 async def test_an_observer_that_cancels_the_waiter_it_hears_of_loses_no_permit(

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.condition import ConditionCore
 from structsync._core.primitives.lock import LockCore
 from structsync._core.queue.arbiter import Arbiter
-from structsync._core.queue.claimants import ClaimantArbiter
-from structsync._core.queue.request import Request
+from structsync._core.queue.request import GRANTED, Request
 
 
 def a_notification_is_lost_with_its_waiter(patch: pytest.MonkeyPatch) -> None:
@@ -34,7 +32,7 @@ def a_notified_waiter_owns_nothing(patch: pytest.MonkeyPatch) -> None:
         ended = self._oldest(count)
         for request in ended:
             self._pop(request)
-            request.status = "granted"  # type: ignore[assignment]  # equal to the member
+            request.status = GRANTED
         return ended
 
     patch.setattr(ConditionCore, "notify", notify)
@@ -54,12 +52,11 @@ def the_heir_of_a_notification_is_sent_to_the_end(patch: pytest.MonkeyPatch) -> 
         self.leave(request)
         self.join(successor)
 
-    for kind in (ClaimantArbiter, MonitorCore):
-        patch.setattr(kind, "replace", replace)
+    patch.setattr(Arbiter, "replace", replace)
 
 
 def the_youngest_are_notified_first(patch: pytest.MonkeyPatch) -> None:
     def oldest(self: ConditionCore, count: int | None) -> list[Request[Any]]:
-        return list(reversed(self.queue))[:count]
+        return list(self.queue)[::-1][:count]
 
     patch.setattr(ConditionCore, "_oldest", oldest)

@@ -20,7 +20,7 @@ def a_group_leaves_the_other_queues_asleep(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_group_stays_in_the_other_queues(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Claims, "ended_with", lambda self, request: None)
+    patch.setattr(Claims, "_withdraw_pending", lambda self: None)
 
 
 def a_group_takes_what_is_not_its_turn(patch: pytest.MonkeyPatch) -> None:
@@ -37,14 +37,41 @@ def a_group_is_granted_where_there_is_no_room(patch: pytest.MonkeyPatch) -> None
 
 
 def a_choice_is_granted_twice(patch: pytest.MonkeyPatch) -> None:
-    intact = Claims.ended_with
+    intact = Claims.grant
 
-    def ended_with(self: Claims, request: Request[Any]) -> None:
+    def grant(self: Claims, request: Request[Any]) -> None:
         every, self.every = self.every, True
         intact(self, request)
         self.every = every
 
-    patch.setattr(Claims, "ended_with", ended_with)
+    patch.setattr(Claims, "grant", grant)
+
+
+def half_a_group_is_granted(patch: pytest.MonkeyPatch) -> None:
+    """The one whose turn it was; the others are withdrawn."""
+    intact = Claims.grant
+
+    def grant(self: Claims, request: Request[Any]) -> None:
+        every, self.every = self.every, False
+        intact(self, request)
+        self.every = every
+
+    patch.setattr(Claims, "grant", grant)
+
+
+def who_was_not_next_once_is_never_asked_again(patch: pytest.MonkeyPatch) -> None:
+    """The hint where consent was refused last is taken for a fact."""
+    intact = Claims.consents
+
+    def consents(self: Claims, request: Request[Any]) -> bool:
+        if self.unready >= len(self.members):
+            return False
+        answer = intact(self, request)
+        if not answer:
+            self.unready = len(self.members)
+        return answer
+
+    patch.setattr(Claims, "consents", consents)
 
 
 def a_block_gives_back_the_first_alone(patch: pytest.MonkeyPatch) -> None:

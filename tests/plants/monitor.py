@@ -9,14 +9,15 @@ import pytest
 from structsync import Monitor
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
 from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.lanes import Lanes
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.queue.arbiter import Arbiter
-from structsync._core.queue.request import GRANTED, Request
+from structsync._core.queue.request import Queue, Request
 
 
 def two_are_inside(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "admits", lambda self, claim: claim.entry.permits(claim))
-    patch.setattr(MonitorCore, "admissible", lambda self, claim: self.admits(claim))
+    patch.setattr(MonitorCore, "admissible", lambda self, claim, priority=0: self.admits(claim))
 
 
 def guards_are_not_asked(patch: pytest.MonkeyPatch) -> None:
@@ -72,7 +73,7 @@ def a_monitor_that_closes_leaves_its_signallers_waiting(patch: pytest.MonkeyPatc
     intact = MonitorCore.end
 
     def end(self: MonitorCore, cause: Any) -> list[Request[Any]]:
-        signallers, self.urgent = self.urgent, []
+        signallers, self.urgent = self.urgent, Queue()
         ended = intact(self, cause)
         self.urgent = signallers
         return ended
@@ -108,8 +109,7 @@ def a_signaller_gets_in_last(patch: pytest.MonkeyPatch) -> None:
     def hand_over(self: MonitorCore, signaller: Request[Any], waiter: Request[Any]) -> None:
         self.give_back(signaller.claim)
         self.join(signaller)
-        self.admit(waiter.claim)
-        waiter.status = GRANTED
+        self.grant(waiter)
 
     patch.setattr(MonitorCore, "hand_over", hand_over)
 
@@ -128,16 +128,35 @@ def entries_take_turns(patch: pytest.MonkeyPatch) -> None:
     """Each entry's calls in order, and not those of all entries."""
 
     def candidates(self: MonitorCore) -> list[Request[Any]]:
-        return [request for queue in self.queues.values() for request in queue.values()]
+        calls = [request for lane in self.queue.by_entry.values() for request in lane]
+        return [*self.urgent, *calls]
 
     patch.setattr(MonitorCore, "candidates", candidates)
 
 
-def who_leaves_a_queue_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(MonitorCore, "leave", Arbiter.leave)
+def a_lane_that_is_empty_stays(patch: pytest.MonkeyPatch) -> None:
+    """A newcomer stands behind those who have left."""
+
+    def remove(self: Lanes, request: Request[Any]) -> None:
+        self.by_entry[request.claim.entry].remove(request)
+        self.length -= 1
+
+    patch.setattr(Lanes, "remove", remove)
 
 
-def a_restored_monitor_knows_no_queues(patch: pytest.MonkeyPatch) -> None:
+def a_restored_monitor_keeps_whom_it_had(patch: pytest.MonkeyPatch) -> None:
+    intact = MonitorCore.leave
+    restore = MonitorCore.restore
+
+    def restore_on_top(self: MonitorCore, snapshot: Any) -> None:
+        patch.setattr(MonitorCore, "leave", lambda self, request: False)
+        restore(self, snapshot)
+        patch.setattr(MonitorCore, "leave", intact)
+
+    patch.setattr(MonitorCore, "restore", restore_on_top)
+
+
+def a_restored_monitor_knows_no_signallers(patch: pytest.MonkeyPatch) -> None:
     def restore(self: MonitorCore, snapshot: Any) -> None:
         rest, _ = snapshot
         Arbiter.restore(self, rest)

@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import outcome
 import pytest
+import trio
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
 from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
-from structsync._core.queue.request import GRANTED, WITHDRAWN, Request
+from structsync._core.queue.request import GRANTED, WITHDRAWN, Queue, Request
 from structsync._runtime import parking, parking_together
+from structsync._runtime.transitions import Transitions, of_this_thread
 
 PARKING = (parking, parking_together)
 
@@ -51,16 +55,89 @@ def a_release_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Arbiter, "release", release)
 
 
+def who_is_granted_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
+    def grant(self: Arbiter[Any], request: Request[Any]) -> None:
+        self.admit(request.claim)
+        request.status = GRANTED
+
+    patch.setattr(Arbiter, "grant", grant)
+
+
+def a_grant_is_not_marked(patch: pytest.MonkeyPatch) -> None:
+    """The state and the queue are right, and its waiter is told that it has not got it."""
+
+    def grant(self: Arbiter[Any], request: Request[Any]) -> None:
+        self.admit(request.claim)
+        self.leave(request)
+
+    patch.setattr(Arbiter, "grant", grant)
+
+
+def who_leaves_the_queue_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ClaimantArbiter, "left", lambda self, request: None)
+
+
+def who_joins_the_queue_is_not_in_the_index(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ClaimantArbiter, "entered", lambda self, request: None)
+    patch.setattr(ClaimantArbiter, "left", lambda self, request: None)
+
+
+def who_takes_the_position_of_another_is_not_linked_from_behind(patch: pytest.MonkeyPatch) -> None:
+    """The request behind still names the one that has left as ahead of it."""
+    intact = Queue.replace
+
+    def replace(self: Queue[Any], request: Request[Any], successor: Request[Any]) -> None:
+        behind = request.behind
+        intact(self, request, successor)
+        if behind is not None:
+            behind.ahead = request
+
+    patch.setattr(Queue, "replace", replace)
+
+
+def who_leaves_from_the_middle_takes_those_behind_along(patch: pytest.MonkeyPatch) -> None:
+    """They are counted still, and nobody finds them."""
+    intact = Queue.remove
+
+    def remove(self: Queue[Any], request: Request[Any]) -> None:
+        ahead = request.ahead
+        intact(self, request)
+        if ahead is not None:
+            ahead.behind, self.tail = None, ahead
+
+    patch.setattr(Queue, "remove", remove)
+
+
+def what_comes_in_the_middle_of_a_step_is_dropped(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Transitions, "carry_out", lambda self: self.later.clear())
+
+
+def what_comes_in_the_middle_of_a_step_is_done_at_once(patch: pytest.MonkeyPatch) -> None:
+    """It finds, and changes, a state that is half way."""
+    patch.setattr(Transitions, "running", property(lambda self: None, lambda self, value: None))
+
+
+def a_late_abort_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
+    """Whoever was granted in the step in which it was cancelled raises, and holds what it got."""
+
+    def abort_late(stop: Any, request: Request[Any], raise_cancel: Any) -> None:
+        stop(request)
+        trio.lowlevel.reschedule(request.waiter, outcome.capture(raise_cancel))
+
+    patch.setattr(parking, "_abort_late", abort_late)
+
+
 def those_let_in_are_not_woken(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(parking, "reschedule", lambda *_: None)
 
 
 def a_cancelled_acquire_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
-    def abort(primitive: Any, request: Request[Any], *_: object) -> Abort:
+    def abort(request: Request[Any], *_: object) -> Abort:
         request.parked = False
         return Abort.SUCCEEDED
 
     patch.setattr(parking, "abort", abort)
+    patch.setattr(parking, "abort_by", lambda stop, request, *_: abort(request))
 
 
 def a_cancellation_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
@@ -70,8 +147,14 @@ def a_cancellation_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
 
 
 def others_run_between_the_look_and_the_take(patch: pytest.MonkeyPatch) -> None:
+    """And it takes all the same, as if nothing had begun since."""
+
+    async def let_others_run() -> None:
+        await cancel_shielded_checkpoint()
+        of_this_thread().running = None
+
     for module in PARKING:
-        patch.setattr(module, "checkpoint_if_cancelled", cancel_shielded_checkpoint)
+        patch.setattr(module, "checkpoint_if_cancelled", let_others_run)
 
 
 def newcomers_barge(patch: pytest.MonkeyPatch) -> None:
@@ -79,7 +162,7 @@ def newcomers_barge(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_last_in_queue_is_served_first(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Fifo, "candidates", staticmethod(lambda queue: reversed(queue.values())))
+    patch.setattr(Fifo, "candidates", lambda self, queue: reversed(list(queue)))
 
 
 def closing_forgets_those_in_queue(patch: pytest.MonkeyPatch) -> None:

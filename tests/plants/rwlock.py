@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from structsync._core.primitives.rwlock import READ, Access, PhaseFairCore, RWLockCore
-from structsync._core.queue.request import GRANTED, Request
+from structsync._core.queue.request import Request
 
 
 def readers_enter_beside_a_writer(patch: pytest.MonkeyPatch) -> None:
@@ -40,13 +40,16 @@ def a_downgrade_lets_another_writer_in(patch: pytest.MonkeyPatch) -> None:
 def one_reader_enters_where_a_writer_leaves(patch: pytest.MonkeyPatch) -> None:
     def writing_ended(self: PhaseFairCore) -> list[Request[Any]]:
         for request in list(self.readers_in_queue.values())[:1]:
-            self.leave(request)
-            self.admit(request.claim)
-            request.status = GRANTED
+            self.grant(request)
             return [request]
         return self.settle()
 
     patch.setattr(PhaseFairCore, "writing_ended", writing_ended)
+
+
+def a_reader_that_left_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
+    """It enters once more where a writer leaves."""
+    patch.setattr(PhaseFairCore, "left", RWLockCore.left)
 
 
 def a_downgrade_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:

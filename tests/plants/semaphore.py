@@ -31,7 +31,7 @@ def a_resize_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_priority_is_ignored(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Priority, "candidates", lambda self, queue: queue.values())
+    patch.setattr(Priority, "candidates", lambda self, queue: queue)
 
 
 def the_eligible_wait_behind_what_does_not_fit(patch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def who_stops_waiting_loses_the_place(patch: pytest.MonkeyPatch) -> None:
         request.status = WITHDRAWN
         return []
 
-    patch.setattr(parking, "_keep_place", stop)
+    patch.setattr(parking, "_keep_position", stop)
 
 
 def a_withdrawal_of_what_is_granted_says_yes(patch: pytest.MonkeyPatch) -> None:

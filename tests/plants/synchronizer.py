@@ -19,7 +19,7 @@ def what_is_disabled_starts_all_the_same(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_trigger_lets_nobody_in_elsewhere(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Rules, "left", lambda self, request: [])
+    patch.setattr(Rules, "to_settle", lambda self, request: [])
 
 
 def the_first_of_two_does_not_wait_for_the_other(patch: pytest.MonkeyPatch) -> None:
@@ -41,14 +41,13 @@ def whose_trigger_raises_runs_all_the_same(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_trigger_that_raises_keeps_everybody_out(patch: pytest.MonkeyPatch) -> None:
-    def start(self: Rules, call: Request[Any]) -> bool:
-        ended = intact(self, call)
+    def grant(self: Rules, call: Request[Any]) -> None:
+        intact(self, call)
         if call.status is BROKEN:
             self.arbiter.admit(call.claim)
-        return ended
 
-    intact = Rules.start
-    patch.setattr(Rules, "start", start)
+    intact = Rules.grant
+    patch.setattr(Rules, "grant", grant)
 
 
 def partners_of_a_closed_member_wait_on(patch: pytest.MonkeyPatch) -> None:
@@ -57,8 +56,7 @@ def partners_of_a_closed_member_wait_on(patch: pytest.MonkeyPatch) -> None:
 
 def what_triggers_permit_sleeps_on(patch: pytest.MonkeyPatch) -> None:
     """The other monitors of a synchronizer are not asked again after its triggers."""
-    intact = synchronizer.run_triggers
-    patch.setattr(synchronizer, "run_triggers", lambda calls, touched: intact(calls, {}))
+    patch.setattr(Rules, "synchronizers", lambda self: ())
 
 
 def groups_that_share_an_entry_stay_apart(patch: pytest.MonkeyPatch) -> None:
@@ -78,7 +76,7 @@ def the_youngest_partner_is_taken(patch: pytest.MonkeyPatch) -> None:
 
 def an_error_of_a_trigger_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     intact = synchronizer.run_triggers
-    patch.setattr(synchronizer, "run_triggers", lambda *args: intact(*args) and None)
+    patch.setattr(synchronizer, "run_triggers", lambda calls: intact(calls) and None)
 
 
 def one_synchronizer_overrules_the_others(patch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,7 @@ class LimiterMachine(CoreMachine):
     def the_borrowers_are_those_of_the_model(self) -> None:
         if hasattr(self, "core"):
             assert set(self.core.borrowers) == set(self.model.borrowers)
-            assert self.core.pending == {entry.claim for entry in self.model.entries}
+            assert self.core.pending == {one.claim: one for one in self.core.queue}
 
 
 class WaitQueueMachine(CoreMachine):

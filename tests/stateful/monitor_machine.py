@@ -124,10 +124,10 @@ class MonitorMachine(CoreMachine):
         assert not hasattr(self, "core") or self.core.owner == self.model.inside
 
     @invariant()
-    def the_queues_of_the_entries_are_the_queue(self) -> None:
+    def the_lanes_of_the_entries_are_the_queue(self) -> None:
         if not hasattr(self, "core"):
             return
         expected: dict[EntryCore, list[object]] = {}
         for request in self.core.queue:
             expected.setdefault(request.claim.entry, []).append(request)
-        assert {entry: [*queue.values()] for entry, queue in self.core.queues.items()} == expected
+        assert {entry: [*lane] for entry, lane in self.core.queue.by_entry.items()} == expected

@@ -121,4 +121,4 @@ class RWLockMachine(CoreMachine):
         if hasattr(self, "core"):
             held = (self.core.held_by(who) for who in TASKS)
             assert {one for one in held if one} == {*self.model.inside}
-            assert self.core.pending == {entry.claim for entry in self.model.entries}
+            assert self.core.pending == {one.claim.claimant: one for one in self.core.queue}

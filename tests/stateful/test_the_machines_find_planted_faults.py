@@ -84,6 +84,19 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             rwlock.one_reader_enters_where_a_writer_leaves,
         )
     ],
+    (RWLockMachine, rwlock.a_reader_that_left_stays_in_the_index),
+    (SemaphoreMachine, queue.who_is_granted_stays_in_queue),
+    (SemaphoreMachine, queue.a_grant_is_not_marked),
+    (SemaphoreMachine, queue.who_leaves_from_the_middle_takes_those_behind_along),
+    (LockMachine, queue.who_takes_the_position_of_another_is_not_linked_from_behind),
+    *[
+        (machine, queue.who_leaves_the_queue_stays_in_the_index)
+        for machine in (LockMachine, LimiterMachine, RWLockMachine)
+    ],
+    *[
+        (machine, queue.who_joins_the_queue_is_not_in_the_index)
+        for machine in (LimiterMachine, RWLockMachine)
+    ],
     (BarrierMachine, barrier_and_latch.numbers_are_given_on_arrival),
     (BarrierMachine, barrier_and_latch.a_reset_opens_what_is_closed),
     (LatchMachine, barrier_and_latch.the_latch_opens_early),
@@ -119,8 +132,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.the_oldest_call_of_an_entry_blocks_the_others,
             monitor.entries_take_turns,
             monitor.an_entry_that_closes_forgets_its_callers,
-            monitor.who_leaves_a_queue_stays_in_the_index,
-            monitor.a_restored_monitor_knows_no_queues,
+            monitor.a_lane_that_is_empty_stays,
+            monitor.a_restored_monitor_keeps_whom_it_had,
         )
     ],
     *[
@@ -167,7 +180,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.a_signaller_is_forgotten,
             monitor.a_monitor_forgets_its_signallers_when_it_closes,
             monitor.a_monitor_that_closes_leaves_its_signallers_waiting,
-            monitor.a_restored_monitor_knows_no_queues,
+            monitor.a_restored_monitor_knows_no_signallers,
         )
     ],
     *[
@@ -192,6 +205,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (ParkerShellMachine, queue.those_let_in_are_not_woken),
     (GroupMachine, groups.a_group_takes_what_is_not_its_turn),
     (GroupMachine, groups.a_group_stays_in_the_other_queues),
+    (GroupMachine, groups.half_a_group_is_granted),
+    (GroupMachine, groups.who_was_not_next_once_is_never_asked_again),
     *[
         (GroupShellMachine, plant)
         for plant in (

@@ -38,6 +38,14 @@ def grant(core: Arbiter[Any], request: Request[Any]) -> Request[Any]:
     return request
 
 
+def grant_unnoted(core: Arbiter[Any], request: Request[Any]) -> None:
+    """Grant as the core does, and take no note in its index that the request has left the queue."""
+    core.admit(request.claim)
+    if request.queue is not None:
+        request.queue.remove(request)
+    request.status = Status.GRANTED
+
+
 def mark_only(core: Arbiter[Any], request: Request[Any]) -> Ended:
     """Withdraw by a mark, and leave a dead entry in the queue (as CPython's semaphores of 3.10 did)."""
     request.status = Status.WITHDRAWN

@@ -70,7 +70,7 @@ def a_cancelled_waiter_takes_its_notification_along(
 def a_notification_without_an_heir_stays_in_queue(
     core: ConditionCore, request: Request[Any]
 ) -> bool:
-    return core._pop(request) or core.lock.queue.get(request.ticket) is request
+    return core._pop(request) or request.queue is core.lock.queue
 
 
 @fault(

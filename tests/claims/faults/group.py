@@ -29,8 +29,12 @@ def one_queue_decides(group: Claims, request: Request[Any]) -> bool:
     return True
 
 
-@fault(Claims, "ended_with", refuted_by="group.a_choice_that_is_granted_leaves_the_other_queue")
-def the_other_place_is_kept(group: Claims, request: Request[Any]) -> None:
+@fault(
+    Claims,
+    "_withdraw_pending",
+    refuted_by="group.a_choice_that_is_granted_leaves_the_other_queue",
+)
+def the_other_place_is_kept(group: Claims) -> None:
     pass
 
 

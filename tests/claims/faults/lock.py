@@ -8,7 +8,7 @@ from structsync._core.primitives.lock import LockCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import Request
 
-from ._planting import Ended, Fault, fault
+from ._planting import Ended, Fault, fault, grant_unnoted
 
 
 @fault(LockCore, "give_back", refuted_by="lock.only_the_owner_gives_back")
@@ -41,15 +41,14 @@ def who_waits_may_queue_again(core: LockCore, claim: Hashable) -> None:
         raise RuntimeError
 
 
-@fault(LockCore, "leave", refuted_by="lock.who_withdrew_may_claim_again")
-def a_withdrawal_is_not_forgotten(core: LockCore, request: Request[Hashable]) -> bool:
-    return Arbiter.leave(core, request)
+@fault(LockCore, "left", refuted_by="lock.who_withdrew_may_claim_again")
+def who_leaves_stays_in_the_index(core: LockCore, request: Request[Hashable]) -> None:
+    pass
 
 
-@fault(LockCore, "settle", refuted_by="lock.who_owned_it_may_claim_it_again")
-def a_grant_is_not_noted(core: LockCore) -> Ended:
-    return Arbiter.settle(core)
-
+a_grant_is_not_noted = Fault(
+    LockCore, "grant", grant_unnoted, "lock.who_owned_it_may_claim_it_again"
+)
 
 a_lock_without_a_queue_counts_as_at_rest = Fault(
     LockCore, "at_rest", Arbiter.at_rest, "lock.a_lock_is_at_rest_exactly_if_nobody_owns_it"

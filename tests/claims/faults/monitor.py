@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync import Arbiter, Status
+from structsync import Arbiter
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
 from structsync._core.monitors.hoare import HoareConditionCore
 from structsync._core.monitors.monitor import MonitorCore
@@ -20,7 +20,7 @@ def anybody_leaves(core: MonitorCore, claim: Invocation) -> None:
 
 @fault(MonitorCore, "candidates", refuted_by="monitor.of_those_permitted_the_oldest_is_next")
 def the_youngest_is_next(core: MonitorCore) -> Ended:
-    return [*reversed(core.queue)]
+    return [*core.queue][::-1]
 
 
 @fault(MonitorCore, "candidates", refuted_by="monitor.a_guard_on_the_state_answers_for_all")
@@ -52,8 +52,7 @@ def the_signaller_goes_to_the_end(
 ) -> None:
     core.give_back(signaller.claim)
     core.join(signaller)
-    core.admit(waiter.claim)
-    waiter.status = Status.GRANTED
+    core.grant(waiter)
 
 
 @fault(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from heapq import heappush
 from typing import Any
 
-from structsync._core.queue.policy import Eligible, Fifo, Priority, Queue
+from structsync._core.queue.policy import AnyQueue, Eligible, Fifo, Priority, tickets_of
 from structsync._core.queue.request import Request
 
 from ._planting import fault
@@ -23,23 +23,23 @@ def strict_levels_age_as_well(policy: Priority, ticket: int, priority: int) -> i
 
 
 @fault(Priority, "may_pass", refuted_by="policy.among_equals_the_first_to_come_is_first")
-def an_equal_passes(policy: Priority, queue: Queue, ticket: int, priority: int) -> bool:
+def an_equal_passes(policy: Priority, queue: AnyQueue, ticket: int, priority: int) -> bool:
     return policy._rank(ticket, priority) <= policy._ranks[0][0]
 
 
 @fault(Priority, "joined", refuted_by="policy.a_queue_of_levels_is_served_in_the_order_of_rank")
-def the_heap_is_a_mere_list(policy: Priority, queue: Queue, ticket: int, priority: int) -> None:
+def the_heap_is_a_mere_list(policy: Priority, queue: AnyQueue, ticket: int, priority: int) -> None:
     policy._ranks.append((policy._rank(ticket, priority), ticket))
 
 
 @fault(Priority, "candidates", refuted_by="policy.a_withdrawn_rank_does_not_block_the_others")
-def a_stale_rank_hides_the_others(policy: Priority, queue: Queue) -> Iterable[Request[Any]]:
-    ticket = policy._ranks[0][1]
-    return (queue[ticket],) if ticket in queue else ()
+def a_stale_rank_hides_the_others(policy: Priority, queue: AnyQueue) -> Iterable[Request[Any]]:
+    ticket, tickets = policy._ranks[0][1], tickets_of(queue)
+    return (tickets[ticket],) if ticket in tickets else ()
 
 
 @fault(Priority, "may_pass", refuted_by="policy.a_withdrawn_rank_does_not_hold_up_a_newcomer")
-def a_stale_rank_is_asked(policy: Priority, queue: Queue, ticket: int, priority: int) -> bool:
+def a_stale_rank_is_asked(policy: Priority, queue: AnyQueue, ticket: int, priority: int) -> bool:
     return (policy._rank(ticket, priority), ticket) < policy._ranks[0]
 
 
@@ -49,25 +49,27 @@ def a_stale_rank_is_asked(policy: Priority, queue: Queue, ticket: int, priority:
     refuted_by="policy.dropping_many_withdrawn_ranks_forgets_nobody_in_queue",
 )
 def the_sweep_takes_the_newcomer_along(
-    policy: Priority, queue: Queue, ticket: int, priority: int
+    policy: Priority, queue: AnyQueue, ticket: int, priority: int
 ) -> None:
     """It is not in the queue yet while it joins: ours had this bug."""
     heappush(policy._ranks, (policy._rank(ticket, priority), ticket))
-    policy._ranks = [entry for entry in policy._ranks if entry[1] in queue]
+    policy._ranks = [entry for entry in policy._ranks if entry[1] in tickets_of(queue)]
 
 
 @fault(Eligible, "may_pass", refuted_by="policy.eligible_lets_a_newcomer_pass_exactly_if_it_fits")
-def an_eligible_newcomer_queues(policy: Eligible, queue: Queue, ticket: int, priority: int) -> bool:
+def an_eligible_newcomer_queues(
+    policy: Eligible, queue: AnyQueue, ticket: int, priority: int
+) -> bool:
     return False
 
 
 @fault(
     Priority, "candidates", refuted_by="policy.a_head_of_better_rank_blocks_those_that_would_fit"
 )
-def the_oldest_is_asked_first(policy: Priority, queue: Queue) -> Iterable[Request[Any]]:
-    return queue.values()
+def the_oldest_is_asked_first(policy: Priority, queue: AnyQueue) -> Iterable[Request[Any]]:
+    return queue
 
 
 @fault(Fifo, "may_pass", refuted_by="policy.fifo_lets_nobody_pass")
-def a_priority_counts_in_a_fifo(policy: Fifo, queue: Queue, ticket: int, priority: int) -> bool:
+def a_priority_counts_in_a_fifo(policy: Fifo, queue: AnyQueue, ticket: int, priority: int) -> bool:
     return priority < 0

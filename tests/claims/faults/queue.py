@@ -67,7 +67,7 @@ def closing_reaches_the_head_alone(core: SemaphoreCore, cause: str) -> Ended:
     core.cause = cause
     ended = core.waiting()[:1]
     for request in ended:
-        core._break(request, cause)
+        core.end_with(request, Status.BROKEN, cause)
     return ended
 
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from structsync._core.primitives.rwlock import READ, Access, PhaseFairCore, RWLockCore
-from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import WITHDRAWN, Request
 
-from ._planting import Ended, fault
+from ._planting import Ended, Fault, fault, grant_unnoted
 
-
-@fault(
+a_grant_is_not_noted = Fault(
     RWLockCore,
-    "settle",
-    refuted_by="rwlock.a_writer_that_leaves_lets_in_the_next_writer_or_readers_in_a_row",
+    "grant",
+    grant_unnoted,
+    "rwlock.a_writer_that_leaves_lets_in_the_next_writer_or_readers_in_a_row",
 )
-def a_grant_is_not_noted(core: RWLockCore) -> Ended:
-    return Arbiter.settle(core)
 
 
 @fault(

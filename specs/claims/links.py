@@ -1,0 +1,83 @@
+"""The queue itself: requests linked to each other, in order, from both ends, and all counted.
+
+The requests are numbered in the order of their arrival.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.queue.request import Queue, Request, TicketQueue
+
+from ._queue import BOUND, links_are_exact, waiters_of
+
+
+def filled(queue: Queue[Any], waiting: int) -> list[Request[Any]]:
+    """Put so many requests into a queue that is empty, and return them."""
+    requests: list[Request[Any]] = [Request(None, number, number) for number in range(waiting)]
+    for request in requests:
+        queue.append(request)
+    return requests
+
+
+def who_joins_is_the_last(waiting: int) -> None:
+    assert 0 <= waiting <= BOUND
+    queue: Queue[Any] = Queue()
+    requests = filled(queue, waiting)
+    assert [*queue] == requests
+    assert links_are_exact(queue)
+
+
+def whoever_leaves_the_others_keep_their_order(waiting: int, who: int) -> None:
+    assert 0 <= who < waiting <= BOUND
+    queue: Queue[Any] = Queue()
+    requests = filled(queue, waiting)
+    queue.remove(requests[who])
+    assert [*queue] == requests[:who] + requests[who + 1 :]
+    assert links_are_exact(queue)
+
+
+def who_left_is_linked_to_nobody(waiting: int, who: int) -> None:
+    assert 0 <= who < waiting <= BOUND
+    queue: Queue[Any] = Queue()
+    request = filled(queue, waiting)[who]
+    queue.remove(request)
+    assert request.queue is request.ahead is request.behind is None
+
+
+def a_successor_stands_where_the_other_stood(waiting: int, who: int) -> None:
+    assert 0 <= who < waiting <= BOUND
+    queue: Queue[Any] = Queue()
+    requests = filled(queue, waiting)
+    successor: Request[Any] = Request(None, who, "successor")
+    queue.replace(requests[who], successor)
+    assert [*queue] == [*requests[:who], successor, *requests[who + 1 :]]
+    assert requests[who].queue is requests[who].ahead is requests[who].behind is None
+    assert links_are_exact(queue)
+
+
+def the_one_yielded_last_may_leave(waiting: int, first: int) -> None:
+    assert 0 <= first < waiting <= BOUND  # from here on each leaves when it is yielded
+    queue: Queue[Any] = Queue()
+    requests = filled(queue, waiting)
+    found = []
+    for request in queue:
+        found.append(request)
+        if request.waiter >= first:
+            queue.remove(request)
+    assert found == requests
+    assert [*queue] == requests[:first]
+    assert links_are_exact(queue)
+
+
+def by_ticket_are_found_those_who_wait_and_no_others(waiting: int, who: int, other: int) -> None:
+    assert 0 <= who < waiting <= BOUND
+    assert 0 <= other < waiting
+    queue: TicketQueue[Any] = TicketQueue()
+    requests = filled(queue, waiting)
+    successor: Request[Any] = Request(None, other, "successor")
+    queue.replace(requests[other], successor)
+    queue.remove(requests[who] if who != other else successor)
+    assert waiters_of(queue.by_ticket[one.ticket] for one in queue) == waiters_of(queue)
+    assert len(queue.by_ticket) == len(queue) == waiting - 1
+    assert links_are_exact(queue)

@@ -1,0 +1,75 @@
+"""Links that are wrong, or left behind: each refuted by a claim about the queue's links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from structsync._core.queue.request import Queue, Request, TicketQueue
+
+from ._planting import fault
+
+
+@fault(Queue, "append", refuted_by="links.who_joins_is_the_last")
+def who_joins_stands_before_all(queue: Queue[Any], request: Request[Any]) -> None:
+    request.queue, request.ahead, request.behind = queue, None, queue.head
+    if queue.head is None:
+        queue.tail = request
+    else:
+        queue.head.ahead = request
+    queue.head = request
+    queue.length += 1
+
+
+@fault(Queue, "remove", refuted_by="links.whoever_leaves_the_others_keep_their_order")
+def who_stood_behind_still_names_the_one_that_left(
+    queue: Queue[Any], request: Request[Any]
+) -> None:
+    if request.ahead is None:
+        queue.head = request.behind
+    else:
+        request.ahead.behind = request.behind
+    if request.behind is None:
+        queue.tail = request.ahead
+    request.queue = request.ahead = request.behind = None
+    queue.length -= 1
+
+
+@fault(Queue, "remove", refuted_by="links.who_left_is_linked_to_nobody")
+def who_left_holds_who_came_after_it(queue: Queue[Any], request: Request[Any]) -> None:
+    behind = request.behind
+    intact_remove(queue, request)
+    request.behind = behind
+
+
+@fault(Queue, "replace", refuted_by="links.a_successor_stands_where_the_other_stood")
+def who_stood_behind_does_not_see_the_successor(
+    queue: Queue[Any], request: Request[Any], successor: Request[Any]
+) -> None:
+    behind = request.behind
+    intact_replace(queue, request, successor)
+    if behind is not None:
+        behind.ahead = request
+
+
+@fault(Queue, "__iter__", refuted_by="links.the_one_yielded_last_may_leave")
+def the_next_is_looked_up_when_the_last_has_left(queue: Queue[Any]) -> Iterator[Request[Any]]:
+    request = queue.head
+    while request is not None:
+        yield request
+        request = request.behind
+
+
+@fault(TicketQueue, "remove", refuted_by="links.by_ticket_are_found_those_who_wait_and_no_others")
+def who_left_is_found_by_its_ticket(queue: TicketQueue[Any], request: Request[Any]) -> None:
+    intact_remove(queue, request)
+
+
+@fault(TicketQueue, "replace", refuted_by="links.by_ticket_are_found_those_who_wait_and_no_others")
+def the_successor_is_not_found(
+    queue: TicketQueue[Any], request: Request[Any], successor: Request[Any]
+) -> None:
+    intact_replace(queue, request, successor)
+
+
+intact_remove, intact_replace = Queue.remove, Queue.replace
