@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from structsync import Status
 from structsync._core.primitives.barrier import BarrierCore
 from structsync.checking import action, invariant, start, step
 
@@ -31,6 +32,14 @@ class BarrierSpec(FifoSpec):
 
     newcomers = ((None, 0),)
     core: BarrierCore = start(BarrierCore, PARTIES)
+    why: str | None = start(lambda: None)  # by what has happened, why it is out of service
+
+    # What the last action was; forgotten like `ended`.
+    came: tuple[str, ...] = start(tuple)
+    deserted: tuple[str, ...] = start(tuple)
+
+    def canonical(self, snapshot: Any) -> Any:
+        return snapshot._replace(ended=(), came=(), deserted=())
 
     # ==== Actions ====
 
@@ -39,6 +48,7 @@ class BarrierSpec(FifoSpec):
         when=lambda spec, who: spec.core.cause is None,
     )
     def come(self, who: str) -> None:
+        self.came = (who,)
         self.asked(self.core.enqueue(None, waiter=who))
         if self.core.full:
             self.note(self.core.release_round())
@@ -49,19 +59,23 @@ class BarrierSpec(FifoSpec):
 
     @action(who=waiting)
     def leave_and_break(self, who: str) -> None:
+        self.deserted, self.why = (who,), "broken"
         request = self.request_of(who)
         self.note([request, *(self.core.leave_and_break(request, "broken") or ())])
 
     @action
     def abort(self) -> None:
+        self.why = self.why or "broken"
         self.note(self.core.break_round("broken"))
 
     @action
     def reset(self) -> None:
+        self.why = "closed" if self.why == "closed" else None
         self.note(self.core.reset("reset"))
 
     @action(when=lambda spec: spec.core.cause != "closed")
     def close(self) -> None:
+        self.why = "closed"
         self.note(self.core.end("closed"))
 
     # ==== Invariants ====
@@ -69,7 +83,7 @@ class BarrierSpec(FifoSpec):
     @invariant
     def a_full_round_does_not_wait(self) -> bool:
         """Fewer are in the queue than make a round."""
-        return len(self.core.queue) < PARTIES
+        return len(self.in_queue()) < PARTIES
 
     @invariant
     def broken_is_not_closed(self) -> bool:
@@ -81,6 +95,11 @@ class BarrierSpec(FifoSpec):
         """A reset sends away who waits, and leaves no mark that keeps others out."""
         return self.core.cause != "reset"
 
+    @invariant
+    def it_is_in_service_until_it_is_broken_or_closed(self) -> bool:
+        """It breaks with a round, a reset mends it, and a close counts whatever it was before (C1)."""
+        return self.core.cause == self.why
+
     # ==== Step properties ====
 
     @step
@@ -91,8 +110,10 @@ class BarrierSpec(FifoSpec):
 
     @step
     def a_round_is_let_in_as_a_whole(self, before: Any) -> bool:
-        """As many as make a round are let in, or nobody (B2)."""
-        return len(self.granted()) in (0, PARTIES)
+        """The last one of a round lets all of it in, and nobody is let in otherwise (B2)."""
+        round_ = [*before.in_queue(), *self.came]
+        is_full = bool(self.came) and len(round_) == PARTIES
+        return sorted(self.granted()) == (sorted(round_) if is_full else [])
 
     @step
     def each_party_has_a_number_of_its_own(self, before: Any) -> bool:
@@ -102,6 +123,19 @@ class BarrierSpec(FifoSpec):
 
     @step
     def a_deserter_takes_the_round_along(self, before: Any) -> bool:
-        """Where somebody is told that the round is broken, nobody of it waits on."""
-        broken = any(one.status == "broken" for one in self.ended)
+        """Who deserts is withdrawn, and everybody else of the round is told that it is broken."""
+        broken = [one.waiter for one in self.ended if one.status is Status.BROKEN]
+        withdrawn = [one.waiter for one in self.ended if one.status is Status.WITHDRAWN]
+        if self.deserted:
+            others = [who for who in before.in_queue() if who not in self.deserted]
+            return withdrawn == [*self.deserted] and broken == others and not self.in_queue()
         return not broken or not self.in_queue()
+
+    @step
+    def who_has_ended_cannot_desert(self, before: Any) -> bool:
+        """A party whose round is over takes no later round along (I4)."""
+        now = self.core.snapshot()
+        return all(
+            self.core.leave_and_break(one, "too late") is None and self.core.snapshot() == now
+            for one in self.ended
+        )

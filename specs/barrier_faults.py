@@ -65,6 +65,23 @@ class OneTooMany(BarrierCore):
         return len(self.queue) > self.parties
 
 
+@fault(BarrierSpec, "core", refuted_by="a_round_is_let_in_as_a_whole")
+class TheLastBreaksTheRound(BarrierCore):
+    """A full round does not wait: whoever makes it full sends it away."""
+
+    def release_round(self) -> Ended:
+        return self.reset("full")
+
+
+@fault(BarrierSpec, "core", refuted_by="a_full_round_does_not_wait")
+class ARoundIsNeverFull(BarrierCore):
+    """A full round never goes in, and nobody asks again."""
+
+    @property
+    def full(self) -> bool:
+        return False
+
+
 @fault(BarrierSpec, "core", refuted_by="grants_follow_the_queue")
 class TheNewestGoesFirst(BarrierCore):
     """The parties of a round are numbered from the end."""
@@ -94,6 +111,31 @@ class DeserterTellsOne(BarrierCore):
         for other in self.waiting()[:1]:
             return [self.end_with(other, Status.BROKEN, cause)]
         return []
+
+
+@fault(BarrierSpec, "core", refuted_by="a_deserter_takes_the_round_along")
+class DeserterJustLeaves(BarrierCore):
+    """Whoever deserts is withdrawn, and the round goes on without it."""
+
+    def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
+        return withdraw_only(self, request)
+
+
+@fault(BarrierSpec, "core", refuted_by="who_has_ended_cannot_desert")
+class DesertsAfterTheRound(BarrierCore):
+    """A party that is cancelled after its round breaks the next one."""
+
+    def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
+        withdraw_only(self, request)
+        return self.break_round(cause)
+
+
+@fault(BarrierSpec, "core", refuted_by="it_is_in_service_until_it_is_broken_or_closed")
+class BrokenCannotBeClosed(BarrierCore):
+    """A broken barrier says that it is broken after a close too, and a reset opens it again."""
+
+    def end(self, cause: Hashable) -> Ended:
+        return Arbiter.end(self, cause)
 
 
 @fault(BarrierSpec, "core", refuted_by="closed_stays_closed")

@@ -38,10 +38,10 @@ class LockSpec(FifoSpec):
     newcomers = (("one more", 0),)
     core: LockCore = start(LockCore)
     owners: tuple[str, ...] = start(tuple)  # who was granted the lock and has not released it
+    why: str | None = start(lambda: None)  # by what has happened, why it is out of service
 
-    gone: tuple[str, ...] = start(
-        tuple
-    )  # who disappeared in the queue just now; forgotten like `ended`
+    # Who disappeared in the queue just now; forgotten like `ended`.
+    gone: tuple[str, ...] = start(tuple)
 
     def canonical(self, snapshot: Any) -> Any:
         return snapshot._replace(ended=(), gone=())
@@ -68,6 +68,7 @@ class LockSpec(FifoSpec):
 
     @action(who=owners)
     def owner_disappears(self, who: str) -> None:
+        self.why = self.why or "broken"
         self.note(self.core.owner_exited(who, "broken"))
 
     @action(who=waiting)
@@ -77,6 +78,7 @@ class LockSpec(FifoSpec):
 
     @action(when=lambda spec: spec.core.cause is None)
     def close(self) -> None:
+        self.why = "closed"
         self.note(self.core.end("closed"))
 
     # ==== Invariants ====
@@ -106,6 +108,11 @@ class LockSpec(FifoSpec):
             invariants.refuses(self.core, methodcaller("release", who))
             for who in ("one more", *self.in_queue()[:1])
         )
+
+    @invariant
+    def it_is_broken_exactly_if_its_owner_disappeared(self) -> bool:
+        """The first thing that takes it out of service counts: a close, or the end of its owner (C5)."""
+        return self.core.cause == self.why
 
     # ==== Step properties ====
 

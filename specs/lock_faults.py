@@ -83,6 +83,22 @@ class WhoeverDisappearedStaysInLine(LockCore):
         return self.end(cause) if self.owner == claimant else []
 
 
+@fault(LockSpec, "core", refuted_by="it_is_broken_exactly_if_its_owner_disappeared")
+class TheDisappearedOwnerKeepsIt(LockCore):
+    """The owner is gone, and the lock is owned by nobody who could release it (C4: trio#3035)."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return [] if self.owner == claimant else super().owner_exited(claimant, cause)
+
+
+@fault(LockSpec, "core", refuted_by="it_is_broken_exactly_if_its_owner_disappeared")
+class WhoeverDisappearsBreaksIt(LockCore):
+    """A task that only waited is gone, and a lock that is well owned is out of service."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return self.end(cause)
+
+
 @fault(LockSpec, "core", refuted_by="nobody_has_two_claims")
 class TakenTwice(LockCore):
     """Whoever owns the lock may queue for it, and waits for itself (D3: tokio#2849)."""

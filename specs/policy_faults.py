@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from heapq import heapify, heappush
 from typing import Any
 
 from structsync._core.primitives.semaphore import SemaphoreCore
@@ -13,6 +14,7 @@ from structsync.checking import fault
 from ._planting import NewestFirst, grant, withdraw_only
 from .eligible import EligibleSpec
 from .priority import AGEING, LEVELS, PrioritySpec
+from .priority_heap import CrowdedHeapSpec, HeapCore, SmallHeapSpec
 
 
 class _Core(SemaphoreCore):
@@ -150,3 +152,77 @@ class WithdrawalOfTheNextWakesNobody(SemaphoreCore):
 
     def withdraw(self, request: Request[int]) -> list[Request[int]] | None:
         return withdraw_only(self, request)
+
+
+# ==== The heap of priorities ====
+
+
+class _StaleBlocks(Priority):
+    __slots__ = ()
+
+    def candidates(self, queue: Queue[Any]) -> Iterator[Request[Any]]:
+        while queue and self._ranks[0][1] in tickets_of(queue):
+            yield tickets_of(queue)[self._ranks[0][1]]
+
+
+class _StaleIsPassed(Priority):
+    __slots__ = ()
+
+    def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
+        return (self._rank(ticket, priority), ticket) < self._ranks[0]
+
+
+class _NewcomersAreStale(Priority):
+    __slots__ = ()
+
+    def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
+        heappush(self._ranks, (self._rank(ticket, priority), ticket))
+        if len(self._ranks) > 2 * len(queue) + 16:
+            self._ranks = [entry for entry in self._ranks if entry[1] in tickets_of(queue)]
+            heapify(self._ranks)
+
+
+class _NeverRebuilt(Priority):
+    __slots__ = ()
+
+    def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
+        heappush(self._ranks, (self._rank(ticket, priority), ticket))
+
+
+class _RebuiltInDisorder(Priority):
+    __slots__ = ()
+
+    def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
+        if len(self._ranks) > 2 * len(queue) + 16:
+            self._ranks = [entry for entry in self._ranks if entry[1] in tickets_of(queue)]
+        heappush(self._ranks, (self._rank(ticket, priority), ticket))
+
+
+@fault(SmallHeapSpec, "core", refuted_by="nothing_grantable_waits")
+def the_withdrawn_block_the_heap(crowded: bool) -> SemaphoreCore:
+    """Nobody is served while somebody who withdrew is at the top of the heap (H1)."""
+    return HeapCore(crowded, _StaleBlocks(None))
+
+
+@fault(SmallHeapSpec, "core", refuted_by="nowait_agrees_with_the_queue")
+def newcomers_are_compared_with_the_withdrawn(crowded: bool) -> SemaphoreCore:
+    """A newcomer that would be next waits for somebody who is not there any more."""
+    return HeapCore(crowded, _StaleIsPassed(None))
+
+
+@fault(CrowdedHeapSpec, "core", refuted_by="who_waits_is_in_the_heap")
+def a_rebuild_loses_the_newcomer(crowded: bool) -> SemaphoreCore:
+    """A rebuild takes whoever is about to join for somebody who withdrew."""
+    return HeapCore(crowded, _NewcomersAreStale(None))
+
+
+@fault(CrowdedHeapSpec, "core", refuted_by="the_heap_stays_small")
+def the_withdrawn_pile_up(crowded: bool) -> SemaphoreCore:
+    """Entries of those who withdrew are dropped at the top of the heap only."""
+    return HeapCore(crowded, _NeverRebuilt(None))
+
+
+@fault(CrowdedHeapSpec, "core", refuted_by="the_most_important_is_granted")
+def a_rebuild_is_no_heap(crowded: bool) -> SemaphoreCore:
+    """What is left after a rebuild is in no order, and the wrong one is next."""
+    return HeapCore(crowded, _RebuiltInDisorder(None))

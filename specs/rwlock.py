@@ -55,6 +55,7 @@ class RWSpec(QueueSpec):
     core: RWLockCore
     reading: tuple[str, ...] = start(tuple)
     writing: tuple[str, ...] = start(tuple)
+    why: str | None = start(lambda: None)  # by what has happened, why it is out of service
 
     # What the last action was; forgotten like `ended`.
     gone: tuple[str, ...] = start(tuple)  # who disappeared in the queue
@@ -101,6 +102,7 @@ class RWSpec(QueueSpec):
 
     @action(who=inside)
     def holder_disappears(self, who: str) -> None:
+        self.why = self.why or "broken"
         self.note(self.core.owner_exited(who, "broken"))
 
     @action(who=waiting)
@@ -110,6 +112,7 @@ class RWSpec(QueueSpec):
 
     @action(when=lambda spec: spec.core.cause is None)
     def close(self) -> None:
+        self.why = "closed"
         self.note(self.core.end("closed"))
 
     # ==== Invariants ====
@@ -148,6 +151,11 @@ class RWSpec(QueueSpec):
             )
             for one in others
         )
+
+    @invariant
+    def it_is_broken_exactly_if_a_holder_disappeared(self) -> bool:
+        """The first thing that takes it out of service counts: a close, or the end of a holder (C5)."""
+        return self.core.cause == self.why
 
     # ==== Step properties ====
 

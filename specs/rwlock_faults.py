@@ -122,6 +122,22 @@ class WhoeverDisappearedStaysInLine(RWLockCore):
         return self.end(cause) if self.held_by(claimant) else []
 
 
+@fault(RWLockSpec, "core", refuted_by="it_is_broken_exactly_if_a_holder_disappeared")
+class ReadersDisappearUnnoticed(RWLockCore):
+    """Only a writer that disappears is noticed; a reader holds it for ever, and no writer enters."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return [] if claimant in self.readers else super().owner_exited(claimant, cause)
+
+
+@fault(RWLockSpec, "core", refuted_by="it_is_broken_exactly_if_a_holder_disappeared")
+class WhoeverDisappearsBreaksIt(RWLockCore):
+    """A task that only waited is gone, and a lock that is well held is out of service."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return self.end(cause)
+
+
 @fault(RWLockSpec, "core", refuted_by="whoever_left_may_come_back")
 class CancelledClaimantsAreRemembered(RWLockCore):
     """A mark for who waits stays when it gives up, and keeps it out (H10: rustfs#2795)."""
