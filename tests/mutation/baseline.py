@@ -83,6 +83,8 @@ def measure(project: Project, at_once: int, say: Callable[[str], None], log: str
         if job.timed_out or failed or not any("end" in one for one in job.messages):
             raise RuntimeError(f"the net {job.key} did not end: {failed or job.messages[-3:]}")
         _add(found, job.key, job.messages)
+        if not any(found.lines[job.key].values()):
+            raise RuntimeError(f"{project.package} is not where {job.key} imports it from")
         say(f"{job.key}: {len(found.seconds[job.key])} items in {job.seconds:.0f} s")
     return found
 

@@ -63,15 +63,18 @@ def install(package: str, change: Callable[[Path, CodeType], CodeType]) -> None:
     sys.meta_path.insert(0, Finder(package, change))
 
 
-def with_changed(file: Path, source: bytes) -> Callable[[Path, CodeType], CodeType]:
-    """Return what compiles this source for this file, and leaves the others alone."""
-    file = file.resolve()
+class WithChanged:
+    """Compiles this source for this file, and leaves the others alone."""
 
-    def change(path: Path, code: CodeType) -> CodeType:
-        if path.resolve() != file:
+    def __init__(self, file: Path, source: bytes) -> None:
+        self._file = file.resolve()
+        self._source = source
+        self.was_imported = False
+
+    def __call__(self, path: Path, code: CodeType) -> CodeType:
+        if path.resolve() != self._file:
             return code
-        changed = compile(source, str(path), "exec", dont_inherit=True)
+        self.was_imported = True
+        changed = compile(self._source, str(path), "exec", dont_inherit=True)
         assert isinstance(changed, CodeType)
         return changed
-
-    return change

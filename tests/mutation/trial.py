@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .baseline import Baseline
-from .hook import install, with_changed
+from .hook import WithChanged, install
 from .mutants import Mutant
 from .project import Project
 from .server import Job, Tell
@@ -78,8 +78,8 @@ def _work(
 ) -> Callable[[Tell], None]:
     def work(tell: Tell) -> None:
         file = project.package / mutant.file
-        changed = mutant.apply(file.read_bytes())
-        install(project.package.name, with_changed(file, changed))
+        changed = WithChanged(file, mutant.apply(file.read_bytes()))
+        install(project.package.name, changed)
         for net in project.nets:
             if net.name in asked:
                 watch = _Alarm(net.name, baseline.seconds[net.name], patience, tell)
@@ -89,7 +89,7 @@ def _work(
                     tell({"left": len(asked[net.name]) - watch.begun})
                 except BaseException as error:  # noqa: BLE001 - whatever it is, the net is red
                     watch.red(watch.name, f"{type(error).__name__}: {error}"[:200])
-        tell({"survived": True})
+        tell({"survived": changed.was_imported})
 
     return work
 
@@ -159,6 +159,8 @@ def result_of(project: Project, mutant: Mutant, job: Job | None) -> Result:
         return result("timeout", at["net"], at["at"], "takes too long")
     if "red" in last:
         return result("noticed", last["net"], last["red"], last["how"])
+    if last.get("survived") is False:
+        raise RuntimeError(f"{project.package} is not where the package is imported from")
     if "survived" in last:
         return result("survived", left=sum(one.get("left", 0) for one in job.messages))
     return result("noticed", at["net"], at["at"], "the process died")
