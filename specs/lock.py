@@ -21,6 +21,7 @@ from .common import FifoSpec
 
 # One owner and five in the queue: the head, the tail, and a middle in which neighbours can be exchanged.
 TASKS = ("a", "b", "c", "d", "e", "f")
+STRANGERS = ("one more",)  # neither owns it nor waits
 
 
 def idle(spec: LockSpec) -> list[str]:
@@ -43,8 +44,10 @@ class LockSpec(FifoSpec):
         tuple
     )  # who disappeared in the queue just now; forgotten like `ended`
 
+    exited: tuple[str, ...] = start(tuple)  # who disappeared just now, wherever; forgotten, too
+
     def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), gone=())
+        return snapshot._replace(ended=(), gone=(), exited=())
 
     # ==== Words that actions use ====
 
@@ -68,11 +71,17 @@ class LockSpec(FifoSpec):
 
     @action(who=owners)
     def owner_disappears(self, who: str) -> None:
+        self.exited = (who,)
         self.note(self.core.owner_exited(who, "broken"))
 
     @action(who=waiting)
     def waiter_disappears(self, who: str) -> None:
-        self.gone = (who,)
+        self.gone = self.exited = (who,)
+        self.note(self.core.owner_exited(who, "broken"))
+
+    @action(who=STRANGERS)
+    def somebody_else_disappears(self, who: str) -> None:
+        self.exited = (who,)
         self.note(self.core.owner_exited(who, "broken"))
 
     @action(when=lambda spec: spec.core.cause is None)
@@ -114,6 +123,13 @@ class LockSpec(FifoSpec):
         """A position in the queue is given up when the task that has it disappears, and the task is told."""
         told = [one.waiter for one in self.ended]
         return all(who in told and who not in self.in_queue() for who in self.gone)
+
+    @step
+    def it_breaks_exactly_when_its_owner_disappears(self, before: Any) -> bool:
+        """While in service, it is broken by the exit of its owner, and by nothing else (C5)."""
+        breaks = before.core.cause is None and self.core.cause == "broken"
+        owner_went = before.core.cause is None and any(who in before.owners for who in self.exited)
+        return breaks == owner_went
 
     @step
     def whoever_left_may_come_back(self, before: Any) -> bool:

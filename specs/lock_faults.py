@@ -83,6 +83,24 @@ class WhoeverDisappearedStaysInLine(LockCore):
         return self.end(cause) if self.owner == claimant else []
 
 
+@fault(LockSpec, "core", refuted_by="it_breaks_exactly_when_its_owner_disappears")
+class OwnerlessForGood(LockCore):
+    """The owner is gone, and whoever comes waits for it (C4: trio#3035)."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return [] if self.owner == claimant else super().owner_exited(claimant, cause)
+
+
+@fault(LockSpec, "core", refuted_by="it_breaks_exactly_when_its_owner_disappears")
+class AnyExitBreaksIt(LockCore):
+    """A task that has nothing to do with the lock disappears, and the lock is broken."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return (
+            super().owner_exited(claimant, cause) if claimant in self.pending else self.end(cause)
+        )
+
+
 @fault(LockSpec, "core", refuted_by="nobody_has_two_claims")
 class TakenTwice(LockCore):
     """Whoever owns the lock may queue for it, and waits for itself (D3: tokio#2849)."""

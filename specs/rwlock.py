@@ -26,6 +26,7 @@ from .common import FifoSpec, QueueSpec
 READERS = ("r", "s", "t")
 WRITERS = ("u", "v", "w")
 TASKS = READERS + WRITERS
+STRANGERS = ("one more",)  # neither holds it nor waits
 
 
 def access(who: str) -> Access:
@@ -58,10 +59,11 @@ class RWSpec(QueueSpec):
 
     # What the last action was; forgotten like `ended`.
     gone: tuple[str, ...] = start(tuple)  # who disappeared in the queue
+    exited: tuple[str, ...] = start(tuple)  # who disappeared, wherever
     wrote: bool = start(bool)  # whether a writer released it, or became a reader
 
     def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), gone=(), wrote=False)
+        return snapshot._replace(ended=(), gone=(), exited=(), wrote=False)
 
     # ==== Words that actions use ====
 
@@ -101,11 +103,17 @@ class RWSpec(QueueSpec):
 
     @action(who=inside)
     def holder_disappears(self, who: str) -> None:
+        self.exited = (who,)
         self.note(self.core.owner_exited(who, "broken"))
 
     @action(who=waiting)
     def waiter_disappears(self, who: str) -> None:
-        self.gone = (who,)
+        self.gone = self.exited = (who,)
+        self.note(self.core.owner_exited(who, "broken"))
+
+    @action(who=STRANGERS)
+    def somebody_else_disappears(self, who: str) -> None:
+        self.exited = (who,)
         self.note(self.core.owner_exited(who, "broken"))
 
     @action(when=lambda spec: spec.core.cause is None)
@@ -156,6 +164,15 @@ class RWSpec(QueueSpec):
         """A position in the queue is given up when the task that has it disappears, and the task is told."""
         told = [one.waiter for one in self.ended]
         return all(who in told and who not in self.in_queue() for who in self.gone)
+
+    @step
+    def it_breaks_exactly_when_a_holder_disappears(self, before: Any) -> bool:
+        """While in service, it is broken by the exit of who holds it, and by nothing else (C5)."""
+        breaks = before.core.cause is None and self.core.cause == "broken"
+        holder_went = before.core.cause is None and any(
+            who in inside(before) for who in self.exited
+        )
+        return breaks == holder_went
 
     @step
     def whoever_left_may_come_back(self, before: Any) -> bool:

@@ -120,6 +120,22 @@ class WhoeverDisappearedStaysInLine(RWLockCore):
         return self.end(cause) if self.held_by(claimant) else []
 
 
+@fault(RWLockSpec, "core", refuted_by="it_breaks_exactly_when_a_holder_disappears")
+class ReadersDisappearUnnoticed(RWLockCore):
+    """A reader is gone for good, and counts as one that reads (C4: tricycle)."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return [] if claimant in self.readers else super().owner_exited(claimant, cause)
+
+
+@fault(RWLockSpec, "core", refuted_by="it_breaks_exactly_when_a_holder_disappears")
+class AnyExitBreaksIt(RWLockCore):
+    """A task that has nothing to do with the lock disappears, and the lock is broken."""
+
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        return super().owner_exited(claimant, cause) if self._waits(claimant) else self.end(cause)
+
+
 @fault(RWLockSpec, "core", refuted_by="whoever_left_may_come_back")
 class CancelledClaimantsAreRemembered(RWLockCore):
     """A mark for who waits stays when it gives up, and keeps it out (H10: rustfs#2795)."""
