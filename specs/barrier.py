@@ -31,6 +31,11 @@ class BarrierSpec(FifoSpec):
 
     newcomers = ((None, 0),)
     core: BarrierCore = start(BarrierCore, PARTIES)
+    deserted: bool = start(bool)  # whether the last action was that; forgotten like `ended`
+    shut: bool = start(bool)  # whether it was a close
+
+    def canonical(self, snapshot: Any) -> Any:
+        return snapshot._replace(ended=(), deserted=False, shut=False)
 
     # ==== Actions ====
 
@@ -50,6 +55,7 @@ class BarrierSpec(FifoSpec):
     @action(who=waiting)
     def leave_and_break(self, who: str) -> None:
         request = self.request_of(who)
+        self.deserted = True
         self.note([request, *(self.core.leave_and_break(request, "broken") or ())])
 
     @action
@@ -62,6 +68,7 @@ class BarrierSpec(FifoSpec):
 
     @action(when=lambda spec: spec.core.cause != "closed")
     def close(self) -> None:
+        self.shut = True
         self.note(self.core.end("closed"))
 
     # ==== Invariants ====
@@ -99,6 +106,25 @@ class BarrierSpec(FifoSpec):
         """The parties of a round are numbered from 0, in the order in which they came (B1)."""
         numbers = [one.claim for one in self.ended if one.waiter in self.granted()]
         return numbers == [*range(len(numbers))]
+
+    @step
+    def a_deserter_breaks_the_round(self, before: Any) -> bool:
+        """Whoever takes the round along leaves a broken barrier behind."""
+        return self.core.broken or not self.deserted
+
+    @step
+    def nobody_deserts_twice(self, before: Any) -> bool:
+        """Of a request that has ended nothing is broken any more, and the answer says so (I4)."""
+        situation = self.core.snapshot()
+        return all(
+            self.core.leave_and_break(one, "again") is None and self.core.snapshot() == situation
+            for one in self.ended
+        )
+
+    @step
+    def a_close_is_for_good(self, before: Any) -> bool:
+        """It is closed by a close also if it was broken: no reset will open it (C8)."""
+        return not self.shut or self.core.cause == "closed"
 
     @step
     def a_deserter_takes_the_round_along(self, before: Any) -> bool:

@@ -96,6 +96,31 @@ class DeserterTellsOne(BarrierCore):
         return []
 
 
+@fault(BarrierSpec, "core", refuted_by="a_deserter_breaks_the_round")
+class DesertersJustLeave(BarrierCore):
+    """A party that is cancelled leaves, and the others wait for one more, although that was not asked for."""
+
+    def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
+        return withdraw_only(self, request)
+
+
+@fault(BarrierSpec, "core", refuted_by="nobody_deserts_twice")
+class WhoeverPassedBreaksTheNextRound(BarrierCore):
+    """A cancellation that comes after the grant breaks the round of others."""
+
+    def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
+        super().leave(request)
+        return self.break_round(cause)
+
+
+@fault(BarrierSpec, "core", refuted_by="a_close_is_for_good")
+class BrokenCannotBeClosed(BarrierCore):
+    """A close of a broken barrier is forgotten, and a reset opens it."""
+
+    def end(self, cause: Hashable) -> Ended:
+        return Arbiter.end(self, cause)
+
+
 @fault(BarrierSpec, "core", refuted_by="closed_stays_closed")
 class ResetOpensAClosedBarrier(BarrierCore):
     """A reset clears whatever kept people out (C1: tokio#8020)."""
