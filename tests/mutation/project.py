@@ -79,7 +79,11 @@ def structsync(*, counts: bool = True, schedules: bool = False) -> Project:
     return Project(
         package=package,
         parts={"core": ("_core/",), "shell": ("_runtime/", "_primitives/")},
-        nets=[CheckerNet(counts=counts), ClaimsNet(), TestsNet(ROOT, [f"tests/{one}" for one in tests])],
+        nets=[
+            CheckerNet(counts=counts),
+            ClaimsNet(),
+            TestsNet(ROOT, [f"tests/{one}" for one in tests]),
+        ],
         targets=[
             Target("core", frozenset({"checker", "claims", "tests"}), 95),
             Target("core", frozenset({"checker", "claims"}), 85),
