@@ -127,8 +127,9 @@ class Session:
             for name in net.needs:
                 importlib.import_module(name)
         baseline = self.baseline(digest)
-        for name in baseline.red:
-            self.say(f"left out, because it is red where nothing is changed: {name}")
+        red = [f"{net}: {name}" for net, names in baseline.red.items() for name in names]
+        for each in red:
+            self.say(f"left out, because it is red where nothing is changed: {each}")
         waiting = [one for one in chosen if one.id not in store.results or self.options.id]
         self.say(f"seed {self.options.seed}: {len(waiting)} mutants without a result")
         until = None if self.options.all else time.monotonic() + 60 * self.options.minutes
@@ -137,7 +138,7 @@ class Session:
             self.jobs(waiting, baseline, store, until), self.options.jobs, self.options.log
         ):
             self.keep(result_of(self.project, by_id[job.key], job), store)
-        return 2 if baseline.red else 0
+        return 2 if red else 0
 
     def jobs(
         self, waiting: Sequence[Mutant], baseline: Baseline, store: Store, until: float | None

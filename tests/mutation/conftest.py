@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from .command import Session, parser
+from .lines import TOOL
 from .nets import Watch
 from .project import Project, Target
 
@@ -38,6 +39,10 @@ def count_down(n):
     return n
 
 
+def shy(a):
+    return -a
+
+
 def nobody_calls(a):
     return not a
 '''
@@ -52,6 +57,7 @@ class ToyNet:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self.others: dict[str, Callable[[], bool]] = {}
 
     def run(self, names: Sequence[str] | None, watch: Watch) -> None:
         sys.path.insert(0, str(self._folder))
@@ -61,12 +67,18 @@ class ToyNet:
             "larger": lambda: toy.larger(1, 2) == 2 and toy.larger(2, 1) == 2,
             "looked at": lambda: isinstance(toy.looked_at_only(1), int),
             "count down": lambda: toy.count_down(3) == 0,
+            "not while lines are looked at": lambda: toy.shy(1) == -1 and not _is_watched(),
+            **self.others,
         }
         for name in names or items:
             with watch.item(name):
                 is_well = items[name]()
             if not is_well:
                 watch.red(name, "it is not so")
+
+
+def _is_watched() -> bool:
+    return sys.version_info >= (3, 12) and sys.monitoring.get_tool(TOOL) is not None
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
 
-_TOOL = 3  # of those that Python has no name for, as coverage and debuggers have
+TOOL = 3  # of those that Python has no name for, as coverage and debuggers have
 
 
 class Recorder:
@@ -19,8 +19,8 @@ class Recorder:
         self._names: dict[str, str] = {}
         self._ran: set[tuple[str, int]] = set()
         monitoring = sys.monitoring
-        monitoring.use_tool_id(_TOOL, "mutation")
-        monitoring.register_callback(_TOOL, monitoring.events.LINE, self._line)
+        monitoring.use_tool_id(TOOL, "mutation")
+        monitoring.register_callback(TOOL, monitoring.events.LINE, self._line)
 
     def watch(self, file: Path, code: CodeType) -> CodeType:
         """Watch the code of a module, if it is one that is changed."""
@@ -30,7 +30,7 @@ class Recorder:
             if name.startswith(self._folders):
                 self._names[code.co_filename] = name
                 for one in _with_inner(code):
-                    sys.monitoring.set_local_events(_TOOL, one, sys.monitoring.events.LINE)
+                    sys.monitoring.set_local_events(TOOL, one, sys.monitoring.events.LINE)
         return code
 
     def take(self) -> set[tuple[str, int]]:

@@ -11,7 +11,7 @@ import pytest
 
 from . import command as command_module
 from . import trial
-from .conftest import Run
+from .conftest import Run, ToyNet
 from .mutants import Mutant
 from .project import Project
 from .results import Store
@@ -51,6 +51,27 @@ def test_a_change_that_is_only_run_survives(command: Run, project: Project) -> N
 def test_a_change_that_nothing_runs_is_told_apart(command: Run, project: Project) -> None:
     _, printed = command("--id", find(project, "nobody_calls", "no not").id)
     assert "not run in 0.0 s" in printed
+
+
+def test_a_test_that_cannot_bear_to_be_watched_is_asked_all_the_same(
+    command: Run, project: Project
+) -> None:
+    status, printed = command("--id", find(project, "shy", "no minus").id)
+    assert status == 0
+    assert "noticed" in printed
+    assert "toy: not while lines are looked at (it is not so)" in printed
+
+
+def test_an_item_that_is_red_without_any_change_is_left_out_and_is_an_error(
+    command: Run, project: Project
+) -> None:
+    (net,) = project.nets
+    assert isinstance(net, ToyNet)
+    net.others["always red"] = lambda: False
+    status, printed = command("--id", find(project, "looked_at_only", "+ to -").id)
+    assert status == 2
+    assert "red where nothing is changed: toy: always red" in printed
+    assert "survived" in printed
 
 
 def test_a_mutant_that_spins_and_swallows_everything_ends_by_its_limit(
