@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import importlib
+import math
 import os
 import platform
 import random
@@ -132,20 +133,20 @@ class Session:
             self.say(f"left out, because it is red where nothing is changed: {each}")
         waiting = [one for one in chosen if one.id not in store.results or self.options.id]
         self.say(f"seed {self.options.seed}: {len(waiting)} mutants without a result")
-        until = None if self.options.all else time.monotonic() + 60 * self.options.minutes
+        until = math.inf if self.options.all else time.monotonic() + 60 * self.options.minutes
         by_id = {one.id: one for one in waiting}
-        for job in run(
-            self.jobs(waiting, baseline, store, until), self.options.jobs, self.options.log
-        ):
+        # what runs when the time is over has a minute left
+        jobs = self.jobs(waiting, baseline, store, until)
+        for job in run(jobs, self.options.jobs, self.options.log, until + 60):
             self.keep(result_of(self.project, by_id[job.key], job), store)
         return 2 if red else 0
 
     def jobs(
-        self, waiting: Sequence[Mutant], baseline: Baseline, store: Store, until: float | None
+        self, waiting: Sequence[Mutant], baseline: Baseline, store: Store, until: float
     ) -> Iterator[Job]:
         """Yield the work for each mutant; those that no item runs get their result at once."""
         for one in waiting:
-            if until is not None and time.monotonic() > until:
+            if time.monotonic() > until:
                 return
             job = job_of(self.project, baseline, one, self.options.patience)
             if job:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import resource
 import selectors
@@ -54,8 +55,10 @@ class _Child:
     rest: bytes = b""
 
 
-def run(jobs: Iterator[Job], at_once: int = 1, log: str = os.devnull) -> Iterator[Job]:
-    """Run the jobs, some at once; yield each when it has ended."""
+def run(
+    jobs: Iterator[Job], at_once: int = 1, log: str = os.devnull, until: float = math.inf
+) -> Iterator[Job]:
+    """Run the jobs, some at once; yield each when it has ended, and no more after ``until``."""
     gc.freeze()
     children: dict[int, _Child] = {}
     selector = selectors.DefaultSelector()
@@ -65,9 +68,9 @@ def run(jobs: Iterator[Job], at_once: int = 1, log: str = os.devnull) -> Iterato
                 child = _fork(job, log)
                 children[child.pipe] = child
                 selector.register(child.pipe, selectors.EVENT_READ)
-            if not children:
+            if not children or time.monotonic() >= until:
                 return
-            soonest = min(child.deadline for child in children.values())
+            soonest = min(until, *(child.deadline for child in children.values()))
             ready = selector.select(max(0.0, soonest - time.monotonic()))
             ended = [key.fd for key, _ in ready if not _read(children[key.fd])]
             for pipe, child in children.items():

@@ -15,6 +15,7 @@ from .conftest import Run, ToyNet
 from .mutants import Mutant
 from .project import Project
 from .results import Store
+from .server import Job, run
 
 pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 12), reason="the lines are found with sys.monitoring"
@@ -81,6 +82,13 @@ def test_a_mutant_that_spins_and_swallows_everything_ends_by_its_limit(
     _, printed = command("--id", find(project, "count_down", "no assignment").id)
     assert "timeout" in printed
     assert "toy: a timeout" in printed
+    assert time.monotonic() - began < 20
+
+
+def test_what_runs_when_the_time_is_over_is_ended_and_has_no_result() -> None:
+    job = Job("sleeps", lambda tell: time.sleep(60), patience=60.0)
+    began = time.monotonic()
+    assert list(run(iter([job]), until=began + 0.5)) == []
     assert time.monotonic() - began < 20
 
 
