@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,63 @@ def unseen() -> Table:
         if keyword.arg == "reason"
     ]
     return ["what is missed", "why"], rows
+
+
+def mutation() -> Table:
+    """One row for each target of mutation testing: what was noticed, of how many, by which nets."""
+    heads = ["changed", "asked", "noticed", "of", "share", "target", "mutants in all"]
+    names = {"core": "the pure cores", "shell": "the trio shells"}
+    rows = [
+        [
+            names[one["part"]],
+            ", ".join(one["nets"]),
+            _number(one["noticed"]),
+            _number(one["of"]),
+            f"{100 * one['noticed'] / one['of']:.1f} %" if one["of"] else "",
+            f"{one['target']:g} %",
+            _number(one["total"]),
+        ]
+        for one in _mutation()["scores"]
+    ]
+    return heads, rows
+
+
+def mutation_nets() -> Table:
+    """One row for each net: how many mutants it was the first to notice."""
+    parts = _mutation()["parts"]
+    nets = sorted({net for one in parts.values() for net in one["noticed"]})
+    rows = [
+        [net, *(_number(one["noticed"].get(net, 0)) for _, one in sorted(parts.items()))]
+        for net in nets
+    ]
+    rows.append(
+        [
+            "equivalent, with a reason on record",
+            *(_number(one["equivalent"]) for _, one in sorted(parts.items())),
+        ]
+    )
+    return ["noticed first by", *sorted(parts)], rows
+
+
+def mutation_survivors() -> Table:
+    """One row for each mutant that nothing noticed."""
+    rows = [
+        [one["id"].partition(":")[0], one["inside"], one["before"], one["after"]]
+        for one in _mutation()["survivors"]
+    ]
+    return ["file", "in", "instead of", "it was"], rows
+
+
+def mutation_when() -> Table:
+    """What the numbers belong to."""
+    last = _mutation()
+    return ["date", "seed of the order", "Python"], [[last["date"], last["seed"], last["python"]]]
+
+
+def _mutation() -> dict[str, Any]:
+    file = ROOT / "tests" / "mutation" / "last.json"
+    loaded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return loaded
 
 
 def _zoo() -> list[tuple[str, dict[str, Any]]]:

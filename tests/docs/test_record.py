@@ -61,3 +61,28 @@ def test_each_planted_fault_has_a_row(record: ModuleType) -> None:
 def test_test_functions_are_counted_by_folder(record: ModuleType) -> None:
     _, rows = record.tests()
     assert rows == [["tests/core", "1", "2"]]
+
+
+def test_the_tables_of_mutants_are_those_of_the_last_result(
+    record: ModuleType, tmp_path: Path
+) -> None:
+    folder = tmp_path / "tests" / "mutation"
+    folder.mkdir()
+    (folder / "last.json").write_text(
+        """{
+        "date": "2026-01-01", "seed": "2025-12-31", "python": "3.13.1",
+        "scores": [{"part": "core", "nets": ["checker"], "noticed": 3, "of": 4, "total": 1000,
+                    "target": 85}],
+        "parts": {"core": {"run": 5, "equivalent": 1, "noticed": {"checker: a property": 3}}},
+        "survivors": [{"id": "_core/a.py:1:2:x", "inside": "f", "before": "a", "after": "b"}]
+        }"""
+    )
+    assert record.mutation()[1] == [
+        ["the pure cores", "checker", "3", "4", "75.0 %", "85 %", "1,000"]
+    ]
+    assert record.mutation_nets()[1] == [
+        ["checker: a property", "3"],
+        ["equivalent, with a reason on record", "1"],
+    ]
+    assert record.mutation_survivors()[1] == [["_core/a.py", "f", "a", "b"]]
+    assert record.mutation_when()[1] == [["2026-01-01", "2025-12-31", "3.13.1"]]

@@ -1,0 +1,80 @@
+"""How many of the mutants were noticed, by whom, and whether that is enough."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from .project import Target
+from .trial import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One target, and how far it is met."""
+
+    target: Target
+    noticed: int
+    of: int
+    total: int
+    """How many there are; more than ``of`` for a sample."""
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.noticed / self.of if self.of else math.nan
+
+    @property
+    def is_finished(self) -> bool:
+        return self.of == self.total
+
+    @property
+    def is_under(self) -> bool:
+        """Whether the target is missed: by all that there are, or by a sample beyond chance."""
+        if self.is_finished or not self.of:
+            return self.of > 0 and self.percent < self.target.percent
+        return 100 * upper_bound(self.noticed, self.of) < self.target.percent
+
+    def __str__(self) -> str:
+        who = ", ".join(sorted(self.target.nets))
+        state = "" if self.is_finished else f"; not finished: {self.of} of {self.total}"
+        verdict = "UNDER the target" if self.is_under else "target"
+        shown = f"{self.percent:.1f} %" if self.of else "nothing was run"
+        return (
+            f"{self.target.part} by {who}: {self.noticed} of {self.of} noticed, {shown} "
+            f"({verdict} {self.target.percent:g} %{state})"
+        )
+
+
+def upper_bound(noticed: int, of: int) -> float:
+    """Return the share that is not exceeded with a certainty of 97.5 % (Wilson's interval)."""
+    z = 1.96
+    share = noticed / of
+    middle = share + z * z / (2 * of)
+    spread = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return (middle + spread) / (1 + z * z / of)
+
+
+def score(
+    target: Target, results: Collection[Result], total: int, equivalent: Collection[str]
+) -> Score:
+    """Return the score of one target; ``total`` are the mutants that are not equivalent."""
+    counted = [one for one in results if one.part == target.part and one.id not in equivalent]
+    noticed = sum(one.is_noticed and one.net in target.nets for one in counted)
+    return Score(target, noticed, len(counted), total)
+
+
+def who_noticed(results: Sequence[Result]) -> Counter[str]:
+    """Return how many were noticed by which net, and how."""
+    found: Counter[str] = Counter()
+    for one in results:
+        if one.outcome == "timeout":
+            found[f"{one.net}: a timeout"] += 1
+        elif one.is_noticed and one.net == "checker":
+            kind = one.how.partition(" ")[0]
+            known = {"property": "a property", "count": "a count alone"}
+            found[f"checker: {known.get(kind, 'an error')}"] += 1
+        else:
+            found[one.net or one.outcome] += 1
+    return found
