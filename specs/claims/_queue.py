@@ -59,7 +59,8 @@ def links_are_exact(queue: Queue[Any]) -> bool:
 
 def in_queue(core: Arbiter[Any], place: int) -> Request[Any]:
     """The one that came as number ``place`` of those who wait."""
-    return [*core.queue][place]
+    found: Request[Any] = [*core.queue][place]
+    return found
 
 
 def distinct(names: list[int]) -> bool:

@@ -6,6 +6,8 @@ whenever somebody notifies.
 
 from __future__ import annotations
 
+from typing import cast
+
 from structsync import Status
 from structsync._core.primitives.condition import ConditionCore
 from structsync._core.primitives.lock import LockCore
@@ -30,7 +32,11 @@ def condition(waiting: int) -> tuple[ConditionCore, list[Request[int]]]:
 def indexes_are_exact(core: ConditionCore) -> bool:
     """Also: the lock knows of the condition exactly while somebody waits there."""
     known = core in core.lock.conditions
-    return index_is_exact(core) and index_is_exact(core.lock) and known == bool(core.queue)
+    return (
+        index_is_exact(core)
+        and index_is_exact(cast(LockCore, core.lock))
+        and known == bool(core.queue)
+    )
 
 
 def only_the_owner_of_the_lock_may_wait_or_notify(owner: int, who: int) -> None:
@@ -147,7 +153,7 @@ def breaking_the_lock_reaches_every_waiter(waiting: int, count: int) -> None:
     assert 0 <= count <= waiting <= BOUND
     core, requests = condition(waiting)
     core.notify(count)
-    assert core.lock.owner_exited(OWNER, "exited") == requests
+    assert cast(LockCore, core.lock).owner_exited(OWNER, "exited") == requests
     assert all_are(Status.BROKEN, requests)
     assert all(request.cause == "exited" for request in requests)
     assert not core.queue

@@ -42,7 +42,7 @@ def who_left_is_linked_to_nobody(waiting: int, who: int) -> None:
     queue: Queue[Any] = Queue()
     request = filled(queue, waiting)[who]
     queue.remove(request)
-    assert request.queue is request.ahead is request.behind is None
+    assert (request.queue, request.ahead, request.behind) == (None, None, None)
 
 
 def a_successor_stands_where_the_other_stood(waiting: int, who: int) -> None:
@@ -52,7 +52,8 @@ def a_successor_stands_where_the_other_stood(waiting: int, who: int) -> None:
     successor: Request[Any] = Request(None, who, "successor")
     queue.replace(requests[who], successor)
     assert [*queue] == [*requests[:who], successor, *requests[who + 1 :]]
-    assert requests[who].queue is requests[who].ahead is requests[who].behind is None
+    old = requests[who]
+    assert (old.queue, old.ahead, old.behind) == (None, None, None)
     assert links_are_exact(queue)
 
 

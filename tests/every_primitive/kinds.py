@@ -315,7 +315,7 @@ class OfBarrier(OfWaitQueue):
         return Barrier(2, **self.options)
 
     def free(self, p: Any) -> None:
-        parking.enqueue(p, None)
+        p._core.enqueue(None)
         parking.change(p, p._core.release_round)
 
     async def take(self, p: Any) -> None:

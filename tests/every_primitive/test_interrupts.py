@@ -12,7 +12,7 @@ import trio
 import trio.testing
 
 from structsync import Semaphore, observe, open_scope
-from structsync._runtime import events
+from structsync._runtime import live
 
 from .kinds import KINDS, Kind, OfGroup
 from .striking import interrupted, sweep
@@ -172,7 +172,7 @@ def test_an_interrupt_at_any_instruction_of_observe_leaves_no_observer_behind() 
                 Semaphore(1).acquire_nowait()
 
         struck = interrupted(main, k)
-        assert events.everywhere == [], struck
+        assert live.everywhere == [], struck
         return struck
 
     assert sweep(program) > 50

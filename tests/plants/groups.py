@@ -11,8 +11,8 @@ from structsync import RWLock
 from structsync._core.primitives.rwlock import WRITE, Access
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Request
-from structsync._primitives.groups import Claim
 from structsync._runtime import parking
+from structsync._runtime.claim import Claim
 
 
 def a_group_leaves_the_other_queues_asleep(patch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import trio
 from hypothesis import strategies as st
@@ -65,7 +65,7 @@ class GroupShellMachine(ShellMachine):
     def note(self, event: structsync.Event) -> None:
         if event.kind not in ("released", "closed"):
             assert event.task is not None
-            at = self.primitives.index(event.primitive)
+            at = [*self.primitives].index(cast(Any, event.primitive))
             self.observed.append((f"{event.kind} {at}", event.task.name))
 
     # ==== what the model says ====

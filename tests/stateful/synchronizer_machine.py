@@ -9,7 +9,7 @@ could start.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -93,7 +93,9 @@ class SynchronizerMachine(RuleBasedStateMachine):
 
     def rules_of(self, place: Place) -> Rules:
         entry = self.entries[place]
-        return entry.rules or Rules(entry, self.cores[place[0]], None)
+        if entry.rules is None:
+            return Rules(entry, self.cores[place[0]], None)
+        return cast(Rules, entry.rules)
 
     # ==== rules come and go ====
 
@@ -226,9 +228,9 @@ class SynchronizerMachine(RuleBasedStateMachine):
         core, entry = self.cores[place[0]], self.entries[place]
         if whole:
             places = {one for one in PLACES if one[0] == place[0]}
-            self.close(places, core.end("closed"), [*core.rules])
+            self.close(places, core.end("closed"), [cast(Rules, one) for one in core.rules])
         else:
-            self.close({place}, core.remove(entry, "closed"), [entry.rules])
+            self.close({place}, core.remove(entry, "closed"), [cast("Rules | None", entry.rules)])
 
     def close(
         self, places: set[Place], ended: list[Request[Any]], ruled: list[Rules | None]

@@ -64,7 +64,7 @@ class Guard:
             if answer is True or not answer:
                 return answer is True
             refuse_coroutine(answer, "guard")
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again as what it is
             raise UserCodeFailed(error) from None
         return True
 
@@ -87,7 +87,7 @@ class Trigger:
         try:
             done = self.function(invocation) if self.reads_request else self.function()
             refuse_coroutine(done, "trigger")
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - raised again as what it is
             raise UserCodeFailed(error) from None
 
 

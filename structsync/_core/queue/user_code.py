@@ -6,11 +6,6 @@ error of a user travels through a transition as :class:`UserCodeFailed`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-T = TypeVar("T")
-
 
 class UserCodeFailed(Exception):
     """A function of the user raised ``error`` inside a transition."""
@@ -18,15 +13,3 @@ class UserCodeFailed(Exception):
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)
         self.error = error
-
-
-def call_user(function: Callable[..., T], *args: Any) -> T:
-    """Return what a function of the user returns.
-
-    Raises:
-      UserCodeFailed: if it raises anything.
-    """
-    try:
-        return function(*args)
-    except BaseException as error:  # an interrupt too is for the request that it struck
-        raise UserCodeFailed(error) from None
