@@ -1,7 +1,6 @@
 """Where each test runs: tox's environments choose by these markers, and nothing else decides it.
 
 * ``everywhere``: what may differ between versions of Python or of trio, so on each of them.
-* ``everywhere``: what may differ between versions of Python or of trio, so on each of them.
 * ``once``: what depends on our code alone: on one Python, where its coverage is measured.
 * ``slow``: searches to their ends, faults planted in what is checked, and whatever else runs long for other
   reasons than to reach a branch: on one Python too, and unmeasured, because measuring slows a search.
@@ -43,11 +42,13 @@ TIERS: dict[str, str] = {
     "crosscheck": "slow",
     "docs": "once",
     "examples": "once",
+    "mutation": "once",
     "report": "once",
     "schedules": "slow",
     "specs": "once",
     "stateful": "once",
     "test_hangs.py": "once",
+    "test_layers.py": "once",
     "test_tiers.py": "once",
     "typing": "once",
     "zoo": "slow",
