@@ -17,6 +17,7 @@ from typing import Any
 
 from structsync import Status
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import Request
 from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
 
@@ -238,6 +239,29 @@ class GroupsSpec(LinesSpec):
     def nobody_waits_out_of_service(self) -> bool:
         """Closing one tells everybody who stands there, and takes groups out of the others (C8)."""
         return all(invariants.nobody_waits_out_of_service(one) for one in self.core.arbiters)
+
+    @invariant
+    def what_can_never_be_granted_is_refused(self) -> bool:
+        """Where one claim of a group is for something closed, or too large, all of it is refused (I7)."""
+        closed = [at for at, one in enumerate(self.core.arbiters) if one.cause is not None]
+        attempts = [
+            (every, ((LARGE, claim), (at, 1)))
+            for at in (SMALL, OTHER)
+            for claim in (1, SIZES[LARGE] + 1)
+            for every in (True, False)
+            if claim > SIZES[LARGE] or {LARGE, at} & {*closed}
+        ]
+        return all(self._refuses(*attempt) for attempt in attempts)
+
+    def _refuses(self, every: bool, wanted: Iterable[tuple[int, Any]]) -> bool:
+        before = self.core.snapshot()
+        try:
+            self.core.submit("one more", every, wanted)
+        except (EndedForGood, ValueError):
+            if self.core.snapshot() == before:
+                return True
+        self.core.restore(before)
+        return False
 
     # ==== Temporal properties ====
 

@@ -121,6 +121,18 @@ class ClosingTellsTheHead(Lines):
         super().__init__(lambda: [ClosesForOneCore(size, max_value=size) for size in SIZES])
 
 
+class NotRefused(Claims):
+    def refuse(self) -> None:
+        self.members[0].arbiter.refuse(self.members[0].claim)
+
+
+@fault(GroupsSpec, "core", refuted_by="what_can_never_be_granted_is_refused")
+class OnlyTheFirstClaimIsRefused(Lines):
+    """A group waits, and blocks those behind it, for what is closed or was never there (D8: zio#11187)."""
+
+    claims = NotRefused
+
+
 class SmallFirst(Fifo):
     __slots__ = ()
 

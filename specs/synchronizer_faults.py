@@ -14,6 +14,7 @@ from structsync.checking import fault
 from ._planting import move_to_the_end
 from ._switches import CALLS, Ended, Switches
 from .synchronizer import SynchronizerSpec
+from .synchronizer_requests import RequestsSpec, Store
 
 
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
@@ -148,3 +149,36 @@ class DisabledCallsBlockTheLine(Switches):
     """A call that no rule concerns waits behind one that is disabled."""
 
     monitor = HeadBlocks
+
+
+# ==== Rules that look at the call ====
+
+
+class AsksTheOldest(Rules):
+    __slots__ = ()
+
+    @property
+    def reads_request(self) -> bool:
+        return False
+
+
+@fault(RequestsSpec, "core", refuted_by="nothing_that_may_start_waits")
+class OnlyTheOldestOfAnEntryIsAsked(Store):
+    """A younger call that is not disabled waits behind an older one that is."""
+
+    rules = AsksTheOldest
+
+
+class AsksForTheEntry(Rules):
+    __slots__ = ()
+
+    def permit(self, invocation: Invocation) -> bool:
+        others = [one for one in self.arbiter.queue if one.claim.entry is self.entry]
+        return any(super(AsksForTheEntry, self).permit(one.claim) for one in others)
+
+
+@fault(RequestsSpec, "core", refuted_by="nobody_takes_what_is_not_there")
+class OneAnswersForAll(Store):
+    """Where one call of an entry is permitted, all are."""
+
+    rules = AsksForTheEntry
