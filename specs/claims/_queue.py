@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any, TypeVar
 
 from structsync import Arbiter, Status
@@ -22,6 +22,35 @@ def with_queue(core: CoreT, claims: Iterable[object], priorities: Iterable[int] 
     for number, claim in enumerate(claims):
         core.enqueue(claim, levels[number] if levels else 0, waiter=number)
     return core
+
+
+class ByEquality(MutableMapping[Any, Any]):
+    """A dict that compares its keys and hashes none: for a hash, CrossHair would pick one number."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[Any, Any]] = []
+
+    def __getitem__(self, key: Any) -> Any:
+        for one, value in self.pairs:
+            if one == key:
+                return value
+        raise KeyError
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.pairs = [pair for pair in self.pairs if pair[0] != key]
+        self.pairs.append((key, value))
+
+    def __delitem__(self, key: Any) -> None:
+        before = len(self.pairs)
+        self.pairs = [pair for pair in self.pairs if pair[0] != key]
+        if len(self.pairs) == before:
+            raise KeyError
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([key for key, _ in self.pairs])
+
+    def __len__(self) -> int:
+        return len(self.pairs)
 
 
 def claims_of(requests: Iterable[Request[Any]]) -> list[Any]:

@@ -5,16 +5,19 @@ Ints stand for the claimants: the core only asks whether two of them are equal.
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from structsync import Status
 from structsync._core.primitives.lock import LockCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND, all_are, claims_of, distinct, in_queue, index_is_exact, with_queue
+from ._queue import BOUND, ByEquality, all_are, claims_of, distinct, in_queue, index_is_exact, with_queue
 
 
 def owned_by(owner: int, names: list[int]) -> LockCore:
     """A lock that has an owner, and others in the queue."""
     core = LockCore()
+    core.pending = cast("dict[Any, Any]", ByEquality())
     core.admit(owner)
     return with_queue(core, names)
 

@@ -57,7 +57,8 @@ class LockShellMachine(ShellMachine):
     def end(self, ended: Ended) -> None:
         super().end(ended)
         for who, status in ended:
-            if status == "broken":
+            # A wait that was cancelled says so, whatever came after it.
+            if status == "broken" and self.model.waits.get(who) != "withdrawn":
                 self.visitors[who].expected = self.error_of_lock
             elif self.model.waits.get(who) in OUTCOMES:
                 self.visitors[who].expected = OUTCOMES[self.model.waits[who]]
