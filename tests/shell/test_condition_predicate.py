@@ -209,4 +209,4 @@ async def test_a_predicate_that_returns_a_coroutine_is_a_type_error() -> None:
     condition = Condition()
     async with condition:
         with pytest.raises(TypeError, match="returned a coroutine"):
-            await condition.wait_for(lambda: soon())
+            await condition.wait_for(lambda: soon())  # type: ignore[unused-coroutine]
