@@ -123,7 +123,7 @@ def mutation_nets() -> Table:
             *(_number(one["equivalent"]) for _, one in sorted(parts.items())),
         ]
     )
-    return ["noticed first by", *sorted(parts)], rows
+    return ["what became of them", *sorted(parts)], rows
 
 
 def mutation_survivors() -> Table:

@@ -7,10 +7,12 @@ lines before it stay where they are.
 from __future__ import annotations
 
 import ast
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 from .operators import changes_of
@@ -119,11 +121,17 @@ class _Text:
     """The text of a file, by the positions that ``ast`` tells (columns are bytes)."""
 
     def __init__(self, source: bytes) -> None:
-        self.source = source
         self.lines = source.decode().splitlines()
         self._starts = [0]
         for line in source.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
+        self._without_comments = bytearray(source)
+        for token in tokenize.tokenize(BytesIO(source).readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start
+                start = self.offset(row, len(token.line[:column].encode()))
+                length = len(token.string.encode())
+                self._without_comments[start : start + length] = b" " * length
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column
@@ -149,4 +157,4 @@ class _Text:
         return start, end
 
     def between(self, start: int, end: int) -> str:
-        return self.source[start:end].decode()
+        return self._without_comments[start:end].decode()

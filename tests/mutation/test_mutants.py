@@ -81,6 +81,13 @@ def test_a_change_of_a_call_over_several_lines_is_told_on_one(tmp_path: Path) ->
     assert one.lines == (2, 3, 4, 5)
 
 
+def test_comments_are_no_part_of_what_is_changed(tmp_path: Path) -> None:
+    source = "def f(a):\n    if a(  # 'ä' 1\n        not a,\n    ):  # 2\n        return a\n"
+    (one,) = (one for one in mutants(source, tmp_path) if one.operator == "no not")
+    assert one.diff == "if a( not a, ):  =>  if a( a, ):"
+    assert "# 'ä' 1" in one.apply((tmp_path / "module.py").read_bytes()).decode()
+
+
 def test_a_default_is_run_by_whoever_runs_the_body(tmp_path: Path) -> None:
     found = mutants("def f(a=1):\n    b = a\n    return b\n", tmp_path)
     assert {one.lines for one in found if "def" in one.before} == {(2, 3)}

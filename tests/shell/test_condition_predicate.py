@@ -198,3 +198,13 @@ async def test_a_predicate_that_drives_a_wait_by_hand_is_refused() -> None:
         with pytest.raises(RuntimeError, match="must not change"):
             await condition.wait_for(drive)
         assert condition.locked()
+
+
+async def test_a_predicate_that_returns_a_coroutine_is_a_type_error() -> None:
+    async def soon() -> bool:
+        raise AssertionError("it is never awaited")
+
+    condition = Condition()
+    async with condition:
+        with pytest.raises(TypeError, match="returned a coroutine"):
+            await condition.wait_for(lambda: soon())  # type: ignore[unused-coroutine]
