@@ -73,10 +73,12 @@ class LinesSpec(Spec):
     held: tuple[tuple[str, int], ...] = start(
         tuple
     )  # who was granted something, and at which queue
-    ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
+    # What the last action was, and what it ended; then forgotten.
+    asked: tuple[str, ...] = start(tuple)
+    ended: tuple[Request[Any], ...] = start(tuple)
 
     def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=())
+        return snapshot._replace(ended=(), asked=())
 
     # ==== Words that actions use ====
 
@@ -167,6 +169,11 @@ class LinesSpec(Spec):
     # ==== Step properties ====
 
     @step
+    def who_asks_waits_or_is_granted(self, before: Any) -> bool:
+        """A group that is submitted has places, or what it wants: it is never forgotten."""
+        return all(who in self.waiting() or self.held_by(who) for who in self.asked)
+
+    @step
     def grants_follow_each_queue(self, before: Any) -> bool:
         """First come, first served at each queue: no grant passes anybody there (I2)."""
         return all(
@@ -217,6 +224,7 @@ class GroupsSpec(LinesSpec):
 
     @action(who=idle)
     def request(self, who: str) -> None:
+        self.asked = (who,)
         self.note(self.core.submit(who, *self.wants[who]))
 
     @action(at=range(len(SIZES)), when=lambda spec, at: spec.core.arbiters[at].cause is None)

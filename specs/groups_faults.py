@@ -121,6 +121,18 @@ class ClosingTellsTheHead(Lines):
         super().__init__(lambda: [ClosesForOneCore(size, max_value=size) for size in SIZES])
 
 
+class TakesNothing(Claims):
+    def take(self, members: Sequence[Member]) -> None:
+        pass
+
+
+@fault(GroupsSpec, "core", refuted_by="who_asks_waits_or_is_granted")
+class WhatIsFreeIsNotTaken(Lines):
+    """A group that could have all at once gets nothing and no place: its task sleeps for ever."""
+
+    claims = TakesNothing
+
+
 class NotRefused(Claims):
     def refuse(self) -> None:
         self.members[0].arbiter.refuse(self.members[0].claim)

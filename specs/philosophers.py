@@ -53,6 +53,7 @@ class TableSpec(LinesSpec):
 
     @action(who=idle, order=ORDERS)
     def become_hungry(self, who: str, order: str) -> None:
+        self.asked = (who,)
         every, wanted = self.wants[who]
         self.note(self.core.submit(who, every, wanted if order == LEFT_FIRST else wanted[::-1]))
 
