@@ -11,6 +11,7 @@ import trio.testing
 from trio.lowlevel import checkpoint
 
 import structsync
+from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.policy import Fifo
 from structsync.testing import ExploredRun, explore
@@ -226,8 +227,9 @@ OVERTAKEN = "Semaphore: a grant has passed somebody who stood in line before"
 
 def test_overtaking_in_the_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fault: who came last is served first."""
-    backwards = staticmethod(lambda line: reversed(line.values()))
+    backwards = staticmethod(lambda queue: reversed([*queue]))
     monkeypatch.setattr(Fifo, "candidates", backwards)
+    monkeypatch.setattr(SemaphoreCore, "own_candidates", True)  # so that the policy is asked
     failure = failure_of(three_and_one_permit)
     assert (failure.kind, failure.message) == ("violation", OVERTAKEN)
     assert failure.replayed == "same"
@@ -249,7 +251,8 @@ async def one_large_and_one_small() -> None:
 def test_barging_past_the_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fault: a newcomer takes what is left, although somebody waits for more."""
     assert explore(one_large_and_one_small, cancels=0).failure is None
-    monkeypatch.setattr(Fifo, "may_pass", lambda self, line, ticket, priority: True)
+    monkeypatch.setattr(Fifo, "may_pass", lambda self, queue, ticket, priority: True)
+    monkeypatch.setattr(Fifo, "may_be_passed", True)
     failure = failure_of(one_large_and_one_small)
     assert (failure.kind, failure.message) == ("violation", OVERTAKEN)
 
@@ -321,7 +324,8 @@ def test_a_writer_that_becomes_a_reader_passes_nobody() -> None:
 
 def test_a_reader_that_passes_a_writer_in_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fault: a newcomer reads beside who reads, although somebody waits to write."""
-    monkeypatch.setattr(Fifo, "may_pass", lambda self, line, ticket, priority: True)
+    monkeypatch.setattr(Fifo, "may_pass", lambda self, queue, ticket, priority: True)
+    monkeypatch.setattr(Fifo, "may_be_passed", True)
     failure = failure_of(a_writer_becomes_a_reader, cancels=0)
     assert (failure.kind, failure.message) == (
         "violation",

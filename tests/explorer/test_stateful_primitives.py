@@ -156,6 +156,7 @@ def test_a_lost_update_needs_no_cancellation() -> None:
 
 def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fifo, "may_pass", lambda *_: True)
+    monkeypatch.setattr(Fifo, "may_be_passed", True)
 
     class Machine(LineMachine):
         @invariant()
