@@ -52,8 +52,9 @@ def observe(observer: Observer) -> Iterator[None]:
     """Call ``observer`` with each :class:`Event` of every primitive while the block runs.
 
     The observer is called synchronously, after the step is complete and the woken tasks are
-    scheduled. It must not change a primitive (``RuntimeError``); if it raises, the error is logged
-    to the ``structsync`` logger and the observer is removed. Unused, it costs nothing measurable.
+    scheduled. It must not acquire, resize, close or notify (``RuntimeError``), and what it releases
+    or withdraws is carried out right after the step. If it raises, the error is logged to the
+    ``structsync`` logger and the observer is removed. Unused, it costs nothing measurable.
 
     Raises:
       TypeError: if the observer is not a sync function.
