@@ -19,7 +19,7 @@ class Woken(Outcome[None]):
     __slots__ = ()
 
     # A function in C that takes nothing and returns None: this runs once for each hand-over.
-    unwrap = staticmethod([].clear)
+    unwrap: Any = staticmethod([].clear)
 
     def send(self, gen: Generator[Any, None, Any]) -> Any:
         return gen.send(None)
