@@ -22,6 +22,8 @@ class Lanes(Queue[Any]):
 
     __slots__ = ("by_entry",)
 
+    length: int
+
     def __init__(self) -> None:
         super().__init__()
         self.by_entry: dict[EntryCore, Queue[Any]] = {}

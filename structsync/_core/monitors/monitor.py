@@ -24,6 +24,7 @@ Ended = list[Request[Any]]
 class MonitorCore(ExclusiveCore[Invocation]):
     """Who is inside, and those who want to be."""
 
+    owner: Hashable  # the task inside
     request_type: ClassVar[type[Request[Any]]] = Call
     possession: ClassVar[str] = "be inside the monitor"
 

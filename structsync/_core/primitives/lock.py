@@ -13,6 +13,7 @@ from .exclusive import ExclusiveCore
 class LockCore(ExclusiveCore[Any], ClaimantArbiter):
     """An owner and a queue of those who want to be; the claim is the claimant."""
 
+    owner: Hashable
     possession: ClassVar[str] = "hold the lock"
 
     def admits(self, claim: Hashable) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias
 
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Policy, Priority
-from structsync._core.queue.request import Request
+from structsync._core.queue.request import Queue, Request
 
 RWPolicyName: TypeAlias = Literal["fifo", "phase", "readers", "writers"]
 
@@ -73,7 +73,7 @@ class RWLockCore(ClaimantArbiter):
         super().__init__()
         if preference is not None:
             self.policy: Policy = preference
-            self.queue = preference.queue_type()
+            self.queue: Queue[Any] = preference.queue_type()
             self.walks_queue = False
         # The mode that stands behind the other.
         self.later: Mode | None
