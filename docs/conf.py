@@ -38,24 +38,20 @@ intersphinx_mapping = {
 nitpick_ignore_regex = [("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z]|[A-Z]\w*T|Ts)")]
 nitpick_ignore = [
     ("py:class", "EventKind"),  # a Literal; the text of Event.kind spells it out
-    (
-        "py:class",
-        "structsync._runtime.primitive.Held",
-    ),  # "an async context manager", as the text says
-    (
-        "py:class",
-        "structsync._primitives.rwlock.Locked",
-    ),  # "an async context manager", as the text says
-    (
-        "py:class",
-        "structsync.testing._execution.handle.Exclusive",
-    ),  # "a context manager", as the text says
+    # "an async context manager", "a context manager", as the text says
+    ("py:class", "structsync._runtime.primitive.Held"),
+    ("py:class", "structsync._primitives.rwlock.Locked"),
+    ("py:class", "structsync.testing._execution.handle.Exclusive"),
+    # the base of Primitive, which stands for "a primitive"
+    ("py:class", "Live"),
+    ("py:class", "structsync._runtime.live.Live"),
     ("py:class", "structsync.testing._settings.Options"),  # "fields of Settings", as the text says
     ("py:class", "FailureKind"),  # a Literal; the text of Failure.kind spells it out
     # what `entry(when=...)` returns, and what only the package makes
     ("py:class", "structsync._primitives.entries.EntryDecorator"),
     ("py:class", "structsync._core.monitors.entry.EntryCore"),
     ("py:class", "Guard"),
+    ("py:class", "structsync._core.monitors.entry.Guard"),
     ("py:class", "Task"),  # trio's, in the fields of a frozen dataclass
     ("py:obj", "typing.~P"),  # a ParamSpec, as the type variables above
     # parts of an alias of rich, for which "anything that rich prints" stands
