@@ -99,7 +99,7 @@ class Request(Generic[ClaimT]):
         raise TypeError("Request is final; primitives make requests, and no other kind of them")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a Request cannot be copied or pickled: it is one place in one line")
+        raise TypeError("a Request cannot be copied or pickled: it is one position in one queue")
 
     def __repr__(self) -> str:
         return f"<Request at {id(self):#x}: {self.status} for {self._primitive!r}>"

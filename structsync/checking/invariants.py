@@ -112,8 +112,6 @@ def twin_of(core: CoreT) -> CoreT:
     """Return a copy that can be driven on its own: same state and queue, requests of its own."""
     twin = object.__new__(type(core))
     for name, value in vars(core).items():
-        if name == "admits":  # of a live core: guarded, and bound to that one
-            continue
         if isinstance(value, Queue):  # restored below: a request stands in one queue at a time
             vars(twin)[name] = type(value)()
         else:

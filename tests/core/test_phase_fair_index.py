@@ -9,7 +9,8 @@ from __future__ import annotations
 import pytest
 
 from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
-from structsync._core.queue.request import GRANTED
+from structsync._core.queue.request import GRANTED, PENDING
+from structsync.checking.invariants import twin_of
 
 
 def who_enters_where_a_writer_leaves() -> set[object]:
@@ -34,3 +35,13 @@ def test_a_reader_that_was_let_in_by_a_withdrawal_is_not_let_in_again() -> None:
 def test_without_the_upkeep_it_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PhaseFairCore, "left", RWLockCore.left)
     assert who_enters_where_a_writer_leaves() == {"b"}
+
+
+def test_a_copy_has_an_index_of_its_own() -> None:
+    """What is tried on a copy must not grant a request of the original."""
+    core = PhaseFairCore()
+    core.submit(Access(WRITE, "w"))
+    reader = core.submit(Access(READ, "b"))
+    twin_of(core).release(Access(WRITE, "w"))
+    assert reader.status is PENDING
+    assert core.waiting() == [reader]

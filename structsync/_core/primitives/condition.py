@@ -54,7 +54,7 @@ class ConditionCore(ClaimantArbiter):
         Returns the request, and the requests that the release ended.
 
         Raises:
-          OutOfService: if the condition or the lock is: nobody could own the lock to notify.
+          EndedForGood: if the condition or the lock is: nobody could own the lock to notify.
         """
         if self.lock.cause is not None:
             raise EndedForGood(self.lock.cause)

@@ -167,7 +167,10 @@ class PhaseFairCore(RWLockCore):
 
     def __init__(self) -> None:
         super().__init__(PhaseFair())
-        # An index into the queue: writers that leave would have to search it for the readers.
+
+    def start_index(self) -> None:
+        super().start_index()
+        # writers that leave would have to search the queue for them
         self.readers_in_queue: dict[int, Request[Any]] = {}
 
     def entered(self, request: Request[Any]) -> None:

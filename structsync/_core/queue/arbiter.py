@@ -121,6 +121,9 @@ class Arbiter(ABC, Generic[ClaimT]):
 
     # An index into the queue, for cores that need one: overridden together, or not at all.
 
+    def start_index(self) -> None:
+        """Begin with the index of an empty queue."""
+
     def entered(self, request: Request[ClaimT]) -> None:
         """Take note of a request that stands in the queue now."""
 
@@ -318,8 +321,8 @@ class Arbiter(ABC, Generic[ClaimT]):
         state, self.cause, queue, ranks = snapshot
         vars(self).update(zip(self.state_fields, state, strict=True))
         self.next_ticket = 0
-        for request in self.queue:
-            self.leave(request)
+        self.queue.clear()
+        self.start_index()
         tickets = self.policy.restore(ranks, len(queue))
         for ticket, (claim, waiter) in zip(tickets, queue, strict=True):
             request = self.request_type(claim, ticket, waiter)

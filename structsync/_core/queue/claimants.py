@@ -18,6 +18,9 @@ class ClaimantArbiter(Arbiter[Any]):
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         super().__init__(policy=policy, ageing=ageing)
+        self.start_index()
+
+    def start_index(self) -> None:
         self.pending: dict[Hashable, Request[Any]] = {}
 
     def claimant_of(self, claim: Any) -> Hashable:
