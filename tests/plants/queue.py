@@ -159,10 +159,12 @@ def others_run_between_the_look_and_the_take(patch: pytest.MonkeyPatch) -> None:
 
 def newcomers_barge(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Fifo, "may_pass", lambda self, queue, ticket, priority: True)
+    patch.setattr(Fifo, "may_be_passed", True)  # patched afterwards, it is not read off
 
 
 def the_last_in_queue_is_served_first(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Fifo, "candidates", lambda self, queue: reversed(list(queue)))
+    patch.setattr(Fifo, "own_candidates", True)
 
 
 def closing_forgets_those_in_queue(patch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ class Arbiter(ABC, Generic[ClaimT]):
         self.policy: Policy = make_policy(policy, ageing)
         self.queue: Queue[ClaimT] = self.policy.queue_type()
         # Whether the candidates are those in the queue, one after the other.
-        self.walks_queue: bool = not (self.policy.ranked or self.own_candidates)
+        self.walks_queue: bool = not (self.policy.own_candidates or self.own_candidates)
         self.next_ticket: int = 0
         # Why the primitive is closed or broken; None while it is neither.
         self.cause: Hashable = None

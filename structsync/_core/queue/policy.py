@@ -25,9 +25,17 @@ class Fifo:
     __slots__ = ()
     name: ClassVar[str] = "fifo"
     head_blocks: ClassVar[bool] = True  # the first candidate that does not fit ends the search
-    may_be_passed: ClassVar[bool] = False  # whether may_pass() can be true at all
+    # Whether may_pass() can be true at all, and whether the candidates are others than the queue in its
+    # order: read off the subclass, so that the hot path need not call what says no, or iterate.
+    may_be_passed: ClassVar[bool] = False
+    own_candidates: ClassVar[bool] = False
     ranked: ClassVar[bool] = False  # whether it must know of every request that joins
     queue_type: ClassVar[type[AnyQueue]] = Queue
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.may_be_passed = cls.may_pass is not Fifo.may_pass
+        cls.own_candidates = cls.candidates is not Fifo.candidates
 
     def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
         """Return whether a newcomer stands before everybody in the (non-empty) queue."""
@@ -62,7 +70,6 @@ class Eligible(Fifo):
     __slots__ = ()
     name: ClassVar[str] = "eligible"
     head_blocks: ClassVar[bool] = False
-    may_be_passed: ClassVar[bool] = True
 
     def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
         # At rest nobody in the queue fits (I3), so a newcomer that fits overtakes no eligible request.
@@ -79,7 +86,6 @@ class Priority(Fifo):
 
     __slots__ = ("_ranks", "ageing")
     name: ClassVar[str] = "priority"
-    may_be_passed: ClassVar[bool] = True
     ranked: ClassVar[bool] = True
     queue_type: ClassVar[type[AnyQueue]] = TicketQueue
 
