@@ -74,7 +74,6 @@ class RWLockCore(ClaimantArbiter):
         if preference is not None:
             self.policy: Policy = preference
             self.queue: Queue[Any] = preference.queue_type()
-            self.walks_queue = False
         # The mode that stands behind the other.
         self.later: Mode | None
         self.later = None if preference is None else WRITE if preference.first is READ else READ

@@ -69,8 +69,6 @@ class Arbiter(ABC, Generic[ClaimT]):
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         self.policy: Policy = make_policy(policy, ageing)
         self.queue: Queue[ClaimT] = self.policy.queue_type()
-        # Whether the candidates are those in the queue, one after the other.
-        self.walks_queue: bool = not (self.policy.own_candidates or self.own_candidates)
         self.next_ticket: int = 0
         # Why the primitive is closed or broken; None while it is neither.
         self.cause: Hashable = None
@@ -148,9 +146,7 @@ class Arbiter(ABC, Generic[ClaimT]):
           EndedForGood: if the primitive is closed or broken.
           Exception: what :meth:`refuse_impossible` raises, if it can never be granted.
         """
-        if self.cause is not None:
-            raise EndedForGood(self.cause)
-        self.refuse_impossible(claim)
+        self.refuse(claim)
         request = self.request_type(claim, self.next_ticket, waiter)
         self.join(request, priority)
         return request
@@ -238,11 +234,11 @@ class Arbiter(ABC, Generic[ClaimT]):
         """
         ended: list[Request[ClaimT]] = []
         walk: Iterator[Request[ClaimT]] | None = None
-        if self.walks_queue and candidates is None:
-            request = self.queue.head  # without an iterator, which is a fiftieth of a hand-over
-        else:
+        if candidates is not None or self.own_candidates or self.policy.own_candidates:
             walk = iter(self.candidates() if candidates is None else candidates)
             request = next(walk, None)
+        else:  # those in the queue, without an iterator: that is a fiftieth of a hand-over
+            request = self.queue.head
         while request is not None:
             behind, group = request.behind, request.group
             try:
