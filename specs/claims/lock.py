@@ -11,7 +11,16 @@ from structsync import Status
 from structsync._core.primitives.lock import LockCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND, ByEquality, all_are, claims_of, distinct, in_queue, index_is_exact, with_queue
+from ._queue import (
+    BOUND,
+    ByEquality,
+    all_are,
+    claims_of,
+    distinct,
+    in_queue,
+    index_is_exact,
+    with_queue,
+)
 
 
 def owned_by(owner: int, names: list[int]) -> LockCore:
