@@ -144,16 +144,15 @@ def a_lane_that_is_empty_stays(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Lanes, "remove", remove)
 
 
-def a_restored_monitor_keeps_whom_it_had(patch: pytest.MonkeyPatch) -> None:
-    intact = MonitorCore.leave
-    restore = MonitorCore.restore
+def a_restored_monitor_has_no_lanes(patch: pytest.MonkeyPatch) -> None:
+    """Its calls are counted, and nobody finds them."""
+    intact = MonitorCore.restore
 
-    def restore_on_top(self: MonitorCore, snapshot: Any) -> None:
-        patch.setattr(MonitorCore, "leave", lambda self, request: False)
-        restore(self, snapshot)
-        patch.setattr(MonitorCore, "leave", intact)
+    def restore(self: MonitorCore, snapshot: Any) -> None:
+        intact(self, snapshot)
+        self.queue.by_entry.clear()
 
-    patch.setattr(MonitorCore, "restore", restore_on_top)
+    patch.setattr(MonitorCore, "restore", restore)
 
 
 def a_restored_monitor_knows_no_signallers(patch: pytest.MonkeyPatch) -> None:

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import outcome
 import pytest
-import trio
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
-from structsync._core.queue.request import GRANTED, WITHDRAWN, Queue, Request
+from structsync._core.queue.request import GRANTED, WITHDRAWN, Request
 from structsync._runtime import parking, parking_together
 from structsync._runtime.transitions import Transitions, of_this_thread
 
@@ -82,32 +80,6 @@ def who_joins_the_queue_is_not_in_the_index(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ClaimantArbiter, "left", lambda self, request: None)
 
 
-def who_takes_the_position_of_another_is_not_linked_from_behind(patch: pytest.MonkeyPatch) -> None:
-    """The request behind still names the one that has left as ahead of it."""
-    intact = Queue.replace
-
-    def replace(self: Queue[Any], request: Request[Any], successor: Request[Any]) -> None:
-        behind = request.behind
-        intact(self, request, successor)
-        if behind is not None:
-            behind.ahead = request
-
-    patch.setattr(Queue, "replace", replace)
-
-
-def who_leaves_from_the_middle_takes_those_behind_along(patch: pytest.MonkeyPatch) -> None:
-    """They are counted still, and nobody finds them."""
-    intact = Queue.remove
-
-    def remove(self: Queue[Any], request: Request[Any]) -> None:
-        ahead = request.ahead
-        intact(self, request)
-        if ahead is not None:
-            ahead.behind, self.tail = None, ahead
-
-    patch.setattr(Queue, "remove", remove)
-
-
 def what_comes_in_the_middle_of_a_step_is_dropped(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Transitions, "carry_out", lambda self: self.later.clear())
 
@@ -115,16 +87,6 @@ def what_comes_in_the_middle_of_a_step_is_dropped(patch: pytest.MonkeyPatch) -> 
 def what_comes_in_the_middle_of_a_step_is_done_at_once(patch: pytest.MonkeyPatch) -> None:
     """It finds, and changes, a state that is half way."""
     patch.setattr(Transitions, "running", property(lambda self: None, lambda self, value: None))
-
-
-def a_late_abort_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
-    """Whoever was granted in the step in which it was cancelled raises, and holds what it got."""
-
-    def abort_late(stop: Any, request: Request[Any], raise_cancel: Any) -> None:
-        stop(request)
-        trio.lowlevel.reschedule(request.waiter, outcome.capture(raise_cancel))
-
-    patch.setattr(parking, "_abort_late", abort_late)
 
 
 def those_let_in_are_not_woken(patch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,7 @@ from . import (
     test_scope,
     test_semaphore,
     test_synchronizer,
+    test_transitions,
     test_user_written,
     test_wait_queue,
 )
@@ -366,6 +367,20 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_synchronizer.test_philosophers_under_a_rule_over_the_seats_all_eat,
         (synchronizer.a_trigger_lets_nobody_in_elsewhere,),
+    ),
+    (
+        test_transitions.test_what_is_released_in_the_middle_of_a_step_lets_in_who_waits,
+        (
+            queue.what_comes_in_the_middle_of_a_step_is_dropped,
+            queue.who_is_granted_stays_in_queue,
+        ),
+    ),
+    (
+        test_transitions.test_who_is_about_to_park_is_let_in_by_who_hears_of_it,
+        (
+            queue.what_comes_in_the_middle_of_a_step_is_done_at_once,
+            queue.a_grant_is_not_marked,
+        ),
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,

@@ -87,8 +87,6 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (RWLockMachine, rwlock.a_reader_that_left_stays_in_the_index),
     (SemaphoreMachine, queue.who_is_granted_stays_in_queue),
     (SemaphoreMachine, queue.a_grant_is_not_marked),
-    (SemaphoreMachine, queue.who_leaves_from_the_middle_takes_those_behind_along),
-    (LockMachine, queue.who_takes_the_position_of_another_is_not_linked_from_behind),
     *[
         (machine, queue.who_leaves_the_queue_stays_in_the_index)
         for machine in (LockMachine, LimiterMachine, RWLockMachine)
@@ -133,7 +131,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.entries_take_turns,
             monitor.an_entry_that_closes_forgets_its_callers,
             monitor.a_lane_that_is_empty_stays,
-            monitor.a_restored_monitor_keeps_whom_it_had,
+            monitor.a_restored_monitor_has_no_lanes,
         )
     ],
     *[
