@@ -13,8 +13,7 @@ from typing import Any, cast
 
 @types.coroutine
 def _nothing() -> Generator[Any, Any, None]:
-    return
-    yield
+    yield from ()
 
 
 _ended = _nothing()

@@ -81,14 +81,6 @@ class Live(Generic[ClaimT]):
             "share the object itself"
         )
 
-    def _leave(self, claim: ClaimT) -> None:
-        """Release the claim at the end of a block that held it."""
-        raise NotImplementedError
-
-    def _owner_exited(self, task: trio.lowlevel.Task) -> None:
-        """Break, or withdraw a request, because a task ended that touched it."""
-        raise NotImplementedError
-
     def _units(self, claim: ClaimT) -> int:
         """Return for how many units of :meth:`_balance` a claim stands."""
         return 1

@@ -38,7 +38,7 @@ class Touched:
             live = reference()
             if live is not None:
                 cast("set[Any]", live._touched_by).discard(claim)
-                live._owner_exited(task)
+                cast(Any, live)._owner_exited(task)  # what is owned is a Primitive
 
 
 _by_task: dict[Task, Touched] = {}

@@ -107,3 +107,12 @@ def test_withdrawing_costs_the_same_however_many_wait() -> None:
 
     assert lines_run(lambda: withdraw(few)) == lines_run(lambda: withdraw(many))
     assert few.status is WITHDRAWN
+
+
+def test_a_group_that_is_not_at_the_head_everywhere_waits() -> None:
+    a, b = SemaphoreCore(0), SemaphoreCore(1)
+    b.enqueue(2)
+    group = all_of("w", (a, 1), (b, 1))
+    group.submit()
+    assert a.release(1) == []
+    assert statuses(group) == ["pending", "pending"]
