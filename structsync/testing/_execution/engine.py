@@ -17,7 +17,7 @@ from trio.lowlevel import Task
 from structsync.testing._settings import Settings
 
 from .determinism import executing
-from .execution import Abandoned, AsyncTest, Chooser, Ending, Recorder
+from .execution import Abandoned, AsyncTest, Chooser, Ending, Recorder, keep_forever
 from .handle import ExploredRun
 from .origin import describe_error
 from .scheduled import ScheduledExecution
@@ -71,6 +71,7 @@ class Engine(ScheduledExecution):
 
     async def main(self, test: AsyncTest) -> None:
         """Run the test function and say how it ended."""
+        self._init_task = trio.lowlevel.current_root_task()
         with executing(self), self._root:
             try:
                 value = await test(self.handle)
@@ -102,6 +103,14 @@ class Engine(ScheduledExecution):
         if before is None or not before.failed or isinstance(before.error, trio.Cancelled):
             text, culprit = describe_error(error)
             self.ending = Ending("error", text, error, culprit=culprit)
+
+    def trio_gave_up(self, error: trio.TrioInternalError) -> None:
+        """Let the execution end by an error inside of trio, which leaves all tasks as they are.
+
+        The collector would finalize them in any order, with complaints in whatever runs then.
+        """
+        keep_forever(self._init_task)
+        self.crashed(error.__cause__ or error)
 
     # Between two steps.
 

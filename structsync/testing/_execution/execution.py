@@ -159,7 +159,12 @@ def close_for_good(coroutine: Any) -> None:
     try:
         coroutine.close()
     except BaseException:  # noqa: BLE001 - whatever the program does with its end, it is over
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(chain))
+        keep_forever(chain)
+
+
+def keep_forever(what: object) -> None:
+    """Keep an object beyond the end of the process: nothing that it refers to is finalized."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(what))
 
 
 class Abandoned(BaseException):

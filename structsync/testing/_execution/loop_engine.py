@@ -72,6 +72,9 @@ class LoopEngine(Engine):
                     self._step(internal.pop(0))
                 elif (task := self.decide()) is not None:
                     self._step(task)
+        except trio.TrioInternalError as error:
+            self.trio_gave_up(error)
+            runner.tasks.clear()
         finally:
             _RUN_CONTEXT.__dict__.clear()
             sniffio_library.name = previous
@@ -144,10 +147,13 @@ class LoopEngine(Engine):
             final = outcome.Value(stop.value)
         except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
             final = outcome.Error(error)
-        if final is not None:
-            runner.task_exited(task, final)
-        else:
-            _handle_trap(runner, task, trap)
+        try:
+            if final is not None:
+                runner.task_exited(task, final)
+            else:
+                _handle_trap(runner, task, trap)
+        except Exception as error:
+            raise trio.TrioInternalError("raised in trio's own step, as in trio.run") from error
         del _RUN_CONTEXT.task
 
     def pending_of(self, task: Task) -> object:

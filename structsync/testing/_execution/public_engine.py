@@ -43,7 +43,7 @@ class PublicEngine(Engine):
         try:
             trio.run(self.main, test, clock=self.clock, instruments=[self])
         except trio.TrioInternalError as error:
-            self.crashed(error.__cause__ or error)
+            self.trio_gave_up(error)
         except BaseException:
             if self.ending is None:
                 raise

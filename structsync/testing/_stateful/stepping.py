@@ -224,7 +224,7 @@ class SteppedPublicEngine(SteppedEngine, PublicEngine):
         if isinstance(self._ended, outcome.Error):
             error = self._ended.error
             if isinstance(error, trio.TrioInternalError):
-                self.crashed(error.__cause__ or error)
+                self.trio_gave_up(error)
             # Any other was raised while the execution was unwound, and says nothing.
             assert self.ending is not None, error
 
