@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 import math
 import threading
+import types
 import weakref
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, cast
 
 import outcome
 import pytest
@@ -156,19 +157,30 @@ async def test_a_cancelled_wait_is_cancelled_though_the_lock_closes_first() -> N
         lock.close()
 
 
+@types.coroutine
+def taken_back(scope: trio.CancelScope, wait: Coroutine[Any, Any, int]) -> Generator[Any, Any, int]:
+    """Take a deadline back when the task is about to sleep, and before trio has looked at it."""
+    try:
+        trap = wait.send(None)
+        scope.deadline = math.inf
+        while True:
+            trap = wait.send((yield trap))
+    except StopIteration as stop:
+        return cast(int, stop.value)
+
+
 async def test_a_deadline_that_is_set_and_taken_back_cancels_nobody_at_a_barrier() -> None:
     barrier, numbers = Barrier(2), list[int]()
 
-    async def come(deadline: float) -> None:
+    async def come() -> None:
         with trio.CancelScope() as scope:
-            scope.deadline = deadline
-            scope.deadline = math.inf
-            numbers.append(await barrier.wait())
+            scope.deadline = -math.inf
+            numbers.append(await taken_back(scope, barrier.wait()))
 
     with trio.fail_after(1):
         async with trio.open_nursery() as nursery:
             for _ in range(2):
-                nursery.start_soon(come, -math.inf)
+                nursery.start_soon(come)
                 await wait_all_tasks_blocked()
     assert sorted(numbers) == [0, 1]
 
