@@ -128,7 +128,8 @@ class Lock(OwnedPrimitive[Task]):
         return Claim(self, lambda task: task)
 
     def __aenter__(self) -> Coroutine[Any, Any, None]:
-        return parking.acquire(self, current_task())
+        task = current_task()
+        return parking.acquire(self, task, 0, task)
 
     @enable_ki_protection
     def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:

@@ -54,9 +54,9 @@ Stop = Callable[[Request[Any]], "list[Request[Any]] | None"]
 
 @enable_ki_protection
 async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a hand-over
-    live: Live[Any], claim: Any, priority: int = 0
+    live: Live[Any], claim: Any, priority: int = 0, task: Task | None = None
 ) -> None:
-    """Take the claim now or wait in the queue for it."""
+    """Take the claim now or wait in the queue for it; ``task`` is the current one, where known."""
     transitions = live._transitions
     if transitions.thread != get_ident():
         transitions = check_run(live)
@@ -66,7 +66,9 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     transitions.running = True
     try:
         if not core.admissible(claim, priority):
-            transitions.parking = task = current_task()
+            if task is None:
+                task = current_task()
+            transitions.parking = task
             request = core.enqueue(claim, priority, task)
             request.primitive = live
             request.parked = True
@@ -83,9 +85,10 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         if transitions.later:
             transitions.carry_out()
     if request is not None:
-        live._skips_left = live._skips
         await wait_task_rescheduled(MethodType(abort, request))
         transitions.parking = None
+        if live._skips:
+            live._skips_left = live._skips
         return
     await checkpoint_if_cancelled()
     if failed is not None:  # after the check: its caller may be cancelled already
@@ -254,19 +257,23 @@ def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[Queu
 
     Returns what else ended, because a group left other queues; it is runnable, and not emitted yet.
     """
-    in_other_queues: Sequence[QueueEnded] | None = None
     for request in ended:
-        if request.group is not None and in_other_queues is None:  # once for all of them
-            in_other_queues = settle_transitively(ended)
+        if request.group is not None:
+            return _resume_with_groups(transitions, ended)
         if request.parked:
             if request.status is GRANTED and request.waiter is not transitions.parking:
                 request.parked = False
                 reschedule(request.waiter, WOKEN)
             else:
                 _resume(transitions, request)
-    if not in_other_queues:
-        return ()
-    for _, others in in_other_queues:
+    return ()
+
+
+def _resume_with_groups(
+    transitions: Transitions, ended: list[Request[Any]]
+) -> Sequence[QueueEnded]:
+    in_other_queues = settle_transitively(ended)
+    for _, others in ((None, ended), *in_other_queues):
         for request in others:
             if request.parked:
                 _resume(transitions, request)

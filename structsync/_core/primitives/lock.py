@@ -19,8 +19,9 @@ class LockCore(ExclusiveCore[Any], ClaimantArbiter):
     def admits(self, claim: Hashable) -> bool:
         return self.owner is None
 
-    def admit(self, claim: Hashable) -> None:
+    def admit(self, claim: Hashable) -> bool:
         self.owner = claim
+        return True
 
     def give_back(self, claim: Hashable) -> None:
         if self.owner != claim:

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias
 
 from structsync._core.queue.claimants import ClaimantArbiter
-from structsync._core.queue.policy import Policy, Priority
-from structsync._core.queue.request import Queue, Request
+from structsync._core.queue.policy import Priority
+from structsync._core.queue.request import Request
 
 RWPolicyName: TypeAlias = Literal["fifo", "phase", "readers", "writers"]
 
@@ -72,8 +72,7 @@ class RWLockCore(ClaimantArbiter):
     def __init__(self, preference: Preference | None = None) -> None:
         super().__init__()
         if preference is not None:
-            self.policy: Policy = preference
-            self.queue: Queue[Any] = preference.queue_type()
+            self.serve_by(preference)
         # The mode that stands behind the other.
         self.later: Mode | None
         self.later = None if preference is None else WRITE if preference.first is READ else READ
@@ -111,6 +110,12 @@ class RWLockCore(ClaimantArbiter):
 
     def claimant_of(self, claim: Access) -> Hashable:
         return claim.claimant
+
+    def entered(self, request: Request[Any]) -> None:
+        self.pending[request.claim.claimant] = request
+
+    def left(self, request: Request[Any]) -> None:
+        del self.pending[request.claim.claimant]
 
     def refuse_impossible(self, claim: Access) -> None:
         held = self.held_by(claim.claimant)

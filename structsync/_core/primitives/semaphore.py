@@ -35,8 +35,9 @@ class SemaphoreCore(Arbiter[int]):
     def admits(self, claim: int) -> bool:
         return claim <= self.value
 
-    def admit(self, claim: int) -> None:
+    def admit(self, claim: int) -> bool:
         self.value -= claim
+        return self.value <= 0
 
     def give_back(self, claim: int) -> None:
         if self.max_value is not None and self.value + claim > self.max_value:

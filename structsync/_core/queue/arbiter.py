@@ -67,11 +67,16 @@ class Arbiter(ABC, Generic[ClaimT]):
         cls.user_written = not cls.__module__.startswith("structsync._core.")
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
-        self.policy: Policy = make_policy(policy, ageing)
-        self.queue: Queue[ClaimT] = self.policy.queue_type()
+        self.serve_by(make_policy(policy, ageing))
         self.next_ticket: int = 0
         # Why the primitive is closed or broken; None while it is neither.
         self.cause: Hashable = None
+
+    def serve_by(self, policy: Policy) -> None:
+        """Begin with an empty queue that is served by a policy."""
+        self.policy = policy
+        self.queue: Queue[ClaimT] = policy.queue_type()
+        self.in_queue_order = not (self.own_candidates or policy.own_candidates)
 
     # The three functions of a primitive. They see the state and the claim, never the queue.
 
@@ -80,11 +85,15 @@ class Arbiter(ABC, Generic[ClaimT]):
         """Return whether the state has room for the claim now. Pure."""
 
     @abstractmethod
-    def admit(self, claim: ClaimT) -> None:
+    def admit(self, claim: ClaimT) -> bool | None:
         """Take the claim. Called only when :meth:`admits` holds; must not raise.
 
         It must not make room for others either: what makes room is :meth:`give_back`, after which
         those who wait are evaluated again.
+
+        Returns:
+          True if there is no room for any claim now, so that nobody else need be evaluated; to return
+          nothing is always right.
         """
 
     @abstractmethod
@@ -146,7 +155,9 @@ class Arbiter(ABC, Generic[ClaimT]):
           EndedForGood: if the primitive is closed or broken.
           Exception: what :meth:`refuse_impossible` raises, if it can never be granted.
         """
-        self.refuse(claim)
+        if self.cause is not None:
+            self.refuse(claim)
+        self.refuse_impossible(claim)
         request = self.request_type(claim, self.next_ticket, waiter)
         self.join(request, priority)
         return request
@@ -175,15 +186,19 @@ class Arbiter(ABC, Generic[ClaimT]):
         self.next_ticket += 1  # an arrival that overtook: those who wait age by it
         self.admit(claim)
 
-    def grant(self, request: Request[ClaimT]) -> None:
-        """Grant a request that the state admits now: the state, the queue, the status (I5)."""
-        self.admit(request.claim)
+    def grant(self, request: Request[ClaimT]) -> bool | None:
+        """Grant a request that the state admits now: the state, the queue, the status (I5).
+
+        Returns what :meth:`admit` does.
+        """
+        is_full = self.admit(request.claim)
         queue = request.queue
         if queue is not None:
             queue.remove(request)
             if self.has_index:
                 self.left(request)
         request.status = GRANTED
+        return is_full
 
     def end_with(
         self, request: Request[ClaimT], status: Status, cause: object = None
@@ -234,24 +249,26 @@ class Arbiter(ABC, Generic[ClaimT]):
         """
         ended: list[Request[ClaimT]] = []
         walk: Iterator[Request[ClaimT]] | None = None
-        if candidates is not None or self.own_candidates or self.policy.own_candidates:
+        if candidates is None and self.in_queue_order:
+            request = self.queue.head  # an iterator would cost a fiftieth of a hand-over
+        else:
             walk = iter(self.candidates() if candidates is None else candidates)
             request = next(walk, None)
-        else:  # those in the queue, without an iterator: that is a fiftieth of a hand-over
-            request = self.queue.head
         while request is not None:
             behind, group = request.behind, request.group
             try:
-                fits = self.admits(request.claim) and (group is None or group.consents(request))
+                fits = self.admits(request.claim)
+                if fits and group is not None:
+                    fits = group.consents(request)
             except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
                 ended.append(self.end_with(request, BROKEN, self.guard_error(error)))
             else:
                 if fits:
-                    if group is None:
-                        self.grant(request)
-                    else:
-                        group.grant(request)
                     ended.append(request)
+                    if group is not None:
+                        group.grant(request)
+                    elif self.grant(request):
+                        break
                 elif self.policy.head_blocks:
                     break
             request = behind if walk is None else next(walk, None)

@@ -24,7 +24,7 @@ class ClaimantArbiter(Arbiter[Any]):
         self.pending: dict[Hashable, Request[Any]] = {}
 
     def claimant_of(self, claim: Any) -> Hashable:
-        """Return who makes a claim."""
+        """Return who makes a claim; whoever overrides this overrides the index, too."""
         claimant: Hashable = claim
         return claimant
 
@@ -33,10 +33,10 @@ class ClaimantArbiter(Arbiter[Any]):
         return None
 
     def entered(self, request: Request[Any]) -> None:
-        self.pending[self.claimant_of(request.claim)] = request
+        self.pending[request.claim] = request
 
     def left(self, request: Request[Any]) -> None:
-        del self.pending[self.claimant_of(request.claim)]
+        del self.pending[request.claim]
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> list[Request[Any]]:
         """Break the primitive if the claimant that exited holds it; else withdraw what it left queued.
