@@ -11,6 +11,7 @@ from structsync._core.monitors import synchronizer
 from structsync._core.monitors.entry import Invocation, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._core.queue.request import BROKEN, Request
+from structsync._core.queue.user_code import UserCodeFailed
 from structsync._primitives import monitor
 
 
@@ -33,7 +34,7 @@ def the_end_of_the_rules_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
 
 def whose_trigger_raises_runs_all_the_same(patch: pytest.MonkeyPatch) -> None:
     def suppressed(self: Trigger, invocation: Invocation) -> None:
-        with suppress(ValueError):
+        with suppress(UserCodeFailed):
             intact(self, invocation)
 
     intact = Trigger.run

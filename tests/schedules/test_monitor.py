@@ -193,12 +193,20 @@ async def test_hoare_what_the_signaller_saw_is_true_when_the_waiter_goes_on(
     await share(Connection(x, "hoare"), tasks)
 
 
+ANYBODY = object()
+
+
 class Door(Monitor):
     """Wait outside, by a guard that never holds, or inside, for somebody who pushes."""
 
     def __init__(self, discipline: Discipline) -> None:
         super().__init__(discipline=discipline)
         self.pushed = self.condition()
+        self.inside_at_the_end: object = ANYBODY
+
+    def close(self) -> None:
+        super().close()
+        self.inside_at_the_end = self.statistics().owner
 
     @entry(when=lambda self: False)
     def enter(self) -> None:
@@ -211,7 +219,10 @@ class Door(Monitor):
 
     @entry
     async def push(self) -> None:
+        hands_over = self.pushed.statistics().tasks_waiting > 0
         await self.pushed.signal()
+        if hands_over and self.inside_at_the_end not in (ANYBODY, trio.lowlevel.current_task()):
+            raise AssertionError("let in again after the monitor was closed")
 
 
 async def shut(

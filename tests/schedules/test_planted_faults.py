@@ -377,10 +377,11 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_transitions.test_who_is_about_to_park_is_let_in_by_who_hears_of_it,
-        (
-            queue.what_comes_in_the_middle_of_a_step_is_done_at_once,
-            queue.a_grant_is_not_marked,
-        ),
+        (queue.a_grant_is_not_marked,),
+    ),
+    (
+        test_transitions.test_what_is_released_while_a_claim_is_evaluated_is_released_after_the_step,
+        (queue.what_comes_in_the_middle_of_a_step_is_done_at_once,),
     ),
     (
         test_scope.test_what_a_scope_owns_closes_when_its_last_task_has_ended,

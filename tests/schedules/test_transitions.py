@@ -5,9 +5,12 @@ An observer stands for whatever may run there: a guard, a finalizer, an instrume
 
 from __future__ import annotations
 
-import trio
+from collections.abc import Callable
 
-from structsync import Event, Semaphore, observe
+import trio
+from trio.lowlevel import checkpoint
+
+from structsync import Arbiter, Event, Primitive, Semaphore, observe
 from structsync.testing import ExploredRun
 
 from .sweeping import swept, together
@@ -32,7 +35,7 @@ async def test_what_is_released_in_the_middle_of_a_step_lets_in_who_waits(
         await together(*[worker] * tasks)
 
 
-@swept(least=20)
+@swept(least=15)
 async def test_who_is_about_to_park_is_let_in_by_who_hears_of_it(
     x: ExploredRun, tasks: int
 ) -> None:
@@ -87,3 +90,61 @@ async def test_who_is_granted_and_cancelled_in_the_middle_of_a_step_has_what_it_
         await together(*[worker] * (tasks - 1), last)
     if released and granted + semaphore.value != released:
         x.fail(f"{granted} of {released} were granted, and {semaphore.value} are left")
+
+
+class SharedTickets(Arbiter[int]):
+    """Tickets, one of which an abandoned block holds until somebody is evaluated."""
+
+    tickets: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tickets = 0
+        self.abandoned: list[Callable[[], object]] = []
+
+    def admits(self, claim: int) -> bool:
+        if self.queue and self.abandoned:
+            self.abandoned.pop()()
+        return claim <= self.tickets
+
+    def admit(self, claim: int) -> None:
+        self.tickets -= claim
+
+    def give_back(self, claim: int) -> None:
+        self.tickets += claim
+
+
+class Gate(Primitive[int]):
+    """Made to be passed with a ticket."""
+
+    async def enter(self) -> None:
+        await self._acquire(1)
+
+    def let_in(self) -> None:
+        self._give_back(1)
+
+
+@swept(least=20)
+async def test_what_is_released_while_a_claim_is_evaluated_is_released_after_the_step(
+    x: ExploredRun, tasks: int
+) -> None:
+    core = SharedTickets()
+    gate = Gate(core)
+    entered = 0
+
+    async def worker() -> None:
+        nonlocal entered
+        await gate.enter()
+        entered += 1
+
+    async def last() -> None:
+        try:
+            await checkpoint()
+        finally:
+            core.abandoned.append(gate.let_in)
+            for _ in range(tasks - 1):
+                gate.let_in()
+
+    await together(*[worker] * (tasks - 1), last)
+    if entered + core.tickets + len(core.abandoned) != tasks:
+        x.fail(f"{entered} of {tasks} tickets were used, and {core.tickets} are left")

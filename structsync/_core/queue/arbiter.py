@@ -173,8 +173,16 @@ class Arbiter(ABC, Generic[ClaimT]):
             self.entered(request)
 
     def submit(self, claim: ClaimT, priority: int = 0, waiter: Any = None) -> Request[ClaimT]:
-        """Grant the claim at once if that is fair, else put it into the queue."""
-        if not self.admissible(claim, priority):
+        """Grant the claim at once if that is fair, else put it into the queue.
+
+        Raises:
+          EndedForGood, Exception: as :meth:`enqueue`; and what a function of the user raises.
+        """
+        try:
+            admissible = self.admissible(claim, priority)
+        except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
+            raise self.guard_error(error) from None
+        if not admissible:
             return self.enqueue(claim, priority, waiter)
         request = self.request_type(claim, self.next_ticket, waiter)
         self.next_ticket += 1
