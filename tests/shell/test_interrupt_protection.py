@@ -1,0 +1,70 @@
+"""Ctrl-C cannot come between the statements of a method that changes a primitive (C2)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from trio._core import _ki
+
+import structsync
+
+#: They read, or return something that does the work later.
+CHANGES_NOTHING = {
+    "Condition.locked",
+    "Lock.locked",
+    "RWLock.locked",
+    "RWLock.read_locked",
+    "RWLock.write_locked",
+    "CapacityLimiter.claim",
+    "Lock.claim",
+    "RWLock.read_claim",
+    "RWLock.write_claim",
+    "Semaphore.claim",
+    "Semaphore.permits",
+    "Monitor.entry",
+    "Monitor.condition",
+    # trio's nursery does it, and protects itself
+    "Scope.start",
+    "Scope.start_soon",
+}
+
+
+def is_protected(function: Any) -> bool:
+    if hasattr(function, "__wrapped__"):  # as trio did it up to 0.27
+        return True
+    protected: Any = getattr(_ki, "_CODE_KI_PROTECTION_STATUS_WMAP", {})
+    try:
+        return bool(protected[function.__code__])
+    except KeyError:
+        return False
+
+
+def methods() -> Iterator[tuple[str, Callable[..., object]]]:
+    for name in structsync.__all__:
+        kind = getattr(structsync, name)
+        if not inspect.isclass(kind) or issubclass(kind, structsync.Arbiter):
+            continue  # an arbiter is changed inside the transitions of its primitive
+        for method, function in vars(kind).items():
+            is_public = not method.startswith("_") or method == "__aexit__"
+            if inspect.isfunction(function) and is_public and method != "statistics":
+                yield f"{name}.{method}", function
+
+
+METHODS = dict(methods())
+
+
+@pytest.mark.parametrize("name", sorted(METHODS.keys() - CHANGES_NOTHING))
+def test_a_method_that_changes_something_is_protected(name: str) -> None:
+    assert is_protected(METHODS[name])
+
+
+def test_what_is_said_to_change_nothing_exists() -> None:
+    assert METHODS.keys() >= CHANGES_NOTHING
+    assert len(METHODS) > 60, "the methods were not found"
+
+
+def test_a_method_without_protection_is_seen() -> None:
+    assert not is_protected(METHODS["Lock.claim"])
