@@ -3,7 +3,7 @@
 import trio
 import trio.testing
 
-from structsync import Condition, Event, Lock, observe
+from structsync import Condition, Event, Lock, Semaphore, acquire_any, observe
 
 from .waits import Waits, settle
 
@@ -181,3 +181,39 @@ async def test_waiting_in_a_cancelled_scope_raises_and_keeps_the_lock() -> None:
             await condition.wait()
         assert scope.cancelled_caught
         assert condition.statistics().lock_statistics.owner is trio.lowlevel.current_task()
+
+
+async def test_what_a_wait_lets_in_in_other_queues_is_observed() -> None:
+    """Who waits for the lock or a permit is given the lock, and so leaves the queue of the permits."""
+    lock = Lock()
+    condition = Condition(lock)
+    go_on = trio.Event()
+    permits = Semaphore(2, max_value=2)
+    permits.acquire_nowait()
+    granted: list[object] = []
+
+    def note(event: Event) -> None:
+        if event.kind == "granted":
+            granted.append(event.primitive)
+
+    async def waits() -> None:
+        async with condition:
+            await go_on.wait()
+            with observe(note):
+                await condition.wait()
+
+    async def either() -> None:
+        async with acquire_any(permits.claim(2), lock.claim()):
+            pass
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waits)
+        await settle()
+        nursery.start_soon(either)
+        await settle()
+        nursery.start_soon(permits.acquire)
+        await settle()
+        go_on.set()
+        await settle()
+        assert permits in granted
+        nursery.cancel_scope.cancel()

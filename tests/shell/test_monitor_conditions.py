@@ -8,7 +8,15 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Event, Monitor, MonitorCondition, PermitLeakError, observe, open_scope
+from structsync import (
+    Event,
+    Monitor,
+    MonitorCondition,
+    PermitLeakError,
+    entry,
+    observe,
+    open_scope,
+)
 from structsync._primitives.monitor import Discipline
 
 settle = trio.testing.wait_all_tasks_blocked
@@ -331,3 +339,30 @@ async def test_a_scope_that_ends_while_somebody_is_inside_reports_it() -> None:
                 nursery.start_soon(scope.own(Monitor()).entry(stay.wait))
                 await settle()
         stay.set()
+
+
+async def test_a_notification_without_a_number_wakes_one() -> None:
+    class Room(Monitor):
+        def __init__(self) -> None:
+            super().__init__()
+            self.arrived = self.condition()
+            self.woken = 0
+
+        @entry
+        async def wait(self) -> None:
+            await self.arrived.wait()
+            self.woken += 1
+
+        @entry
+        def change(self) -> None:
+            self.arrived.notify()
+
+    room = Room()
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(room.wait)
+        await trio.testing.wait_all_tasks_blocked()
+        await room.change()
+        await trio.testing.wait_all_tasks_blocked()
+        assert room.woken == 1
+        nursery.cancel_scope.cancel()

@@ -337,3 +337,17 @@ async def test_one_block_object_may_be_entered_by_several_tasks() -> None:
         await settle()
         assert entered == 2
     assert not lock.locked()
+
+
+async def test_its_statistics_count_the_writers_among_those_who_wait() -> None:
+    lock = RWLock()
+    async with trio.open_nursery() as nursery:
+        await lock.acquire_write()
+        nursery.start_soon(lock.acquire_write)
+        for _ in range(2):
+            nursery.start_soon(lock.acquire_read)
+        await trio.testing.wait_all_tasks_blocked()
+        assert lock.statistics().tasks_waiting == 3
+        assert lock.statistics().writers_waiting == 1
+        nursery.cancel_scope.cancel()
+    lock.release()

@@ -246,3 +246,17 @@ async def test_an_inner_scope_closes_its_own_alone() -> None:
 def test_a_scope_cannot_be_subclassed() -> None:
     with pytest.raises(TypeError, match="Scope is final"):
         type("Mine", (Scope,), {})
+
+
+async def test_a_child_task_is_named_after_its_function_unless_it_has_a_name() -> None:
+    names: list[str] = []
+
+    async def child() -> None:
+        names.append(trio.lowlevel.current_task().name)
+
+    async with open_scope() as scope:
+        scope.start_soon(child)
+        scope.start_soon(child, name="a name")
+    plain, given = sorted(names, key=len, reverse=True)
+    assert plain.endswith("<locals>.child")
+    assert given == "a name"
