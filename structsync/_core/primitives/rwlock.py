@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias
 
 from structsync._core.queue.claimants import ClaimantArbiter
-from structsync._core.queue.policy import Priority
-from structsync._core.queue.request import Request
+from structsync._core.queue.policy import Policy, Priority
+from structsync._core.queue.request import Queue, Request
 
 RWPolicyName: TypeAlias = Literal["fifo", "phase", "readers", "writers"]
 
@@ -72,7 +72,8 @@ class RWLockCore(ClaimantArbiter):
     def __init__(self, preference: Preference | None = None) -> None:
         super().__init__()
         if preference is not None:
-            self.serve_by(preference)
+            self.policy: Policy = preference
+            self.queue: Queue[Any] = preference.queue_type()
         # The mode that stands behind the other.
         self.later: Mode | None
         self.later = None if preference is None else WRITE if preference.first is READ else READ

@@ -67,16 +67,11 @@ class Arbiter(ABC, Generic[ClaimT]):
         cls.user_written = not cls.__module__.startswith("structsync._core.")
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
-        self.serve_by(make_policy(policy, ageing))
+        self.policy: Policy = make_policy(policy, ageing)
+        self.queue: Queue[ClaimT] = self.policy.queue_type()
         self.next_ticket: int = 0
         # Why the primitive is closed or broken; None while it is neither.
         self.cause: Hashable = None
-
-    def serve_by(self, policy: Policy) -> None:
-        """Begin with an empty queue that is served by a policy."""
-        self.policy = policy
-        self.queue: Queue[ClaimT] = policy.queue_type()
-        self.in_queue_order = not (self.own_candidates or policy.own_candidates)
 
     # The three functions of a primitive. They see the state and the claim, never the queue.
 
@@ -257,11 +252,11 @@ class Arbiter(ABC, Generic[ClaimT]):
         """
         ended: list[Request[ClaimT]] = []
         walk: Iterator[Request[ClaimT]] | None = None
-        if candidates is None and self.in_queue_order:
-            request = self.queue.head  # an iterator would cost a fiftieth of a hand-over
-        else:
+        if candidates is not None or self.own_candidates or self.policy.own_candidates:
             walk = iter(self.candidates() if candidates is None else candidates)
             request = next(walk, None)
+        else:
+            request = self.queue.head  # an iterator would cost a fiftieth of a hand-over
         while request is not None:
             behind, group = request.behind, request.group
             try:
