@@ -33,10 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.path.is_relative_to(Path(__file__).parent):
             continue  # an example's test, named beside ours
-        long = item.get_closest_marker("slow") is not None
+        longer = [one for one in ("nightly", "slow") if item.get_closest_marker(one)]
         tier = tier_of(item.path)
-        item.add_marker("slow" if long else tier)
-        if tier != "everywhere" and not long and item.path not in seen:
+        if not longer:
+            item.add_marker(tier)
+        if tier != "everywhere" and not longer and item.path not in seen:
             seen.add(item.path)
             item.add_marker("smoke")
 

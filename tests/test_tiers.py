@@ -41,4 +41,10 @@ def test_a_test_has_the_mark_of_its_tier(request: pytest.FixtureRequest) -> None
 
 def test_tox_runs_each_tier() -> None:
     chosen = re.findall(r"\{posargs:-m (\w+|\"[\w ]+\") ", TOX)
-    assert sorted(chosen) == ['"everywhere or once"', '"everywhere or smoke"', "everywhere", "slow"]
+    assert sorted(chosen) == [
+        '"everywhere or once"',
+        '"everywhere or smoke"',
+        "everywhere",
+        "nightly",
+        "slow",
+    ]

@@ -4,9 +4,10 @@
 * ``once``: what depends on our code alone: on one Python, where its coverage is measured.
 * ``slow``: searches to their ends, faults planted in what is checked, and whatever else runs long for other
   reasons than to reach a branch: on one Python too, and unmeasured, because measuring slows a search.
+* ``nightly``: the same at sizes for which the gate has no time.
 * ``smoke``: of each file that runs once, one test with the oldest dependencies too.
 
-A test marked ``slow`` is of that tier wherever it stands; for all others it is the row of their file, or
+A test marked ``slow`` or ``nightly`` is of that tier wherever it stands; for all others it is the row of their file, or
 else of their folder.
 """
 

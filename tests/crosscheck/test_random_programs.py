@@ -62,7 +62,7 @@ def test_a_hundred_programs_reach_the_same_by_every_reduction(tally: Tally) -> N
     tally.add(check_chunk(-1, 100))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("chunk", range(PROGRAMS // CHUNK))
 def test_many_programs_reach_the_same_by_every_reduction(chunk: int, tally: Tally) -> None:
     tally.add(check_chunk(chunk, CHUNK))

@@ -174,7 +174,7 @@ def test_a_block_that_is_collected_in_a_transition_loses_nothing(name: str) -> N
     assert sweep(name, 13) > 300  # a sweep that strikes nowhere would be green by emptiness
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_block_that_is_collected_at_any_instruction_loses_nothing(name: str) -> None:
     assert sweep(name, 1) > 300

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
+from structsync._core.primitives.rwlock import RWLockCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
@@ -72,12 +73,14 @@ def a_grant_is_not_marked(patch: pytest.MonkeyPatch) -> None:
 
 
 def who_leaves_the_queue_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ClaimantArbiter, "left", lambda self, request: None)
+    for kind in (ClaimantArbiter, RWLockCore):
+        patch.setattr(kind, "left", lambda self, request: None)
 
 
 def who_joins_the_queue_is_not_in_the_index(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ClaimantArbiter, "entered", lambda self, request: None)
-    patch.setattr(ClaimantArbiter, "left", lambda self, request: None)
+    who_leaves_the_queue_stays_in_the_index(patch)
+    for kind in (ClaimantArbiter, RWLockCore):
+        patch.setattr(kind, "entered", lambda self, request: None)
 
 
 def what_comes_in_the_middle_of_a_step_is_dropped(patch: pytest.MonkeyPatch) -> None:

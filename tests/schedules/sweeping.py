@@ -70,20 +70,19 @@ FOUND: list[tuple[str, str, Failure]] = []
 
 
 def swept(
-    *, least: int, sizes: tuple[Size, ...] = SIZES, slow: bool = False, **settings: Any
+    *, least: int, sizes: tuple[Size, ...] = SIZES, **settings: Any
 ) -> Callable[[Program], Callable[[Size], None]]:
     """Make a test that demands of a program to hold in all schedules.
 
     Args:
       least: the smallest size has so many states at least. A program in which nobody ever waits for
           anybody is explored in no time, and says nothing.
-      sizes: how many tasks and cancellations.
-      slow: whether four tasks take long.
+      sizes: how many tasks and cancellations; four tasks are left to the night.
       settings: of the exploration, where they are not those of this folder.
     """
 
     def decorate(program: Program) -> Callable[[Size], None]:
-        marks = {size: [pytest.mark.slow] if slow and size.tasks > 3 else [] for size in sizes}
+        marks = {size: [pytest.mark.nightly] if size.tasks > 3 else [] for size in sizes}
 
         @pytest.mark.parametrize(
             "size", [pytest.param(one, id=str(one), marks=marks[one]) for one in sizes]

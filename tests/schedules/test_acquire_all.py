@@ -15,7 +15,7 @@ from .sweeping import forgive, swept, together
 from .test_starvation import ENDLESS, once
 
 
-@swept(least=60, slow=True)
+@swept(least=60)
 async def test_philosophers_in_any_order_of_forks_all_eat(x: ExploredRun, tasks: int) -> None:
     """Every second one writes the right fork first; nobody deadlocks, and neighbours never meet."""
     forks = [Lock() for _ in range(tasks)]
@@ -66,7 +66,7 @@ async def test_a_choice_is_one_of_the_two(x: ExploredRun, tasks: int) -> None:
     await together(*[either] * tasks)
 
 
-@swept(least=60, slow=True)
+@swept(least=60)
 async def test_a_choice_leaves_the_other_queues_to_groups_behind_it(
     x: ExploredRun, tasks: int
 ) -> None:
@@ -86,7 +86,7 @@ async def test_a_choice_leaves_the_other_queues_to_groups_behind_it(
     await together(*kinds[:tasks])
 
 
-@swept(least=60, slow=True)
+@swept(least=60)
 async def test_closing_one_takes_a_group_out_of_the_other_queue(x: ExploredRun, tasks: int) -> None:
     a, b = Lock(), Lock()
     closed = False

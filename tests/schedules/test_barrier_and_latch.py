@@ -59,7 +59,7 @@ async def test_who_is_cancelled_is_not_of_the_round(x: ExploredRun, tasks: int) 
         x.fail(f"the numbers of a round: {sorted(numbers)}")
 
 
-@swept(least=30, slow=True)
+@swept(least=30)
 async def test_each_round_is_full_before_it_goes_on(x: ExploredRun, tasks: int) -> None:
     """Whoever is quick comes again while others of the round before have not run yet."""
     barrier = Barrier(tasks, cancelled="breaks")

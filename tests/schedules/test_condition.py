@@ -148,7 +148,7 @@ async def test_closing_sends_away_who_was_not_notified(x: ExploredRun, tasks: in
     await together(closer, *[waiter] * (tasks - 1))
 
 
-@swept(least=460, slow=True)
+@swept(least=460)
 async def test_an_owner_that_ends_is_told_to_the_waiters_of_each_condition(
     x: ExploredRun, tasks: int
 ) -> None:

@@ -67,7 +67,7 @@ class Traffic(Monitor):
         return self.items.pop() if self.items else None
 
 
-@swept(least=50, slow=True)
+@swept(least=50)
 async def test_a_buffer_by_guards_loses_no_item_and_invents_none(
     x: ExploredRun, tasks: int
 ) -> None:
@@ -179,14 +179,14 @@ async def share(connection: Connection, tasks: int) -> None:
     await together(*[user] * tasks)
 
 
-@swept(least=130, slow=True)
+@swept(least=130)
 async def test_mesa_a_notification_reaches_somebody_though_its_waiter_is_cancelled(
     x: ExploredRun, tasks: int
 ) -> None:
     await share(Connection(x, "mesa"), tasks)
 
 
-@swept(least=100, slow=True)
+@swept(least=100)
 async def test_hoare_what_the_signaller_saw_is_true_when_the_waiter_goes_on(
     x: ExploredRun, tasks: int
 ) -> None:
@@ -253,7 +253,7 @@ async def test_closing_reaches_those_outside_and_those_on_a_condition(
     await shut(tasks, door.close, door.enter, door.knock)
 
 
-@swept(least=30, slow=True)
+@swept(least=30)
 async def test_closing_reaches_a_signaller_that_waits_to_get_in_again(
     x: ExploredRun, tasks: int
 ) -> None:

@@ -45,14 +45,14 @@ class Room:
         await self.use(self.lock.write_locked(), "write")
 
 
-@swept(least=100, slow=True)
+@swept(least=100)
 async def test_a_writer_is_alone(x: ExploredRun, tasks: int) -> None:
     """Readers on both sides of a writer: cancelled, it must let those behind it in."""
     room = Room(x, RWLock())
     await together(room.write, *[room.read] * (tasks - 1))
 
 
-@swept(least=100, slow=True)
+@swept(least=100)
 async def test_a_writer_is_alone_in_its_phase(x: ExploredRun, tasks: int) -> None:
     room = Room(x, RWLock(policy="phase"))
     await together(room.write, room.write, *[room.read] * (tasks - 2))
@@ -70,7 +70,7 @@ async def test_a_writer_is_alone_where_writers_come_first(x: ExploredRun, tasks:
     await together(room.write, room.write, *[room.read] * (tasks - 2))
 
 
-@swept(least=100, slow=True)
+@swept(least=100)
 async def test_nobody_writes_between_a_write_and_its_downgrade(x: ExploredRun, tasks: int) -> None:
     lock = RWLock(policy="phase")
     writes = 0
@@ -121,7 +121,7 @@ async def test_a_holder_that_ends_breaks_the_lock_for_everybody(x: ExploredRun, 
     lock._core.readers.clear()  # else what is the point of the test is taken for a leak
 
 
-@swept(least=60, slow=True)
+@swept(least=60)
 async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
     room = Room(x, RWLock())
     await closed_meanwhile(x, room.lock, room.write, *[room.read] * (tasks - 2))

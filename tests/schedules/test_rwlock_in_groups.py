@@ -14,7 +14,7 @@ from .sweeping import swept, together
 from .test_rwlock import Room
 
 
-@swept(least=60, slow=True)
+@swept(least=60)
 async def test_a_writer_in_a_group_is_alone(x: ExploredRun, tasks: int) -> None:
     """A group that waits to write keeps readers out; cancelled, it must let them in."""
     room, permits = Room(x, RWLock()), Semaphore(2, max_value=2)
@@ -32,7 +32,7 @@ async def test_a_writer_in_a_group_is_alone(x: ExploredRun, tasks: int) -> None:
     await together(*kinds[:tasks])
 
 
-@swept(least=60, slow=True)
+@swept(least=60)
 async def test_who_may_read_or_take_the_lock_does_one_of_the_two(
     x: ExploredRun, tasks: int
 ) -> None:
@@ -53,7 +53,7 @@ async def test_who_may_read_or_take_the_lock_does_one_of_the_two(
     await together(*[(both, either)[place % 2] for place in range(tasks)])
 
 
-@swept(least=60, slow=True)
+@swept(least=60)
 async def test_a_reader_that_ends_breaks_the_groups_that_wait_to_write(
     x: ExploredRun, tasks: int
 ) -> None:
