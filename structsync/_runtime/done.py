@@ -7,19 +7,12 @@ between the two in which Ctrl-C could lose a permit.
 from __future__ import annotations
 
 import types
-from collections.abc import Coroutine, Generator
+from collections.abc import Coroutine
 from typing import Any, cast
 
+# A generator that may be awaited. Unlike a coroutine it may be awaited any number of times once it has
+# ended, and no Python function runs for that.
+_ended: Any = types.coroutine(cast(Any, lambda: (yield from ())))()
+tuple(_ended)
 
-@types.coroutine
-def _nothing() -> Generator[Any, Any, None]:
-    yield from ()
-
-
-_ended = _nothing()
-for _ in cast("Generator[Any, Any, None]", _ended):
-    pass
-
-#: A generator at its end: unlike a coroutine it may be awaited any number of times, and no Python
-#: function runs for that.
 DONE = cast("Coroutine[Any, Any, None]", _ended)

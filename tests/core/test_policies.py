@@ -1,9 +1,12 @@
 """Who stands before whom: the three policies, and the heap behind the priorities."""
 
+from typing import Any
+
 import pytest
 
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.policy import Priority
+from structsync._core.queue.policy import Fifo, Priority
+from structsync._core.queue.request import Queue, Request
 
 
 def heap_of(core: SemaphoreCore) -> list[tuple[int, int]]:
@@ -178,3 +181,21 @@ def test_an_unknown_policy_is_refused(policy: str) -> None:
 def test_an_impossible_ageing_is_refused(ageing: object, error: type[Exception]) -> None:
     with pytest.raises(error, match="ageing must be"):
         spent(policy="priority", ageing=ageing)
+
+
+# ==== a policy of one's own ====
+
+
+class NewestFirst(Fifo):
+    """Serves the newest of those whom the policy below would serve."""
+
+    def candidates(self, queue: Queue[Any]) -> list[Request[Any]]:
+        return [*super().candidates(queue)][::-1]
+
+
+def test_a_policy_that_overrides_the_candidates_is_asked_from_then_on() -> None:
+    core = spent()
+    old, new = core.submit(1), core.submit(1)
+    core.policy = NewestFirst()
+    assert core.release(1) == [new]
+    assert core.waiting() == [old]

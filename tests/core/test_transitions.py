@@ -17,7 +17,7 @@ from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCor
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.primitives.wait_queue import WaitQueueCore
 from structsync._core.queue.arbiter import Arbiter, EndedForGood
-from structsync._core.queue.request import Request
+from structsync._core.queue.request import WITHDRAWN, Request
 
 
 def semaphore(value: int, max_value: int | None = None, *claims: int) -> SemaphoreCore:
@@ -361,3 +361,14 @@ def test_breaking_a_closed_barrier_changes_nothing() -> None:
     core.end("closed")
     assert core.break_round("broken") == core.reset("reset") == []
     assert (core.cause, core.broken) == ("closed", False)
+
+
+def test_a_borrower_that_exited_breaks_the_limiter_if_it_holds_a_token_and_else_only_leaves() -> (
+    None
+):
+    core = lent_limiter(1, "holder", "waiter")
+    assert (core.held_by("holder"), core.held_by("waiter")) == ("holder", None)
+    [left] = core.owner_exited("waiter", "exited")
+    assert left.status is WITHDRAWN
+    assert core.cause is None
+    assert core.owner_exited("nobody", "exited") == []

@@ -171,7 +171,7 @@ class Arbiter(ABC, Generic[ClaimT]):
         """Grant the claim at once if that is fair, else put it into the queue.
 
         Raises:
-          EndedForGood, Exception: as :meth:`enqueue`; and what a function of the user raises.
+          Exception: what ``enqueue`` raises; and what a function of the user raises.
         """
         try:
             admissible = self.admissible(claim, priority)
