@@ -13,10 +13,10 @@ cancel). What is left to get right is a cancellation *before* the grant, and tha
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from threading import get_ident
-from types import MethodType
 from typing import Any, cast
 
 import outcome
@@ -62,31 +62,31 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
-    core, request, failed = live._core, None, None
+    request = failed = None
     transitions.running = True
     try:
-        if not core.admissible(claim, priority):
+        if not live._core.admissible(claim, priority):
             if task is None:
                 task = current_task()
             transitions.parking = task
-            request = core.enqueue(claim, priority, task)
+            request = live._core.enqueue(claim, priority, task)
             request.primitive = live
             request.parked = True
-            if live._owned and claim not in live._touched_by:
-                ownership.note(live, claim)
             if live._observers:
-                emit("requested", live, claim, task)
-    except EndedForGood as ended:
-        raise error_of(ended.cause) from None
-    except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
-        failed = core.guard_error(error)
+                emit_requested(live, claim)
+    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
+        failed = error_of_decision(live)
     finally:
         transitions.running = None
         if transitions.later:
             transitions.carry_out()
     if request is not None:
-        await wait_task_rescheduled(MethodType(abort, request))
+        # MethodType(abort, request) needs a deeper stack, which each task that sleeps here would keep.
+        await wait_task_rescheduled(abort.__get__(request))
         transitions.parking = None
+        # Not when it joined the queue: while it sleeps there the task cannot end.
+        if live._owned and claim not in live._touched_by:
+            ownership.note(live, claim)
         if live._skips:
             live._skips_left = live._skips
         return
@@ -98,7 +98,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         return
     transitions.running = True
     try:
-        core.take(claim)
+        live._core.take(claim)
         if live._owned and claim not in live._touched_by:
             ownership.note(live, claim)
         if live._observers:
@@ -114,6 +114,25 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     await cancel_shielded_checkpoint()
 
 
+def error_of_decision(live: Live[Any]) -> BaseException:
+    """Return what to raise for the error of a core's decision, or raise one that is our own again."""
+    error = cast(BaseException, sys.exception())
+    if isinstance(error, EndedForGood):
+        raise error_of(error.cause) from None
+    return live._core.guard_error(error)
+
+
+def emit_requested(live: Live[Any], claim: Any) -> None:
+    """Inform the observers of a claim of the current task."""
+    emit("requested", live, claim, running_task())
+
+
+def emit_taken(live: Live[Any], claim: Any) -> None:
+    """Inform the observers of a claim that was granted without a wait."""
+    emit_requested(live, claim)
+    emit("granted", live, claim, running_task())
+
+
 @enable_ki_protection
 def acquire_nowait(live: Live[Any], claim: Any) -> None:
     """Take the claim now or raise WouldBlock."""
@@ -127,12 +146,6 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
             ownership.note(live, claim)
         if live._observers:
             emit_taken(live, claim)
-
-
-def emit_taken(live: Live[Any], claim: Any) -> None:
-    """Inform the observers of a claim that was granted without a wait."""
-    emit("requested", live, claim, running_task())
-    emit("granted", live, claim, running_task())
 
 
 def transitions_of(live: Live[Any]) -> Transitions:
