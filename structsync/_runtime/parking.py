@@ -1,6 +1,6 @@
-"""Where a core's decision becomes sleeping and waking, in one queue at a time.
+"""Where a core's decision becomes sleeping, in one queue at a time.
 
-Only this module wakes. Only this one and :mod:`.parking_together` park.
+Only this module and :mod:`.parking_together` park, and only :mod:`.waking` wakes.
 
 The skeleton of every blocking call (C2): check for cancellation, decide, then one shielded
 checkpoint; or park. Nothing lies between the decision and its end that could raise, so a raised
@@ -14,12 +14,11 @@ cancel). What is left to get right is a cancellation *before* the grant, and tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from threading import get_ident
 from typing import Any, cast
 
-import outcome
 import trio
 from trio.lowlevel import (
     Abort,
@@ -29,23 +28,20 @@ from trio.lowlevel import (
     current_root_task,
     current_task,
     enable_ki_protection,
-    reschedule,
     wait_task_rescheduled,
 )
 
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.claimants import ClaimantArbiter
-from structsync._core.queue.group import QueueEnded, settle_transitively
-from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
+from structsync._core.queue.request import GRANTED, PENDING, Request
 
 from . import ownership
 from .causes import error_of
-from .errors import RequestWithdrawn
 from .events import EventKind, emit, emit_ended
 from .live import Live
 from .runs import check_run, errors_of_ended, running_task
 from .transitions import NOBODYS, Transitions, of_this_thread
-from .woken import WOKEN
+from .waking import emit_in_other_queues, error_of_ended, resume, wake, wake_cancelled
 
 RaiseCancel = Callable[[], Any]
 # What an abort does to the core: the requests that it lets in, or None if it comes too late.
@@ -252,60 +248,6 @@ def is_cancelled() -> bool:
     return True
 
 
-def wake(transitions: Transitions, live: Live[Any], ended: list[Request[Any]]) -> None:
-    """Make the tasks of ended requests runnable, and inform the observers."""
-    in_other_queues = resume(transitions, ended)
-    if live._observers:
-        emit_ended(live, ended)
-    if in_other_queues:
-        emit_in_other_queues(in_other_queues)
-
-
-def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[QueueEnded]:
-    """Make the tasks of ended requests runnable.
-
-    Returns what else ended, because a group left other queues; it is runnable, and not emitted yet.
-    """
-    for request in ended:
-        if request.group is not None:
-            return _resume_with_groups(transitions, ended)
-        if request.parked:
-            if request.status is GRANTED and request.waiter is not transitions.parking:
-                request.parked = False
-                reschedule(request.waiter, WOKEN)
-            else:
-                _resume(transitions, request)
-    return ()
-
-
-def _resume_with_groups(
-    transitions: Transitions, ended: list[Request[Any]]
-) -> Sequence[QueueEnded]:
-    in_other_queues = settle_transitively(ended)
-    for _, others in ((None, ended), *in_other_queues):
-        for request in others:
-            if request.parked:
-                _resume(transitions, request)
-    return in_other_queues
-
-
-def _resume(transitions: Transitions, request: Request[Any]) -> None:
-    request.parked = False
-    result = WOKEN if request.status is GRANTED else outcome.Error(error_of_ended(request))
-    task: Task = request.waiter
-    if task is transitions.parking and task is running_task():
-        # A finalizer runs between its decision to park and its parking: trio cannot wake it yet.
-        trio.lowlevel.current_trio_token().run_sync_soon(reschedule, task, result)
-    else:
-        reschedule(task, result)
-
-
-def emit_in_other_queues(in_other_queues: Sequence[QueueEnded]) -> None:
-    for queue, ended in in_other_queues:
-        if queue.primitive._observers:
-            emit_ended(queue.primitive, ended)
-
-
 def abort(request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
     """Withdraw the request of a task that trio wants to cancel, unless it has ended by then."""
     return abort_by(request.primitive._core.withdraw, request, raise_cancel)
@@ -334,7 +276,7 @@ def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Ab
 
 def _abort_late(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> None:
     if request.parked and abort_by(stop, request, raise_cancel) is Abort.SUCCEEDED:
-        reschedule(request.waiter, outcome.capture(raise_cancel))
+        wake_cancelled(request.waiter, raise_cancel)
 
 
 def change(
@@ -367,10 +309,3 @@ def owner_exited(live: Live[Any], task: Task, cause: Hashable) -> None:
     transitions = of_this_thread()
     with transitions:
         wake(transitions, live, cast(ClaimantArbiter, live._core).owner_exited(task, cause))
-
-
-def error_of_ended(request: Request[Any]) -> BaseException:
-    """Return the error of a request that ended without a grant."""
-    if request.status is BROKEN:
-        return error_of(request.cause)
-    return RequestWithdrawn("this request was withdrawn; make a new one")
