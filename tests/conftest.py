@@ -29,6 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test with its tier, and one of each file that does not run everywhere as its smoke test."""
+    light = {item.path for item in items if item.get_closest_marker("light")}
     seen: set[Path] = set()
     for item in items:
         if not item.path.is_relative_to(Path(__file__).parent):
@@ -37,7 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         tier = tier_of(item.path)
         if not longer:
             item.add_marker(tier)
-        if tier != "everywhere" and not longer and item.path not in seen:
+        chosen = item.path not in light or item.get_closest_marker("light")
+        if tier != "everywhere" and not longer and chosen and item.path not in seen:
             seen.add(item.path)
             item.add_marker("smoke")
 

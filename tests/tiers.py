@@ -5,7 +5,8 @@
 * ``slow``: searches to their ends, faults planted in what is checked, and whatever else runs long for other
   reasons than to reach a branch: on one Python too, and unmeasured, because measuring slows a search.
 * ``nightly``: the same at sizes for which the gate has no time.
-* ``smoke``: of each file that runs once, one test with the oldest dependencies too.
+* ``smoke``: of each file that runs once, one test with the oldest dependencies too: the first one, or where that
+  takes long, the one that is marked ``light``.
 
 A test marked ``slow`` or ``nightly`` is of that tier wherever it stands; for all others it is the row of their file, or
 else of their folder.

@@ -50,10 +50,14 @@ _TOKEN = re.compile(r"\bx1[at]:[^:\s]*:\d+\.[0-9a-f]{4}")
 
 
 class Generated(SphinxDirective):
-    """A directive that reads more than the page, which is therefore read anew at every build."""
+    """A directive that reads more than the page, which is therefore read anew at every build.
+
+    Unless ``-D read_once=1`` says that the builds follow each other, and nothing changes in between.
+    """
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_reread()
+        if not self.config.read_once:
+            self.env.note_reread()
         return self.generate()
 
     def generate(self) -> list[nodes.Node]:
@@ -213,6 +217,7 @@ def _row(cells: list[str]) -> nodes.row:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx of the directives."""
+    app.add_config_value("read_once", False, "")
     app.add_directive("life", Life)
     app.add_directive("command", Command)
     app.add_directive("on-record", OnRecord)

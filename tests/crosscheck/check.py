@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from structsync.testing import Settings
+from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.schedule import Schedule
 from structsync.testing._search.search import Outcomes, explore_outcomes
 
@@ -48,6 +49,7 @@ class Mismatch:
     way: str
     missing: frozenset[str]
     surplus: frozenset[str]
+    reached: Mapping[str, Execution] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
         lines = [
@@ -61,14 +63,10 @@ class Mismatch:
 
     def tokens(self) -> dict[str, str]:
         """A token for each missing outcome; it replays with ``explore(test, replay=...)``."""
-        if not self.missing:
-            return {}
-        test = compiled(source(self.case.program))
         like = likeness_under(self.way)
-        reached = run(test, self.case.settings, search="plain").tokens
         return {
             name: Schedule.of(self.case.settings.order, engine.choices, engine.firsts).token
-            for name, engine in reached.items()
+            for name, engine in self.reached.items()
             if like(name) in self.missing
         }
 
@@ -123,17 +121,32 @@ def run(test: Test, settings: Settings, **changes: object) -> Outcomes:
     return explore_outcomes(test, chosen)
 
 
-def compare(case: Case, ways: tuple[str, ...], most: int, tally: Tally) -> Mismatch | None:
+def reached_plainly(case: Case, most: int) -> Outcomes | Mismatch:
+    """Return what the plain search reaches in so many executions, or how it breaks."""
+    try:
+        return run(compiled(source(case.program)), case.settings, search="plain", executions=most)
+    except Exception as error:  # noqa: BLE001 - a search that breaks is as bad as one that misses
+        return broken(case, "plain", error)
+
+
+def compare(
+    case: Case,
+    ways: tuple[str, ...],
+    most: int,
+    tally: Tally,
+    plain: Outcomes | Mismatch | None = None,
+) -> Mismatch | None:
     """Return the first of the ways that does not reach what the plain search reaches.
 
-    A program for which the plain search takes more than ``most`` executions is skipped.
+    A program for which the plain search takes more than ``most`` executions is skipped. ``plain`` is
+    what it reaches, where that is known already.
     """
     test = compiled(source(case.program))
     tally.programs += 1
-    try:
-        plain = run(test, case.settings, search="plain", executions=most)
-    except Exception as error:  # noqa: BLE001 - a search that breaks is as bad as one that misses
-        return broken(case, "plain", error)
+    if plain is None:
+        plain = reached_plainly(case, most)
+    if isinstance(plain, Mismatch):
+        return plain
     if not plain.complete:
         tally.skipped += 1
         return None
@@ -164,7 +177,9 @@ def differs(case: Case, test: Test, plain: Outcomes, way: str, tally: Tally) -> 
         here = {steady(" ".join(trace)) for trace in plain.traces}
         there = {steady(" ".join(trace)) for trace in other.traces}
         if here != there:
-            return Mismatch(case, way, frozenset(here - there), frozenset(there - here))
+            return Mismatch(
+                case, way, frozenset(here - there), frozenset(there - here), plain.tokens
+            )
     else:
         other = run(test, case.settings, **{"executions": None, **WAYS.get(way, {})})
     if way in ("states", "symmetry"):
@@ -178,7 +193,8 @@ def differs(case: Case, test: Test, plain: Outcomes, way: str, tally: Tally) -> 
     reached = {like(outcome) for outcome in other.outcomes}
     missing = expected - reached if other.complete else set[str]()
     if missing or reached - expected:
-        return Mismatch(case, way, frozenset(missing), frozenset(reached - expected))
+        surplus = frozenset(reached - expected)
+        return Mismatch(case, way, frozenset(missing), surplus, plain.tokens)
     return None
 
 

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -22,9 +23,14 @@ PACKAGE = str(Path(structsync.__file__).parent)
 EXPLORER = str(Path(PACKAGE, "testing"))
 
 
+@cache
+def _is_swept(filename: str) -> bool:
+    return filename.startswith(PACKAGE) and not filename.startswith(EXPLORER)
+
+
 def swept(code: CodeType) -> bool:
-    """Whether it is code of the primitives."""
-    return code.co_filename.startswith(PACKAGE) and not code.co_filename.startswith(EXPLORER)
+    """Whether it is code of the primitives. It is asked at each instruction, and at each call."""
+    return _is_swept(code.co_filename)
 
 
 def interrupt() -> None:
@@ -49,12 +55,15 @@ class Striker:
         return None
 
     def trace(self, frame: FrameType, event: str, arg: object) -> Any:
-        if not swept(frame.f_code):
+        if not swept(frame.f_code) or self.struck:
             return None
-        frame.f_trace_opcodes = True
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self.opcode
+
+    def opcode(self, frame: FrameType, event: str, arg: object) -> Any:
         if event == "opcode":
             self.instruction(frame.f_code, frame.f_lasti)
-        return self.trace
+        return self.opcode
 
 
 if sys.version_info >= (3, 12):

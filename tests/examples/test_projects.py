@@ -142,6 +142,7 @@ def test_a_spoiled_courier_fails(
 # ==== the queue of the tutorial ====
 
 
+@pytest.mark.light
 def test_ordinary_tests_do_not_show_the_lost_wakeup(copy: Callable[[str], Project]) -> None:
     code, printed = copy("bounded_queue").pytest("test_ordinary.py")
     assert code == 0, printed

@@ -46,6 +46,7 @@ def test_a_token_is_one_word_for_a_shell(schedule: Schedule) -> None:
     assert not set(schedule.token) & set(" \t\n'\"\\$`!&|;<>()[]{}*?")
 
 
+@pytest.mark.light
 def test_a_token_holds_the_deviations_alone() -> None:
     assert re.fullmatch(r"x1a:1cworker#1,2smain~0:3\.[0-9a-f]{4}", SOME.token)
 

@@ -60,8 +60,26 @@ def test_a_program_that_is_over_and_has_no_rule_left_is_no_example(
         reject()
 
     monkeypatch.setattr(machine, "reject", noted)
-    assert failure(Machine, 10, suppress_health_check=[*HealthCheck]) is None
+    few = {"stateful_step_count": 8, "suppress_health_check": [*HealthCheck]}
+    assert failure(Machine, 2, **few) is None
     assert rejected
+
+
+def test_a_deadline_may_end_the_wait_for_the_rules() -> None:
+    ended: list[bool] = []
+
+    class Machine(ScheduledStateMachine, cancels=0):
+        @rule()
+        async def sleep(self) -> None:
+            await trio.sleep(5)
+
+        async def teardown(self) -> None:
+            with trio.move_on_after(1) as scope:
+                await self.settle()
+            ended.append(scope.cancelled_caught)
+
+    assert failure(Machine, 20) is None
+    assert any(ended)
 
 
 def test_a_machine_that_cannot_begin_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

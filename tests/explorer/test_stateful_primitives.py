@@ -33,11 +33,13 @@ def with_made(machine: type[Any], make: Callable[..., Any]) -> type[Any]:
     return type(machine.__name__, (machine,), {"make": staticmethod(make)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", [PermitsMachine, LineMachine, LockMachine, BufferMachine])
 def test_a_primitive_of_structsync_does_what_the_model_says(machine: type[Any]) -> None:
     assert failure(machine) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "make"), [(PermitsMachine, trio.Semaphore), (LockMachine, trio.Lock)]
 )
@@ -98,12 +100,14 @@ class LostBetweenGrantAndWake:
             self.value += 1
 
 
+@pytest.mark.slow
 def test_a_permit_that_a_cancelled_acquire_keeps_is_found_with_one_visitor() -> None:
     shrunk = found(with_made(PermitsMachine, KeptByTheCancelled), 50)
     assert (shrunk.calls("visit"), shrunk.cancels, shrunk.deviations) == (1, 1, 0)
     assert shrunk.steps <= 3
 
 
+@pytest.mark.slow
 def test_a_permit_lost_between_grant_and_wake_is_found_with_two_visitors() -> None:
     shrunk = found(with_made(PermitsMachine, LostBetweenGrantAndWake), 200)
     assert (shrunk.calls("visit"), shrunk.cancels) == (2, 1)
@@ -111,6 +115,7 @@ def test_a_permit_lost_between_grant_and_wake_is_found_with_two_visitors() -> No
     assert shrunk.deviations <= 1
 
 
+@pytest.mark.slow
 def test_the_notification_that_trio_loses_is_found_with_few_takers() -> None:
     """trio.Condition: a notified waiter is cancelled while it waits for the lock."""
     # It takes one or two thousand examples as a rule, and with this seed some fifty.
@@ -149,6 +154,7 @@ class CounterMachine(ScheduledStateMachine):
         assert self.count == self.added
 
 
+@pytest.mark.light
 def test_a_lost_update_needs_no_cancellation() -> None:
     shrunk = found(CounterMachine, 50)
     assert (shrunk.calls("add"), shrunk.cancels, shrunk.steps) == (2, 0, 4)
@@ -169,6 +175,7 @@ def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.Mon
     assert shrunk.calls("visit") <= 3
 
 
+@pytest.mark.slow
 def test_a_withdrawal_that_lets_nobody_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
         if not self.leave(request):
@@ -185,6 +192,7 @@ def test_a_withdrawal_that_lets_nobody_in_is_found(monkeypatch: pytest.MonkeyPat
 # ==== engines ====
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "machine", [with_made(PermitsMachine, KeptByTheCancelled), LockOrderMachine, CounterMachine]
 )
@@ -197,6 +205,7 @@ def test_both_engines_find_the_same_by_the_same_examples(
     assert found(machine, 50).text == fast.text
 
 
+@pytest.mark.slow
 def test_a_primitive_holds_in_the_reference_engine_too(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = stepping.kind(public_engine.PublicEngine)
     monkeypatch.setattr(stepping, "kind", lambda: kind)

@@ -79,6 +79,9 @@ async def test_growing_a_limiter_that_was_shrunk_below_its_use_lets_in_what_fits
     limiter.total_tokens = 2
     await wait_all_tasks_blocked()
     assert (waiter.ended, limiter.borrowed_tokens) == ("waiting", 3)
+    limiter.total_tokens = 4
+    await wait_all_tasks_blocked()
+    assert (waiter.ended, limiter.borrowed_tokens) == ("done", 4)
 
 
 async def test_growing_a_semaphore_that_was_shrunk_below_its_use_lets_in_what_fits(

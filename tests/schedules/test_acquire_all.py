@@ -144,6 +144,7 @@ async def test_every_philosopher_eats_again_and_again(x: ExploredRun, tasks: int
     await together(*[partial(dine, seat) for seat in range(tasks)])
 
 
+@pytest.mark.light
 @swept(least=10, order="trio")
 async def test_groups_are_safe_in_the_order_of_trio(x: ExploredRun, tasks: int) -> None:
     a, b = Lock(), Lock()

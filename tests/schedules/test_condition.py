@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
 import trio
 from trio.lowlevel import checkpoint, current_task
 
@@ -173,6 +174,7 @@ async def test_an_owner_that_ends_is_told_to_the_waiters_of_each_condition(
     forgive(lock)
 
 
+@pytest.mark.light
 @swept(least=16, order="trio")
 async def test_no_notification_is_lost_in_the_order_of_trio(x: ExploredRun, tasks: int) -> None:
     await share_a_connection(tasks, Condition())

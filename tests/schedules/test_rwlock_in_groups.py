@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
 import trio
 from trio.lowlevel import checkpoint, current_task
 
@@ -85,6 +86,7 @@ async def test_a_reader_that_ends_breaks_the_groups_that_wait_to_write(
     rwlock._core.readers.clear()  # else what is the point of the test is taken for a leak
 
 
+@pytest.mark.light
 @swept(least=10, order="trio")
 async def test_a_claim_may_be_made_once_for_all(x: ExploredRun, tasks: int) -> None:
     """Who reads or writes is who acquires, whichever task made the claim."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
+import pytest
 import trio
 from trio.lowlevel import checkpoint
 
@@ -85,6 +86,7 @@ async def test_whose_trigger_raises_has_not_run_and_keeps_nobody_out(
         await together(*[caller] * tasks)
 
 
+@pytest.mark.light
 @swept(least=20, sizes=SIZES[:1])
 async def test_closing_a_member_sends_away_those_who_wait_for_it(
     x: ExploredRun, tasks: int

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 
+import pytest
 from trio.lowlevel import checkpoint
 
 from structsync import Event, observe
@@ -49,6 +50,7 @@ async def test_the_ferry_carries_one_bank_at_a_time(x: ExploredRun, tasks: int) 
         x.fail("somebody has stayed aboard")
 
 
+@pytest.mark.light
 @swept(least=60)
 async def test_nobody_boards_where_others_step_off(x: ExploredRun, tasks: int) -> None:
     ferry = ferries.Ferry(seats=2)

@@ -149,30 +149,6 @@ async def test_a_cancelled_waiter_waits_for_the_lock_at_the_end_of_the_queue() -
     assert waits.ended == {"a": "cancelled"}
 
 
-async def test_a_holder_that_waits_for_a_cancelled_waiter_deadlocks(
-    autojump_clock: trio.testing.MockClock,
-) -> None:
-    """N8 of the bugs of peers (trio #1082): inherent to a condition with a lock, pinned here."""
-    condition = Condition()
-    async with trio.open_nursery() as outer:
-        done = trio.Event()
-
-        async def wait(scope: trio.CancelScope) -> None:
-            with scope:
-                async with condition:
-                    await condition.wait()
-            done.set()
-
-        scope = trio.CancelScope()
-        outer.start_soon(wait, scope)
-        await settle()
-        async with condition:
-            scope.cancel()
-            with trio.move_on_after(10) as patience:
-                await done.wait()
-        assert patience.cancelled_caught
-
-
 async def test_waiting_in_a_cancelled_scope_raises_and_keeps_the_lock() -> None:
     condition = Condition()
     async with condition:

@@ -104,22 +104,6 @@ async def test_waiting_without_the_lock_is_refused() -> None:
         await Condition().wait()
 
 
-async def test_notifying_after_the_release_of_a_shared_lock_is_refused() -> None:
-    """N10 of the bugs of peers: a condition with an owner of its own let it pass."""
-    lock = Lock()
-    condition = Condition(lock)
-    async with condition:
-        pass
-    with pytest.raises(RuntimeError, match="must hold the lock to notify"):
-        condition.notify()
-
-
-async def test_notifying_under_a_shared_lock_that_was_taken_directly_is_allowed() -> None:
-    lock = Lock()
-    async with lock:
-        Condition(lock).notify()
-
-
 @pytest.mark.parametrize("n", [True, 1.0, "1", None], ids=repr)
 async def test_notifying_a_number_that_is_no_int_is_a_type_error(n: Any) -> None:
     async with (condition := Condition()):

@@ -36,15 +36,6 @@ async def test_a_borrower_that_waits_already_is_refused_at_once() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_a_borrower_whose_wait_was_cancelled_may_wait_again() -> None:
-    """A4 of the bugs of peers."""
-    limiter = CapacityLimiter(0)
-    for _ in range(2):
-        with trio.move_on_after(0):
-            await limiter.acquire_on_behalf_of("b")
-    assert limiter.statistics().tasks_waiting == 0
-
-
 async def test_giving_back_for_somebody_who_holds_nothing_is_refused() -> None:
     with pytest.raises(RuntimeError, match="isn't holding any of this CapacityLimiter's tokens"):
         CapacityLimiter(1).release_on_behalf_of("b")
@@ -68,22 +59,6 @@ async def test_a_token_that_was_freed_goes_to_the_queue_and_to_nobody_else() -> 
         with pytest.raises(trio.WouldBlock):
             limiter.acquire_on_behalf_of_nowait("c")
     assert (got, limiter.available_tokens) == (["b"], 0)
-
-
-async def test_growing_after_a_shrink_lets_in_by_spare_room_alone() -> None:
-    """O4 of the bugs of peers."""
-    limiter, got = CapacityLimiter(3), []  # type: ignore[var-annotated]
-    for borrower in "abc":
-        limiter.acquire_on_behalf_of_nowait(borrower)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(borrow, limiter, "d", got)
-        await settle()
-        limiter.total_tokens = 1
-        limiter.total_tokens = 2
-        await settle()
-        assert got == []
-        limiter.total_tokens = 4
-    assert got == ["d"]
 
 
 async def test_a_total_of_zero_pauses() -> None:

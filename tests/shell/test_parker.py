@@ -39,17 +39,6 @@ async def test_two_unblocks_let_two_blocks_pass_in_any_order(order: tuple[str, .
     assert parker.statistics().unblocks == 0
 
 
-async def test_a_block_more_than_unblocks_waits() -> None:
-    parker, passed = Parker(), []  # type: ignore[var-annotated]
-    for _ in range(3):
-        parker.unblock()
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(block, parker, 4, passed)
-        await settle()
-        assert passed == ["passed"] * 3
-        parker.unblock()
-
-
 async def test_unblocks_that_nobody_used_are_counted() -> None:
     parker = Parker()
     parker.unblock()

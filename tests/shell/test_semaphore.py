@@ -20,24 +20,6 @@ async def test_a_large_claim_at_the_head_holds_up_small_ones() -> None:
     assert granted(large, small) == [False, False]
 
 
-async def test_one_release_grants_all_that_fit() -> None:
-    """O9a and O10 of the bugs of peers: only one waiter was woken."""
-    semaphore = Semaphore(0)
-    requests = [semaphore.request() for _ in range(3)]
-    semaphore.release(3)
-    assert granted(*requests) == [True, True, True]
-
-
-async def test_a_release_that_is_too_small_grants_nobody() -> None:
-    """O9b of the bugs of peers."""
-    semaphore = Semaphore(0)
-    request = semaphore.request(2)
-    semaphore.release()
-    assert granted(request) == [False]
-    semaphore.release()
-    assert granted(request) == [True]
-
-
 async def test_a_claim_is_never_granted_in_parts() -> None:
     semaphore = Semaphore(0)
     semaphore.request(3)
@@ -88,18 +70,6 @@ async def test_a_shrink_below_what_is_out_makes_the_value_negative() -> None:
     semaphore.acquire_nowait(3)
     semaphore.resize(1)
     assert (semaphore.value, semaphore.max_value) == (-2, 1)
-
-
-async def test_growing_after_a_shrink_lets_in_by_spare_room_alone() -> None:
-    """O4 of the bugs of peers: the difference was granted, not the room."""
-    semaphore = Semaphore(3, max_value=3)
-    semaphore.acquire_nowait(3)
-    request = semaphore.request()
-    semaphore.resize(1)
-    semaphore.resize(2)
-    assert granted(request) == [False]
-    semaphore.release(2)
-    assert granted(request) == [True]
 
 
 def test_what_was_taken_before_a_shrink_can_be_given_back() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import structsync
 from structsync import Primitive
-from structsync.checking import Spec, Verdict, check_fault
+from structsync.checking import Spec, Verdict
 from structsync.checking._language import declaration_of, declared_in
 from structsync.checking._load import Loaded, shipped_specs
 
@@ -98,14 +98,6 @@ def test_the_manifest_knows_each_spec_and_fault_and_no_others() -> None:
 def test_the_manifest_records_nothing_but_confirmed() -> None:
     for name, recorded in MANIFEST["spec"].items():
         assert set(recorded["properties"].values()) == {Verdict.CONFIRMED.value}, name
-
-
-@pytest.mark.parametrize("name", SHIPPED.faults)
-def test_the_named_property_finds_the_planted_fault(name: str) -> None:
-    found = check_fault(SHIPPED.faults[name])
-    assert found.caught
-    recorded = MANIFEST["fault"][name]
-    assert (found.refuted_by, found.steps) == (recorded["refuted_by"], recorded["steps"])
 
 
 def test_the_longest_trace_of_a_planted_fault_has_at_most_ten_steps() -> None:

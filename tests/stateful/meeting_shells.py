@@ -58,6 +58,17 @@ class BarrierShellMachine(OneLineMachine):
         who = f"w{len(self.visitors)}"  # the newcomer
         self.visit(lambda: self.meet(who), None, "BrokenResourceError", patience)
 
+    @precondition(lambda self: not self.model.broken and not self.model.closed)
+    @rule(number=st.integers(0, 3))
+    def one_leaves_before_the_round_is_full(self, number: int) -> None:
+        """What takes many steps by chance: others come in its place, and all get their numbers."""
+        while len(self.model.entries) < self.model.parties - 1:
+            self.come(None)
+        if self.model.entries:
+            self.cancel(number)
+        while self.model.entries:  # none, if that has broken the round
+            self.come(None)
+
     @rule()
     def come_cancelled(self) -> None:
         """Even the last to come does not fill the round then."""

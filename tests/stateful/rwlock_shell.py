@@ -149,7 +149,7 @@ class RWLockShellMachine(ShellMachine):
         lock, claim = self.primitive, Access(mode, who)
         acquire_nowait = lock.acquire_read_nowait if mode is READ else lock.acquire_write_nowait
         if self.model.would_be_served(claim):
-            acquire_nowait()
+            self.must_pass(acquire_nowait)
             self.predict("requested", who)
             self.end(self.model.arrive(who, claim))
         elif self.model.closed:

@@ -81,7 +81,7 @@ class SemaphoreShellMachine(ShellMachine):
 
         self.stepper.step(start)
         # Who came first is for trio's scheduler to say; what follows from it, for the model.
-        came = [who for kind, who in self.observed if kind == "requested"]
+        came = [who for kind, who in self.observed if kind == "requested" and who in arrivals]
         for who in [*came, *(who for who in arrivals if who not in came)]:
             self.predict_arrival(who, *arrivals[who])
 
@@ -109,9 +109,14 @@ class SemaphoreShellMachine(ShellMachine):
         self.arrive_together([(self.model.value + 1, priority, None)])
 
     @precondition(lambda self: self.model.entries and self.model.would_be_served(1, -2))
-    @rule()
-    def overtake(self) -> None:
-        self.arrive_together([(1, -2, None)])
+    @rule(times=st.integers(1, 4))
+    def overtake(self, times: int) -> None:
+        """Once, and stay; or again and again, until those in the queue are too old for it."""
+        for _ in range(times):
+            if self.model.would_be_served(1, -2):
+                self.arrive_together([(1, -2, None)])
+                if times > 1:
+                    self.leave(-1)
 
     @precondition(lambda self: self.model.entries)
     @rule(number=st.integers(0, 2))
@@ -207,7 +212,7 @@ class SemaphoreShellMachine(ShellMachine):
     def do_nowait(self, number: int) -> None:
         permits = number or 1
         if self.model.would_be_served(permits):
-            self.primitive.acquire_nowait(permits)
+            self.must_pass(lambda: self.primitive.acquire_nowait(permits))
             self.predict("requested", "driver")
             self.end(self.model.arrive("driver", permits))
             return

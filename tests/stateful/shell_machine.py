@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import trio
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -89,6 +90,13 @@ class ShellMachine(RuleBasedStateMachine):
         blocked = [who for who, one in self.visitors.items() if one.expected == "blocked"]
         names = blocked or list(self.visitors)
         return names[number % len(names)] if names else None
+
+    def must_pass(self, take: Callable[[], object]) -> None:
+        """Take what the model grants at once: a refusal is a judgement of the machine."""
+        try:
+            take()
+        except trio.WouldBlock as error:
+            raise AssertionError("refused, although the model grants it") from error
 
     def must_raise(self, error: type[Exception], call: Callable[[], object]) -> None:
         with pytest.raises(error):

@@ -2,9 +2,9 @@
 
 Hypothesis calls the rules of a machine one after the other, from synchronous code; the tasks of a
 trio program live on in between. So the machine is the host of a guest run: a step hands an order to
-the run and then plays the host's loop, on this thread, until every task is parked again. Only trio's
-wait for I/O leaves the thread, when nothing else is left to do; so a step is as deterministic as
-trio's scheduler, whose random numbers Hypothesis seeds.
+the run and then plays the host's loop, on this thread, until every task is parked again. The driver
+is never parked between two steps: so trio never waits for I/O, for which it would leave the thread;
+and a step is as deterministic as trio's scheduler, whose random numbers Hypothesis seeds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Stepper:
         self._host: SimpleQueue[Callable[[], object]] = SimpleQueue()
         self._ended: outcome.Outcome[None] | None = None
         self._settled = False
-        self._orders, self._inbox = trio.open_memory_channel[Callable[[], object]](math.inf)
+        self._ending = False
+        self._order: Callable[[], object] | None = None
         trio.lowlevel.start_guest_run(
             self._main,
             run_sync_soon_threadsafe=self._host.put,
@@ -46,16 +47,14 @@ class Stepper:
         """Carry out the order in one step of the run, then let all tasks run until they park."""
         results: list[outcome.Outcome[T]] = []
         self._settled = False
-        self._token.run_sync_soon(
-            self._orders.send_nowait, lambda: results.append(outcome.capture(order))
-        )
+        self._order = lambda: results.append(outcome.capture(order))
         self._play(lambda: self._settled)
         return results[0].unwrap()
 
     def end(self) -> None:
         """Cancel every task and end the run."""
         if self._ended is None:
-            self._token.run_sync_soon(self._orders.close)
+            self._ending = True
             self._play(lambda: self._ended is not None)
         assert self._ended is not None
         self._ended.unwrap()
@@ -74,13 +73,16 @@ class Stepper:
 
     async def _main(self) -> None:
         trio.lowlevel.current_task().name = "driver"
-        self._token = trio.lowlevel.current_trio_token()
         async with trio.open_nursery() as self.nursery:
             self._settled = True
-            async for order in self._inbox:
-                order()
-                await wait_all_tasks_blocked()
-                self._settled = True
+            while not self._ending:
+                order, self._order = self._order, None
+                if order is None:  # the host plays on when it has one
+                    await trio.lowlevel.checkpoint()
+                else:
+                    order()
+                    await wait_all_tasks_blocked()
+                    self._settled = True
             self.nursery.cancel_scope.cancel()
             with trio.CancelScope(shield=True):
                 await wait_all_tasks_blocked()
