@@ -56,6 +56,9 @@ def run(
         memory=found.memory,
         unfinished=found.unfinished,
         failure=failure,
+        way=found.way,
+        merges_audited=found.audited[0],
+        schedules_audited=found.audited[1],
         interrupted=bool(runs.interrupt),
     )
 

@@ -8,7 +8,9 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 Cancel: TypeAlias = Literal["scopes", "tasks"]
 Order: TypeAlias = Literal["any", "trio"]
 ClockMode: TypeAlias = Literal["autojump", "explore"]
-Search: TypeAlias = Literal["states", "deviations", "random", "plain", "sweep"]
+Search: TypeAlias = Literal["auto", "states", "deviations", "random", "plain", "sweep"]
+#: How it was searched in the end: every schedule; each state once, with an audit; a sample.
+Way: TypeAlias = Literal["plain", "merged", "sampled"]
 Hashing: TypeAlias = Literal["128", "exact"]
 
 
@@ -45,7 +47,8 @@ class Settings:
       clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline
           may also fire early, at any point.
       liveness: also look for starvation, on the graph of all states.
-      search: ``"states"``: depth first, each state once; ``"deviations"``: fewest deviations from
+      search: ``"auto"``: every schedule, if they are few, else by states; ``"states"``: depth first,
+          each state once, and an audit of what that leaves out; ``"deviations"``: fewest deviations from
           the first-in-first-out schedule first; ``"random"``: samples; ``"plain"``: every schedule;
           ``"sweep"``: the first-in-first-out schedule alone, with one cancellation at each of its
           steps in turn.
@@ -64,7 +67,7 @@ class Settings:
     order: Order = "any"
     clock: ClockMode = "autojump"
     liveness: bool = False
-    search: Search = "states"
+    search: Search = "auto"
     symmetry: bool = True
     hashing: Hashing = "128"
     executions: int | None = 20_000
@@ -95,7 +98,7 @@ class Settings:
             raise ValueError(
                 "a random search never ends by itself; give it executions= or seconds="
             )
-        if self.liveness and self.search != "states":
+        if self.liveness and self.search not in ("auto", "states"):
             raise ValueError(f"liveness needs search='states', not {self.search!r}")
 
 
