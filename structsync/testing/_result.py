@@ -92,6 +92,11 @@ class Exploration:
         return Verdict.CONFIRMED if self.unfinished is None else Verdict.UNFINISHED
 
     @property
+    def searched(self) -> int:
+        """The executions without those of the audit."""
+        return self.executions - self.merges_audited - self.schedules_audited
+
+    @property
     def covered(self) -> str:
         """What was covered, in one line."""
         settings = self.settings

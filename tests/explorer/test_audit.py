@@ -120,8 +120,7 @@ def test_what_is_too_large_for_that_is_searched_by_states() -> None:
 
 def test_an_audit_that_the_budget_ends_is_not_finished() -> None:
     whole = explore(workers(3), search="states", cancels=0)
-    searched = whole.executions - whole.merges_audited - whole.schedules_audited
-    for executions in (searched + 2, whole.executions - 2):
+    for executions in (whole.searched + 2, whole.executions - 2):
         found = explore(workers(3), search="states", cancels=0, executions=executions)
         assert found.verdict is Verdict.UNFINISHED
         assert found.unfinished == f"stopped after executions={executions}, in the audit"
