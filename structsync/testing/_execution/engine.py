@@ -92,7 +92,7 @@ class Engine(ScheduledExecution):
             self.ending = ending
             self._root.cancel()
 
-    def crashed(self, error: BaseException) -> None:
+    def crashed(self, error: BaseException, what: str = "") -> None:
         """Let the execution end by the error of a task outside of the test's own nurseries.
 
         As in ``trio.run``: it cancels the test function, and is raised when that has ended.
@@ -102,7 +102,7 @@ class Engine(ScheduledExecution):
             return  # it is being unwound, and nobody looks at what comes of that
         if before is None or not before.failed or isinstance(before.error, trio.Cancelled):
             text, culprit = describe_error(error)
-            self.ending = Ending("error", text, error, culprit=culprit)
+            self.ending = Ending("error", what or text, error, culprit=culprit)
 
     def trio_gave_up(self, error: trio.TrioInternalError) -> None:
         """Let the execution end by an error inside of trio, which leaves all tasks as they are.
@@ -110,7 +110,13 @@ class Engine(ScheduledExecution):
         The collector would finalize them in any order, with complaints in whatever runs then.
         """
         keep_forever(self._init_task)
-        self.crashed(error.__cause__ or error)
+        cause = error.__cause__ or error
+        dead = cause.args[0] if isinstance(cause, KeyError) and cause.args else None
+        if isinstance(dead, Task) and (name := self.names.of.get(dead)):
+            what = f"trio broke down: {name} was rescheduled when it had ended"
+        else:
+            what = f"trio broke down: {describe_error(cause)[0]}"
+        self.crashed(cause, what)
 
     # Between two steps.
 
