@@ -108,6 +108,28 @@ def test_a_semaphore_without_a_bound_may_end_as_it_likes(kind: type[trio.Semapho
 
 
 @pytest.mark.parametrize("kind", [trio.Semaphore, structsync.Semaphore], ids=THEIRS_AND_OURS)
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_bounded_semaphore_that_begins_below_its_bound_is_a_signal_and_no_leak(
+    kind: type[trio.Semaphore], watched: bool
+) -> None:
+    async def program(x: ExploredRun) -> None:
+        ready = kind(0, max_value=1)
+        if watched:
+            x.watch(ready=ready)
+
+        async def works() -> None:
+            await checkpoint()
+            ready.release()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(works)
+            nursery.start_soon(checkpoint)
+            await ready.acquire()
+
+    assert explore(program, cancels=0).failure is None
+
+
+@pytest.mark.parametrize("kind", [trio.Semaphore, structsync.Semaphore], ids=THEIRS_AND_OURS)
 def test_a_watched_semaphore_must_return_to_its_value(kind: type[trio.Semaphore]) -> None:
     async def program(x: ExploredRun) -> None:
         semaphore = kind(2)
