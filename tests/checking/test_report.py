@@ -4,6 +4,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -137,6 +138,17 @@ def test_what_is_stored_as_json_comes_back(shown: Counterexample) -> None:
 def test_json_of_another_format_is_refused() -> None:
     with pytest.raises(ValueError, match="has the format"):
         from_json({"format": "structsync.counterexample/0"})
+
+
+def test_what_no_file_can_hold_is_shown_as_its_escape() -> None:
+    """As in the name of a file that is no UTF-8."""
+    strange = "caf\udce9"
+    step = replace(FINITE.steps[0], state={strange: strange}, arguments=(("file", strange),))
+    shown = replace(FINITE, detail=f"no such file: {strange}", steps=(step,))
+    for text in (to_html(shown), rendered(shown), dumps(shown)):
+        assert "caf\\udce9" in text.replace("\\\\", "\\")
+        assert text.encode()
+    assert from_json(json.loads(dumps(shown))) == shown
 
 
 SPOILED: dict[str, tuple[Callable[[Any], Any], str]] = {
