@@ -9,6 +9,7 @@ import trio
 import trio.testing
 from trio.lowlevel import checkpoint
 
+import structsync
 from structsync.report import Step
 from structsync.testing import ExplorationFailed, ExploredRun, explore
 from structsync.testing._execution.engine import Engine
@@ -263,3 +264,60 @@ def test_an_error_without_words_is_told_by_its_class() -> None:
         raise KeyError
 
     assert failure_of(program).message == "KeyError"
+
+
+# ==== words for people ====
+
+
+async def sleeps_and_then_waits_for_ever() -> None:
+    condition = structsync.Condition()
+
+    async def waits() -> None:
+        await trio.sleep(1)
+        async with condition:
+            await condition.wait()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waits)
+        nursery.start_soon(waits)
+
+
+def test_no_address_is_in_a_report() -> None:
+    shown = failure_of(sleeps_and_then_waits_for_ever).counterexample
+    assert " at 0x" not in repr(shown)
+    assert "locked by waits#0" in repr(shown)
+
+
+def test_a_sleep_that_ends_is_not_called_a_cancellation() -> None:
+    shown = failure_of(sleeps_and_then_waits_for_ever).counterexample
+    notes = [step.note for step in shown.steps]
+    assert notes.count("its sleep is over") == 2
+    assert not [note for note in notes if "Cancelled" in note]
+
+
+def test_a_sleep_that_is_cancelled_is() -> None:
+    async def cancelled_and_then_wrong() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep, 5)
+            nursery.start_soon(trio.sleep, 5)
+            await checkpoint()
+            await checkpoint()
+            nursery.cancel_scope.cancel()
+        raise ValueError("wrong")
+
+    shown = failure_of(cancelled_and_then_wrong).counterexample
+    assert "Cancelled is raised in it" in [step.note for step in shown.steps]
+
+
+def test_an_error_names_a_task_as_the_schedule_does() -> None:
+    async def program() -> None:
+        async def worker() -> None:
+            await checkpoint()
+            raise ValueError(f"{trio.lowlevel.current_task()!r} and {checkpoint!r} are wrong")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(checkpoint)
+
+    message = failure_of(program).message
+    assert message == "ValueError: worker#0 and <function checkpoint> are wrong"

@@ -80,7 +80,7 @@ class Engine(ScheduledExecution):
                 if self.ending is not None:
                     raise
                 text, culprit = describe_error(error)
-                self.end(Ending("error", text, error, culprit=culprit))
+                self.end(Ending("error", self.names.readable(text), error, culprit=culprit))
             else:
                 if self.ending is None:
                     self.end(problem or Ending("passed", value=value))
@@ -102,7 +102,7 @@ class Engine(ScheduledExecution):
             return  # it is being unwound, and nobody looks at what comes of that
         if before is None or not before.failed or isinstance(before.error, trio.Cancelled):
             text, culprit = describe_error(error)
-            self.ending = Ending("error", what or text, error, culprit=culprit)
+            self.ending = Ending("error", self.names.readable(what or text), error, culprit=culprit)
 
     def trio_gave_up(self, error: trio.TrioInternalError) -> None:
         """Let the execution end by an error inside of trio, which leaves all tasks as they are.

@@ -11,6 +11,12 @@ from trio.lowlevel import Task
 
 MAIN = "main"
 
+#: How trio writes a task, and Python an object.
+_TASK = re.compile(
+    r"<Task (?P<quote>['\"])(?P<quoted>.*?)(?P=quote) at 0x(?P<address>[0-9a-fA-F]+)>"
+)
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
 
 class Names:
     """Names the tasks of one execution by who spawned them: ``worker#1``, ``worker#1/child#0``.
@@ -43,12 +49,21 @@ class Names:
         """Return what a report calls whoever holds something: a task, or any other object."""
         if isinstance(holder, Task):
             return self.of.get(holder, holder.name)
-        return str(holder)
+        return self.readable(str(holder))
+
+    def readable(self, text: str) -> str:
+        """Return a text with the names of its tasks, and without addresses, as they stand in a report."""
+        by_address = {id(task): name for task, name in self.of.items()}
+
+        def named(found: re.Match[str]) -> str:
+            return by_address.get(int(found["address"], 16), found["quoted"])
+
+        return _ADDRESS.sub("", _TASK.sub(named, text))
 
 
 def _base(name: str) -> str:
     """Return the last part of a task's name, with nothing in it that a token could not hold."""
-    name = re.sub(r" at 0x[0-9a-fA-F]+", "", name)  # an object that is called: its repr()
+    name = _ADDRESS.sub("", name)  # an object that is called: its repr()
     last = name.rpartition(".")[2] or name
     return re.sub(r"[^\w-]", "_", last).strip("_") or "task"
 
