@@ -12,6 +12,7 @@ Search: TypeAlias = Literal["auto", "states", "deviations", "random", "plain", "
 #: How it was searched in the end: every schedule; each state once, with an audit; a sample.
 Way: TypeAlias = Literal["plain", "merged", "sampled"]
 Hashing: TypeAlias = Literal["128", "exact"]
+Outside: TypeAlias = Literal["noted", "ignore"]
 
 
 class Options(TypedDict, total=False):
@@ -25,6 +26,7 @@ class Options(TypedDict, total=False):
     search: Search
     symmetry: bool
     hashing: Hashing
+    outside: Outside
     executions: int | None
     states: int | None
     seconds: float | None
@@ -54,6 +56,9 @@ class Settings:
           steps in turn.
       symmetry: treat states that differ only in which of several like tasks is which as one.
       hashing: ``"128"``: keep 128 bits of each state; ``"exact"``: keep all of it.
+      outside: ``"noted"``: a program that changes the world outside (a file, a database, the environment)
+          is not finished, because no state shows that, and no execution starts it anew; ``"ignore"``: it
+          makes no difference to what the program does.
       executions: end, not finished, after this many executions; None is no bound.
       states: the same for states.
       seconds: the same for seconds.
@@ -70,6 +75,7 @@ class Settings:
     search: Search = "auto"
     symmetry: bool = True
     hashing: Hashing = "128"
+    outside: Outside = "noted"
     executions: int | None = 20_000
     states: int | None = None
     seconds: float | None = None
@@ -108,6 +114,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "clock": get_args(ClockMode),
     "search": get_args(Search),
     "hashing": get_args(Hashing),
+    "outside": get_args(Outside),
 }
 
 NAMES = frozenset(one.name for one in fields(Settings))

@@ -25,7 +25,7 @@ from structsync._core.monitors.entry import Invocation
 from structsync._runtime.events import Event, observe
 from structsync.testing._errors import NondeterminismError
 
-from . import oracles
+from . import oracles, outside
 from .execution import Execution
 from .under_test import is_under_test
 
@@ -36,6 +36,12 @@ class _Current:
     execution: Execution | None = None
     thread: int = 0
     ticket_read: bool = False
+    changed_outside: str | None = None
+
+
+def changed_outside() -> str | None:
+    """Return what the program has first changed in the world outside, and where."""
+    return _Current.changed_outside
 
 
 _CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
@@ -48,6 +54,7 @@ def controlled() -> Iterator[None]:
     """Watch and forbid while the block runs; executions inside of it call :func:`executing`."""
     _install_audit()
     _Current.ticket_read = False
+    _Current.changed_outside = None
     patches = (
         _watched_scopes,
         _watched_primitives,
@@ -285,6 +292,8 @@ def _install_audit() -> None:
                 f"the test reaches outside ({event}), and what comes back no schedule can decide; "
                 "use trio.testing.memory_stream_pair() or a memory channel instead"
             )
+        if _Current.changed_outside is None:
+            _Current.changed_outside = outside.change(event, args)
 
     vars(refuse)["__cantrace__"] = True  # for debuggers, and for what measures coverage
     sys.addaudithook(refuse)

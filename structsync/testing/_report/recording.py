@@ -157,7 +157,11 @@ def _met_by_error(execution: Execution, task: Task, error: BaseException) -> str
     if isinstance(error, trio.Cancelled):
         for frame in frames.frames_of(execution.coroutine_of(task)):
             deadline = frame.f_locals.get("deadline")
-            if frame.f_code is _SLEEP_UNTIL and deadline <= execution.clock.now:
+            if (
+                frame.f_code is _SLEEP_UNTIL
+                and deadline is not None
+                and deadline <= execution.clock.now
+            ):
                 return "its sleep is over"
     return f"{type(error).__name__} is raised in it"
 

@@ -253,6 +253,8 @@ def in_trios_order(runs: Runs, failed: Execution) -> str:
         runs.settings = asked
     if found is not None:
         return "yes"
+    if runs.time_is_over:
+        return "not looked for, because the time is over"
     return "no" if complete else f"not found in {TRIO_EXECUTIONS} executions"
 
 
@@ -263,7 +265,7 @@ def _alike(
     assert failed.ending is not None
     look: Fingerprinter | None = fingerprinter(runs.settings)
     chooser = DepthFirst(look, max_deviations=max_deviations)
-    while runs.executions < limit and not runs.interrupt:
+    while runs.executions < limit and not runs.interrupt and not runs.time_is_over:
         chooser.begin()
         try:
             execution = runs.execute(chooser)
