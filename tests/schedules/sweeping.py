@@ -54,6 +54,7 @@ class Sweep:
 
         test.__qualname__ = self.program.__name__
         asked: dict[str, Any] = {
+            "search": "states",  # how many there are is judged below
             "cancel": "tasks",
             "exhaustive": True,
             "executions": None,
