@@ -7,7 +7,7 @@ a task is made to run for one step, and how the time is made to pass.
 from __future__ import annotations
 
 import abc
-from collections.abc import Container
+from collections.abc import Collection, Container
 from math import inf
 
 import outcome
@@ -63,6 +63,9 @@ class Engine(ScheduledExecution):
 
     def ghosts(self) -> Container[int]:
         return self.handle._ghosts
+
+    def exempt(self) -> Collection[Task]:
+        return self.handle._exempt
 
     def requesting(self) -> set[Task] | None:
         return self.handle._wanting() if self.handle._asked else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import trio
@@ -94,13 +95,34 @@ class Scopes:
             self._open[id(scope)] = _OpenScope(f"{owner}~{self._counts[owner]}", scope, task)
             self._counts[owner] += 1
 
+    def _round(self, task: Task) -> Iterator[int]:
+        """Yield the keys of the scopes that a task is in.
+
+        Its own; and of its parent those that were opened up to the nursery that the task is in.
+        """
+        nursery = None
+        while True:
+            for key, one in self._open.items():
+                if one.task is task:
+                    yield key
+                    if nursery is not None and one.scope is nursery.cancel_scope:
+                        break
+            nursery = task.parent_nursery
+            if nursery is None:
+                return
+            task = nursery.parent_task
+
     def left(self, scope: trio.CancelScope) -> None:
         """Note that the block of a scope ended."""
         self._open.pop(id(scope), None)
 
-    def cancellable(self) -> dict[str, trio.CancelScope]:
-        """Return the open scopes by name, without those that are cancelled already."""
+    def cancellable(self, exempt: Collection[Task]) -> dict[str, trio.CancelScope]:
+        """Return the open scopes by name, without those that are cancelled already.
+
+        Nor those round a task that is exempt.
+        """
         found = {}
+        spared = {key for task in exempt for key in self._round(task)}
         for key, one in list(self._open.items()):
             # A nursery leaves its scope by a way that nobody can watch, so ask its task.
             is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
@@ -108,6 +130,6 @@ class Scopes:
                 del self._open[key]
                 continue
             one.of_nursery = is_nurserys
-            if not one.scope.cancel_called:
+            if not one.scope.cancel_called and key not in spared:
                 found[one.name] = one.scope
         return found
