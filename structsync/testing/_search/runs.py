@@ -65,7 +65,7 @@ class Runs:
                 "other, or in processes"
             )
         try:
-            with self.interrupt, controlled(), engine_choice.same_order_in_sets():
+            with self.interrupt, controlled(self.test), engine_choice.same_order_in_sets():
                 yield
         finally:
             _one_at_a_time.release()
