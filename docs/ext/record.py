@@ -73,7 +73,11 @@ def hunts() -> Table:
     keys = ["executions", "steps", "deviations", "cured_states", "cured_executions"]
     rows = [
         # Where every schedule was tried no states were told apart.
-        [name, one["finds"], *(_number(one[key]) if one[key] else "-" for key in keys)]
+        [
+            name,
+            one["finds"],
+            *(_number(one[key]) if one[key] or key != "cured_states" else "-" for key in keys),
+        ]
         for name, one in _zoo()
     ]
     return heads, rows

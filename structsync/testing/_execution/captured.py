@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from .under_test import is_under_test
@@ -18,51 +19,68 @@ from .under_test import is_under_test
 Stands = Mapping[int, object]
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An attribute that holds such a function, or a tuple or dictionary with one."""
+
+    owner: Any
+    name: str
+    value: Any
+
+    def replaced(self, stands: Stands) -> object:
+        """Return what is to be there instead."""
+        value = self.value
+        if isinstance(value, tuple):
+            return tuple([stands.get(id(one), one) for one in value])
+        if isinstance(value, dict):
+            return {name: stands.get(id(one), one) for name, one in value.items()}
+        if isinstance(value, staticmethod):
+            return staticmethod(stands[id(value.__func__)])  # type: ignore[arg-type]
+        return stands[id(value)]
+
+
 @contextlib.contextmanager
 def replaced_where_captured(stands: Stands, *roots: object) -> Iterator[None]:
     """Put others in the place of functions that the code under test has captured."""
-    undo: list[Callable[[], object]] = []
+    places = [*_in_functions(roots, stands, of_any_module=True)]
+    for module in [*sys.modules.values()]:
+        if is_under_test(getattr(module, "__name__", "")):
+            places += _in_module(module, stands)
     try:
-        for function in _functions(roots):
-            undo += _replace_in(function, stands)
-        for kind in _classes():
-            for name, value in [*vars(kind).items()]:
-                plain = value.__func__ if isinstance(value, staticmethod) else value
-                if id(plain) in stands:
-                    setattr(kind, name, staticmethod(stands[id(plain)]))  # type: ignore[arg-type]
-                    undo.append(_later(setattr, kind, name, value))
+        for place in places:
+            setattr(place.owner, place.name, place.replaced(stands))
         yield
     finally:
-        for step in reversed(undo):
-            step()
+        for place in reversed(places):
+            setattr(place.owner, place.name, place.value)
 
 
-def _replace_in(function: types.FunctionType, stands: Stands) -> Iterator[Callable[[], object]]:
-    """Replace in the defaults and the closure of a function; yield how to undo it."""
-    given, named = function.__defaults__, function.__kwdefaults__
-    if given and any(id(one) in stands for one in given):
-        function.__defaults__ = tuple([stands.get(id(one), one) for one in given])
-        yield _later(setattr, function, "__defaults__", given)
-    if named and any(id(one) in stands for one in named.values()):
-        function.__kwdefaults__ = {n: stands.get(id(one), one) for n, one in named.items()}
-        yield _later(setattr, function, "__kwdefaults__", named)
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # an empty one
-            value = cell.cell_contents
-            if id(value) in stands:
-                cell.cell_contents = stands[id(value)]
-                yield _later(setattr, cell, "cell_contents", value)
+#: What was found in a module that has so many names; most programs explore the same ones over and over.
+_known: dict[str, tuple[types.ModuleType, int, list[_Place]]] = {}
 
 
-def _later(action: Callable[..., object], *args: Any) -> Callable[[], object]:
-    return lambda: action(*args)
+def _in_module(module: types.ModuleType, stands: Stands) -> list[_Place]:
+    namespace = vars(module)
+    known = _known.get(module.__name__)
+    if known is not None and known[0] is module and known[1] == len(namespace):
+        return known[2]
+    values = [*namespace.values()]
+    kinds = [one for one in values if isinstance(one, type) and one.__module__ == module.__name__]
+    members = [(kind, name, one) for kind in kinds for name, one in vars(kind).items()]
+    places = [*_in_functions([*values, *(one for *_, one in members)], stands)]
+    for kind, name, one in members:
+        plain = one.__func__ if isinstance(one, staticmethod) else one
+        if id(plain) in stands:
+            places.append(_Place(kind, name, one))
+    _known[module.__name__] = module, len(namespace), places
+    return places
 
 
-def _functions(roots: tuple[object, ...]) -> Iterator[types.FunctionType]:
-    """Yield the functions of the modules under test, and of what is explored, and those inside them."""
-    todo = [*roots]
-    for owner in (*_modules(), *_classes()):
-        todo += vars(owner).values()
+def _in_functions(
+    found: Iterable[object], stands: Stands, *, of_any_module: bool = False
+) -> Iterator[_Place]:
+    """Yield the places in functions, and in those inside them."""
+    todo = [*found]
     seen = set[int]()
     while todo:
         one = todo.pop()
@@ -73,25 +91,26 @@ def _functions(roots: tuple[object, ...]) -> Iterator[types.FunctionType]:
         if not isinstance(one, types.FunctionType) or id(one) in seen:
             continue
         seen.add(id(one))
-        if one in roots or is_under_test(one.__module__):
-            yield one
+        if not of_any_module and not is_under_test(one.__module__):
+            continue
+        yield from _in_function(one, stands)
         todo += one.__defaults__ or ()
         todo.append(getattr(one, "__wrapped__", None))
-        for cell in one.__closure__ or ():
-            with contextlib.suppress(ValueError):
-                todo.append(cell.cell_contents)
+        todo += [value for _, value in _cells(one)]
 
 
-def _modules() -> list[types.ModuleType]:
-    return [one for one in [*sys.modules.values()] if is_under_test(getattr(one, "__name__", ""))]
+def _in_function(function: types.FunctionType, stands: Stands) -> Iterator[_Place]:
+    given, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+    if any(id(one) in stands for one in given):
+        yield _Place(function, "__defaults__", given)
+    if any(id(one) in stands for one in named.values()):
+        yield _Place(function, "__kwdefaults__", named)
+    for cell, value in _cells(function):
+        if id(value) in stands:
+            yield _Place(cell, "cell_contents", value)
 
 
-def _classes() -> list[type]:
-    """Return the classes that the modules under test define."""
-    found = dict.fromkeys(
-        value
-        for module in _modules()
-        for value in [*vars(module).values()]
-        if isinstance(value, type) and is_under_test(value.__module__)
-    )
-    return [*found]
+def _cells(function: types.FunctionType) -> Iterator[tuple[types.CellType, object]]:
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # an empty one
+            yield cell, cell.cell_contents
