@@ -42,10 +42,14 @@ class _Place:
 @contextlib.contextmanager
 def replaced_where_captured(stands: Stands, *roots: object) -> Iterator[None]:
     """Put others in the place of functions that the code under test has captured."""
+    if _active:  # further out, and these stand for what is there already
+        yield
+        return
     places = [*_in_functions(roots, stands, of_any_module=True)]
     for module in [*sys.modules.values()]:
         if is_under_test(getattr(module, "__name__", "")):
             places += _in_module(module, stands)
+    _active.append(True)
     try:
         for place in places:
             setattr(place.owner, place.name, place.replaced(stands))
@@ -53,8 +57,10 @@ def replaced_where_captured(stands: Stands, *roots: object) -> Iterator[None]:
     finally:
         for place in reversed(places):
             setattr(place.owner, place.name, place.value)
+        _active.clear()
 
 
+_active: list[bool] = []
 #: What was found in a module that has so many names; most programs explore the same ones over and over.
 _known: dict[str, tuple[types.ModuleType, int, list[_Place]]] = {}
 

@@ -115,7 +115,9 @@ class Engine(ScheduledExecution):
         keep_forever(self._init_task)
         cause = error.__cause__ or error
         dead = cause.args[0] if isinstance(cause, KeyError) and cause.args else None
-        if isinstance(dead, Task) and (name := self.names.of.get(dead)):
+        if isinstance(cause, BaseExceptionGroup):  # of a system task, which is the program's
+            what = ""
+        elif isinstance(dead, Task) and (name := self.names.of.get(dead)):
             what = f"trio broke down: {name} was rescheduled when it had ended"
         else:
             what = f"trio broke down: {describe_error(cause)[0]}"
