@@ -36,6 +36,15 @@ class ReleaseWakesOnlyOne(SemaphoreCore):
         return [grant(self, one) for one in self.waiting()[:1] if self.admits(one.claim)]
 
 
+@fault(SemaphoreSpec, "core", refuted_by="nothing_grantable_waits")
+class OneGrantIsThoughtToTakeAll(SemaphoreCore):
+    """Of several permits that come back one is granted, and nobody else is evaluated."""
+
+    def admit(self, claim: int) -> bool:
+        super().admit(claim)
+        return True
+
+
 @fault(SemaphoreSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class SmallClaimsPassTheLarge(SemaphoreCore):
     """Small claims pass the large one for ever, and it starves (x/sync: LargeAcquireDoesntStarve)."""

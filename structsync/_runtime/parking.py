@@ -119,11 +119,7 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
     """Take the claim now or raise WouldBlock."""
     core = live._core
     with transitions_of(live), errors_of_ended():
-        try:
-            admissible = core.admissible(claim)
-        except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
-            raise core.guard_error(error) from None
-        if not admissible:
+        if not core.admissible_or_error(claim):
             core.refuse(claim)
             raise trio.WouldBlock
         core.take(claim)

@@ -372,3 +372,5 @@ def test_a_borrower_that_exited_breaks_the_limiter_if_it_holds_a_token_and_else_
     assert left.status is WITHDRAWN
     assert core.cause is None
     assert core.owner_exited("nobody", "exited") == []
+    assert core.owner_exited("holder", "exited") == []  # nobody waits any more
+    assert core.cause == "exited"

@@ -2,7 +2,6 @@
 
 import asyncio
 import queue
-import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -13,21 +12,11 @@ import trio.testing
 
 from structsync import Condition, Lock, MonitorCondition, Primitive, Semaphore
 
+from ..threads import in_thread  # noqa: TID252 - both folders use it
 from .attempt import Attempt, waiting
 from .kinds import KINDS, Kind
 
 TASKLESS = [pytest.param(k, id=k.name.replace(" ", "-")) for k in KINDS if k.taskless]
-
-
-def in_thread(fn: Callable[[], object]) -> outcome.Outcome[object]:
-    """Run ``fn`` in a thread that trio knows nothing of, and tell how it ended."""
-    ended: list[outcome.Outcome[object]] = []
-    # a daemon that is not waited for without a limit: it never ends where no refusal comes
-    thread = threading.Thread(target=lambda: ended.append(outcome.capture(fn)), daemon=True)
-    thread.start()
-    thread.join(20)
-    assert ended, "not refused: the thread waits"
-    return ended[0]
 
 
 @pytest.mark.parametrize("kind", TASKLESS)

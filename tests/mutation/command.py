@@ -96,7 +96,7 @@ class Session:
         digest = self.project.digest()
         # what was noticed by a count alone may survive without
         kind = "verdicts" if self.options.verdicts_only else "results"
-        store = Store(self.options.state / f"{kind}.jsonl", digest)
+        store = Store(self.options.state / f"{kind}.jsonl", self.project.evidence)
         status = 0
         if not self.options.survivors:
             status = self.try_all([one for one in chosen if one.id not in known], store, digest)

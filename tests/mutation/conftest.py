@@ -94,6 +94,8 @@ def project(tmp_path: Path) -> Project:
         nets=[ToyNet(tmp_path)],
         targets=[Target("core", frozenset({"toy"}), 50)],
         sources=[package],
+        tests=[tmp_path / "tests"],
+        root=tmp_path,
         equivalents=tmp_path / "equivalent.toml",
     )
 

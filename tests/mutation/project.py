@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from .mutants import Mutant, mutants_of
@@ -25,7 +26,7 @@ class Target:
     percent: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Project:
     """A package, its parts, and the nets, the first to be asked first."""
 
@@ -35,7 +36,10 @@ class Project:
     nets: Sequence[Net]
     targets: Sequence[Target]
     sources: Sequence[Path]
-    """What a result depends on."""
+    """What every result depends on."""
+    tests: Sequence[Path]
+    """What the items of a net of tests are in; each is named by its file in the folder ``root``."""
+    root: Path
     equivalents: Path
 
     @property
@@ -58,14 +62,48 @@ class Project:
 
     def digest(self) -> str:
         """Return what is different as soon as a result could be."""
-        digest = hashlib.sha256(repr([one.name for one in self.nets]).encode())
-        for path in self._files():
-            digest.update(str(path).encode() + b"\0" + path.read_bytes() + b"\0")
-        return digest.hexdigest()[:16]
+        return self._digest_of(self._shared, *self._test_files.values())
 
-    def _files(self) -> Iterator[Path]:
-        for source in self.sources:
-            yield from sorted(source.rglob("*.py") if source.is_dir() else [source])
+    def evidence(self, item: str) -> str:
+        """Return what is different as soon as the item may notice less than it did.
+
+        That is so for a test if its own file changed, or a file that is not a file of tests.
+
+        Args:
+          item: the item that noticed a mutant; another word where none did: then every file counts.
+        """
+        file = self._test_files.get(item.partition("::")[0])
+        return self.digest() if file is None else self._digest_of(self._shared, file)
+
+    @cached_property
+    def _test_files(self) -> dict[str, str]:
+        """The digests of the files of tests, by their names."""
+        files = sorted(one for one in _files(self.tests) if one.name.startswith("test_"))
+        return {
+            name: self._digest_of(name, file.read_bytes().hex())
+            for file in files
+            if (name := file.relative_to(self.root).as_posix())
+        }
+
+    @cached_property
+    def _shared(self) -> str:
+        """The digest of all else."""
+        names = [one.name for one in self.nets]
+        files = [one for one in _files(self.tests) if not one.name.startswith("test_")]
+        contents = (
+            (file.relative_to(self.root).as_posix(), file.read_bytes().hex())
+            for file in sorted({*files, *_files(self.sources)})
+        )
+        return self._digest_of(*names, *(part for each in contents for part in each))
+
+    @staticmethod
+    def _digest_of(*parts: str) -> str:
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _files(sources: Iterable[Path]) -> Iterator[Path]:
+    for source in sources:
+        yield from source.rglob("*.py") if source.is_dir() else [source]
 
 
 def structsync(*, counts: bool = True, schedules: bool = False) -> Project:
@@ -92,7 +130,9 @@ def structsync(*, counts: bool = True, schedules: bool = False) -> Project:
         sources=[
             *(package / one for one in ("_core", "_runtime", "_primitives", "checking")),
             *(package / "testing", ROOT / "specs", ROOT / "specs" / "manifest.toml"),
-            *(ROOT / "tests" / one for one in (*folders, "stateful", "claims", "conftest.py")),
+            *(ROOT / "tests" / one for one in ("claims", "conftest.py", "threads.py")),
         ],
+        tests=[ROOT / "tests" / one for one in (*folders, "stateful")],
+        root=ROOT,
         equivalents=Path(__file__).parent / "equivalent.toml",
     )

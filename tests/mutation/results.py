@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 from .trial import Result
 
 
 class Store:
-    """The results of one state of the sources; those of another state are forgotten."""
+    """The results so far; those that rest on something that has changed since are forgotten.
 
-    def __init__(self, path: Path, digest: str) -> None:
+    Args:
+      evidence: what a result rests on, by the item that noticed the mutant (empty: none did).
+    """
+
+    def __init__(self, path: Path, evidence: Callable[[str], str]) -> None:
         self._path = path
+        self._evidence = evidence
         self.results: dict[str, Result] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
-        head, *lines = path.read_text().splitlines() if path.exists() else [""]
-        if head == json.dumps({"digest": digest}):
-            for line in lines:
-                try:
-                    read = json.loads(line)
-                except ValueError:  # the last line, if its writer was killed
-                    break
+        for line in path.read_text().splitlines() if path.exists() else []:
+            try:
+                read = json.loads(line)
+            except ValueError:  # the last line, if its writer was killed
+                break
+            if read.pop("evidence", None) == evidence(read["item"]):
                 self.results[read["id"]] = Result(**read)
-        self._write([{"digest": digest}, *(one.as_json() for one in self.results.values())], "w")
+        self._write(list(self.results.values()), "w")
 
     def add(self, result: Result) -> None:
         """Keep a result."""
         self.results[result.id] = result
-        self._write([result.as_json()], "a")
+        self._write([result], "a")
 
-    def _write(self, entries: list[dict[str, object]], mode: str) -> None:
+    def _write(self, results: list[Result], mode: str) -> None:
         with self._path.open(mode) as file:
-            file.writelines(json.dumps(one) + "\n" for one in entries)
+            for one in results:
+                entry = {**one.as_json(), "evidence": self._evidence(one.item)}
+                file.write(json.dumps(entry) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 import time
@@ -159,11 +160,34 @@ def test_results_of_other_sources_are_forgotten(command: Run, project: Project) 
 
 def test_half_a_line_of_a_writer_that_was_killed_is_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
-    store = Store(path, "of today")
+    store = Store(path, lambda item: "of today")
     store.add(trial.Result("a", "core", "f", "x", "y", "noticed", "toy", "i", "how", 1.0))
     path.write_text(path.read_text() + '{"id": "b", "par')
-    assert list(Store(path, "of today").results) == ["a"]
-    assert list(Store(path, "of tomorrow").results) == []
+    assert list(Store(path, lambda item: "of today").results) == ["a"]
+    assert list(Store(path, lambda item: "of tomorrow").results) == []
+
+
+def test_what_a_test_noticed_holds_while_its_own_file_and_those_of_no_tests_are_the_same(
+    project: Project,
+) -> None:
+    folder = project.root / "tests"
+    folder.mkdir()
+    for name in ("test_a.py", "test_b.py", "helpers.py"):
+        (folder / name).write_text("")
+
+    def evidence() -> list[str]:
+        anew = dataclasses.replace(project)
+        return [anew.evidence(item) for item in ("tests/test_a.py::test_x", "a specification")]
+
+    noticed, survived = before = evidence()
+    assert evidence() == before
+    (folder / "test_b.py").write_text("# changed")
+    assert evidence()[0] == noticed
+    assert evidence()[1] != survived
+    for name in ("test_a.py", "helpers.py"):
+        before = evidence()
+        (folder / name).write_text("# changed")
+        assert [one == other for one, other in zip(evidence(), before, strict=True)] == [False] * 2
 
 
 def test_the_seed_decides_the_order_and_is_printed(command: Run, project: Project) -> None:

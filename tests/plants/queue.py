@@ -15,7 +15,7 @@ from structsync._core.primitives.rwlock import RWLockCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
-from structsync._core.queue.request import GRANTED, WITHDRAWN, Request
+from structsync._core.queue.request import GRANTED, WITHDRAWN, Queue, Request
 from structsync._runtime import parking, parking_together
 from structsync._runtime.transitions import Transitions, of_this_thread
 
@@ -81,6 +81,32 @@ def who_joins_the_queue_is_not_in_the_index(patch: pytest.MonkeyPatch) -> None:
     who_leaves_the_queue_stays_in_the_index(patch)
     for kind in (ClaimantArbiter, RWLockCore):
         patch.setattr(kind, "entered", lambda self, request: None)
+
+
+def who_takes_the_position_of_another_is_not_linked_from_behind(patch: pytest.MonkeyPatch) -> None:
+    """The request behind still names the one that has left as ahead of it."""
+    intact = Queue.replace
+
+    def replace(self: Queue[Any], request: Request[Any], successor: Request[Any]) -> None:
+        behind = request.behind
+        intact(self, request, successor)
+        if behind is not None:
+            behind.ahead = request
+
+    patch.setattr(Queue, "replace", replace)
+
+
+def who_leaves_from_the_middle_takes_those_behind_along(patch: pytest.MonkeyPatch) -> None:
+    """They are counted still, and nobody finds them."""
+    intact = Queue.remove
+
+    def remove(self: Queue[Any], request: Request[Any]) -> None:
+        ahead = request.ahead
+        intact(self, request)
+        if ahead is not None:
+            ahead.behind, self.tail = None, ahead
+
+    patch.setattr(Queue, "remove", remove)
 
 
 def what_comes_in_the_middle_of_a_step_is_dropped(patch: pytest.MonkeyPatch) -> None:

@@ -83,10 +83,12 @@ def swept(
     """
 
     def decorate(program: Program) -> Callable[[Size], None]:
-        marks = {size: [pytest.mark.nightly] if size.tasks > 3 else [] for size in sizes}
-
         @pytest.mark.parametrize(
-            "size", [pytest.param(one, id=str(one), marks=marks[one]) for one in sizes]
+            "size",
+            [
+                pytest.param(one, id=str(one), marks=[pytest.mark.nightly] if one.tasks > 3 else [])
+                for one in sizes
+            ],
         )
         def test(size: Size) -> None:
             found = SWEPT[test].explore(size)

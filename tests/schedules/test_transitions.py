@@ -10,7 +10,8 @@ from collections.abc import Callable
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync import Arbiter, Event, Primitive, Semaphore, observe
+from structsync import Event, Primitive, Semaphore, observe
+from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync.testing import ExploredRun
 
 from .sweeping import swept, together
@@ -92,26 +93,17 @@ async def test_who_is_granted_and_cancelled_in_the_middle_of_a_step_has_what_it_
         x.fail(f"{granted} of {released} were granted, and {semaphore.value} are left")
 
 
-class SharedTickets(Arbiter[int]):
+class SharedTickets(SemaphoreCore):
     """Tickets, one of which an abandoned block holds until somebody is evaluated."""
 
-    tickets: int
-
     def __init__(self) -> None:
-        super().__init__()
-        self.tickets = 0
+        super().__init__(0)
         self.abandoned: list[Callable[[], object]] = []
 
     def admits(self, claim: int) -> bool:
         if self.queue and self.abandoned:
             self.abandoned.pop()()
-        return claim <= self.tickets
-
-    def admit(self, claim: int) -> None:
-        self.tickets -= claim
-
-    def give_back(self, claim: int) -> None:
-        self.tickets += claim
+        return super().admits(claim)
 
 
 class Gate(Primitive[int]):
@@ -146,5 +138,5 @@ async def test_what_is_released_while_a_claim_is_evaluated_is_released_after_the
                 gate.let_in()
 
     await together(*[worker] * (tasks - 1), last)
-    if entered + core.tickets + len(core.abandoned) != tasks:
-        x.fail(f"{entered} of {tasks} tickets were used, and {core.tickets} are left")
+    if entered + core.value + len(core.abandoned) != tasks:
+        x.fail(f"{entered} of {tasks} tickets were used, and {core.value} are left")

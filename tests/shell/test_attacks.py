@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gc
 import math
-import threading
 import types
 import weakref
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any, cast
 
-import outcome
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
@@ -32,15 +30,7 @@ from structsync import (
 from structsync._core.primitives.rwlock import WRITE, Access
 from structsync._runtime import ownership
 
-
-def in_thread(fn: Callable[[], object]) -> outcome.Outcome[object]:
-    ended: list[outcome.Outcome[object]] = []
-    thread = threading.Thread(target=lambda: ended.append(outcome.capture(fn)), daemon=True)
-    thread.start()
-    thread.join(20)
-    assert ended, "not refused: the thread waits"
-    return ended[0]
-
+from ..threads import in_thread  # noqa: TID252 - both folders use it
 
 # ==== the one who misuses gets the error, not the one who holds ====
 

@@ -57,7 +57,7 @@ def is_found(machine: type[RuleBasedStateMachine]) -> bool:
     )
     try:
         run_state_machine_as_test(machine, settings=searching)
-    except (AssertionError, IndexError, KeyError):
+    except (AssertionError, IndexError, KeyError, ValueError):
         return True
     return False
 
@@ -88,6 +88,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (RWLockMachine, rwlock.a_reader_that_left_stays_in_the_index),
     (SemaphoreMachine, queue.who_is_granted_stays_in_queue),
     (SemaphoreMachine, queue.a_grant_is_not_marked),
+    (SemaphoreMachine, queue.who_leaves_from_the_middle_takes_those_behind_along),
+    (MesaMachine, queue.who_takes_the_position_of_another_is_not_linked_from_behind),
     *[
         (machine, queue.who_leaves_the_queue_stays_in_the_index)
         for machine in (LockMachine, LimiterMachine, RWLockMachine)

@@ -143,6 +143,13 @@ class Arbiter(ABC, Generic[ClaimT]):
             return False
         return self.cause is None and self.admits(claim)
 
+    def admissible_or_error(self, claim: ClaimT, priority: int = 0) -> bool:
+        """Return the same; raise what a function of the user raises as it was raised."""
+        try:
+            return self.admissible(claim, priority)
+        except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
+            raise self.guard_error(error) from None
+
     def enqueue(self, claim: ClaimT, priority: int = 0, waiter: Any = None) -> Request[ClaimT]:
         """Put a claim that is not admissible now into the queue.
 
@@ -173,11 +180,7 @@ class Arbiter(ABC, Generic[ClaimT]):
         Raises:
           Exception: what ``enqueue`` raises; and what a function of the user raises.
         """
-        try:
-            admissible = self.admissible(claim, priority)
-        except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
-            raise self.guard_error(error) from None
-        if not admissible:
+        if not self.admissible_or_error(claim, priority):
             return self.enqueue(claim, priority, waiter)
         request = self.request_type(claim, self.next_ticket, waiter)
         self.next_ticket += 1
