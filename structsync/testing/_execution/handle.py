@@ -42,7 +42,8 @@ class ExploredRun:
         """Who is in a block that is not to be cancelled; once for each block."""
 
     def __explore_state__(self) -> object:
-        inside = {name: tasks for name, tasks in self._inside.items() if tasks}
+        # In which order the sections were entered the first time is nobody's to know.
+        inside = sorted((name, tasks) for name, tasks in self._inside.items() if tasks)
         checks = [check for check, _ in (*self._always, *self._finally)]
         return [
             inside,
