@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 import trio
 from trio.lowlevel import checkpoint
 
 from structsync import Semaphore
-from structsync.testing import Verdict, explore
+from structsync.testing import NondeterminismError, Verdict, explore
+from structsync.testing._execution.schedule import Choice
 from structsync.testing._search import audit, search
 from structsync.testing._search.audit import Audit
 from structsync.testing._state import global_variables
@@ -81,6 +85,111 @@ def test_an_ending_that_was_never_seen_is_not_finished_and_says_how_to_help() ->
     assert found.unfinished is not None
     assert "two states were taken for equal" in found.unfinished
     assert "search='plain'" in found.unfinished
+
+
+def test_of_many_merges_each_may_be_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "REMEMBERED", 5)
+    log = audit.MergeLog(0)
+    paths = [[Choice("run", str(number))] for number in range(100)]
+    for path in paths:
+        log.cut(path)
+    assert log.count == 100
+    assert len(log.merges) == 5
+    assert any(path in log.merges for path in paths[5:])
+
+
+def test_a_whole_schedule_that_ends_as_none_did_is_not_finished(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(audit, "FEWEST_MERGES", 0)
+    monkeypatch.setattr(audit, "SHARE", 1_000)
+    found = explore(the_log_is_returned(), search="states", cancels=0)
+    assert found.verdict is Verdict.UNFINISHED
+    assert found.unfinished is not None
+    assert "a schedule at random ends with" in found.unfinished
+    assert found.schedules_audited > 0
+
+
+async def reads_what_was_hidden() -> None:
+    hidden = HIDDEN["a global path"]
+    hidden.reset()
+
+    async def worker(number: int) -> None:
+        await checkpoint()
+        hidden.note(number)
+
+    async with trio.open_nursery() as nursery:
+        for number in (1, 2):
+            nursery.start_soon(worker, number)
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(checkpoint)
+    _order = str(hidden.read())
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(checkpoint)
+
+
+def test_a_state_that_never_came_next_is_not_finished_and_says_after_which_step() -> None:
+    found = explore(reads_what_was_hidden, search="states", cancels=0)
+    assert found.verdict is Verdict.UNFINISHED
+    assert found.unfinished is not None
+    assert re.search(r"after 'run \S+' at step \d+ comes what never came", found.unfinished)
+
+
+#: A logger is the same to each state, whatever is noted on it.
+COUNTS = logging.getLogger(__name__)
+
+
+def differs_after(executions: int, difference: Callable[[bool], Any]) -> Callable[[], Any]:
+    """Return a program that is another one when it has run so often."""
+    vars(COUNTS)["runs"] = 0
+
+    async def program() -> None:
+        vars(COUNTS)["runs"] += 1
+        found = difference(vars(COUNTS)["runs"] > executions)
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(found)
+        del found
+
+    return program
+
+
+def runs_before_the_audit(difference: Callable[[bool], Any]) -> int:
+    found = explore(differs_after(1_000, difference), search="states", cancels=0)
+    runs: int = vars(COUNTS)["runs"]
+    return runs - found.merges_audited - found.schedules_audited
+
+
+def test_an_execution_that_is_another_one_by_now_cannot_be_carried_on() -> None:
+    async def one() -> None:
+        await checkpoint()
+
+    async def another() -> None:
+        await checkpoint()
+
+    before = runs_before_the_audit(lambda _: one)
+    program = differs_after(before, lambda over: another if over else one)
+    with pytest.raises(NondeterminismError, match="not do what it did before under the same"):
+        explore(program, search="states", cancels=0)
+
+
+def test_a_cut_that_is_at_an_unknown_state_by_now_is_not_finished() -> None:
+    async def waits(_text: str) -> None:
+        await checkpoint()
+
+    def same_name(over: bool) -> Callable[[], Any]:
+        async def one() -> None:
+            await waits("another text" if over else "a text")
+
+        return one
+
+    program = differs_after(runs_before_the_audit(same_name), same_name)
+    found = explore(program, search="states", cancels=0)
+    assert found.verdict is Verdict.UNFINISHED
+    assert found.unfinished is not None
+    assert "where it was cut comes what never came" in found.unfinished
 
 
 def test_a_different_ending_is_no_failure_where_every_schedule_is_tried() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -101,6 +102,25 @@ def test_a_step_says_where_it_parked_and_whom_it_woke() -> None:
     assert steps[1].state == {"event": "not set, 1 waiting"}
     woke = [(step.actor, step.woke) for step in steps if step.woke]
     assert woke[-1] == ("main", ("waits#0",))
+
+
+def test_an_error_that_a_wait_ends_with_stands_in_the_step_that_raises_it() -> None:
+    async def program(x: ExploredRun) -> None:
+        lock = structsync.Lock()
+        lock.acquire_nowait()
+
+        async def waits() -> None:
+            with contextlib.suppress(trio.ClosedResourceError):
+                await lock.acquire()
+            x.fail("it was closed")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(waits)
+            await trio.testing.wait_all_tasks_blocked()
+            lock.close()
+
+    notes = [step.note for step in steps_of(program)]
+    assert "ClosedResourceError is raised in it" in notes
 
 
 def test_a_cancellation_says_what_it_met() -> None:

@@ -218,7 +218,7 @@ class _Walk:
         self._look = look
         self._random = chance
         self._before: int | None = None
-        self._here = 0
+        self._here = len(prefix)
         self._steps = 0
         self._wrong = False
 
