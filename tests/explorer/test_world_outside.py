@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
+import sys
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -82,6 +85,34 @@ HARMLESS: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("name", HARMLESS)
 def test_what_changes_nothing_outside_is_confirmed(name: str) -> None:
     assert explore(twice(HARMLESS[name]), cancels=0).verdict is Verdict.CONFIRMED
+
+
+def test_what_an_import_writes_for_the_next_one_is_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_while_exploring.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    found = explore(twice(lambda: __import__("imported_while_exploring")), cancels=0)
+    assert [*tmp_path.glob("__pycache__/*.pyc")]
+    assert found.verdict is Verdict.CONFIRMED
+
+
+def test_what_a_library_does_in_a_task_of_its_own_is_noted_without_a_place(tmp_path: Path) -> None:
+    """Nor is a line of this test on the stack, as where the command or pytest explores."""
+
+    async def program() -> None:
+        stack = contextlib.AsyncExitStack()
+        stack.callback(os.makedirs, tmp_path / "folder", exist_ok=True)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stack.aclose)
+            nursery.start_soon(checkpoint)
+
+    with ThreadPoolExecutor() as pool:
+        found = pool.submit(explore, program, cancels=0).result()
+    assert found.verdict is Verdict.UNFINISHED
+    assert found.unfinished is not None
+    assert "makes a folder in a library's code, which it does not call itself" in found.unfinished
 
 
 def test_a_failure_stays_a_failure() -> None:

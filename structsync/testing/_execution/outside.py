@@ -43,16 +43,19 @@ def change(event: str, args: Any) -> str | None:
     else:
         return None
     where = _place(sys._getframe(2))
-    return where and f"{what} at {where}"
+    return where and f"{what} {where}"
 
 
 def _place(frame: FrameType | None) -> str | None:
-    """Return the line of the program that this comes from; None for what an import does by itself."""
+    """Return the line of the program that this comes from; None for what an import does by itself.
+
+    A task may run a function of a library, and then none of the program is on the stack.
+    """
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
         if name.startswith("importlib."):
             return None
         if is_under_test(name):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            return f"at {frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
-    return None
+    return "in a library's code, which it does not call itself"
