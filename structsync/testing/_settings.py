@@ -42,8 +42,9 @@ class Settings:
     Attributes:
       cancels: how many cancellations are injected at most in one execution.
       cancel: what is cancelled: ``"scopes"``: any cancel scope or nursery that the program itself
-          opened; ``"tasks"``: any single task that runs in a nursery (the test function itself is
-          none of them).
+          opened, if something in the program, its clock or its caller could cancel it;
+          ``"tasks"``: any single task that runs in a nursery (the test function itself is none of
+          them).
       order: ``"any"``: each runnable task may go next; ``"trio"``: as trio's scheduler does today,
           all tasks that are runnable run once, in any order, before anything newly runnable.
       clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline

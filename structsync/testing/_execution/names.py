@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from math import inf
 
 import trio
 from trio.lowlevel import Task
@@ -77,6 +79,21 @@ class _OpenScope:
     of_nursery: bool = False
 
 
+#: Whoever refers to a scope that nobody has kept: the ``with`` statement that is to leave it, trio, the
+#: list of open scopes, and the argument of the function that counts.
+_ONLY_ENTERED = 4
+
+
+def _could_be_cancelled(one: _OpenScope) -> bool:
+    """Return whether something in the program, its clock or its caller could cancel a scope.
+
+    The cancellation of a scope that nobody has kept stands for its caller's, which a shield keeps out.
+    """
+    if not one.scope.shield or one.of_nursery or one.scope.deadline != inf:
+        return True
+    return sys.getrefcount(one.scope) > _ONLY_ENTERED
+
+
 class Scopes:
     """The cancel scopes that the program itself opened and has not left yet, in that order.
 
@@ -117,9 +134,9 @@ class Scopes:
         self._open.pop(id(scope), None)
 
     def cancellable(self, exempt: Collection[Task]) -> dict[str, trio.CancelScope]:
-        """Return the open scopes by name, without those that are cancelled already.
+        """Return the open scopes by name that are not cancelled yet and could be.
 
-        Nor those round a task that is exempt.
+        Without those round a task that is exempt.
         """
         found = {}
         spared = {key for task in exempt for key in self._round(task)}
@@ -130,6 +147,8 @@ class Scopes:
                 del self._open[key]
                 continue
             one.of_nursery = is_nurserys
-            if not one.scope.cancel_called and key not in spared:
+            if one.scope.cancel_called or key in spared:
+                continue
+            if _could_be_cancelled(one):
                 found[one.name] = one.scope
         return found
