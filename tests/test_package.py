@@ -134,7 +134,7 @@ def sleepers(name: str) -> set[str]:
 
 def test_two_modules_park_and_one_wakes() -> None:
     assert sleepers("wait_task_rescheduled") == {"parking", "parking_together"}
-    assert sleepers("reschedule(") == {"parking"}
+    assert sleepers("reschedule(") == {"waking"}
 
 
 def private_names_of_trio(source: str) -> list[str]:

@@ -155,7 +155,9 @@ class CapacityLimiter(Primitive[object]):
         return parking.acquire(self, current_task())
 
     @enable_ki_protection
-    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+    def __aexit__(
+        self, kind: object, error: object, traceback: object, /
+    ) -> Coroutine[Any, Any, None]:
         parking.release(self, current_task())
         return DONE
 

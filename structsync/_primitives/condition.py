@@ -99,8 +99,10 @@ class Condition(Primitive[Task]):
         return self._lock.__aenter__()
 
     @enable_ki_protection  # an interrupt before the lock's own exit would leave the lock held
-    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
-        return self._lock.__aexit__(*exc_info)
+    def __aexit__(
+        self, kind: object, error: object, traceback: object, /
+    ) -> Coroutine[Any, Any, None]:
+        return self._lock.__aexit__(kind, error, traceback)
 
     @enable_ki_protection
     async def wait(self) -> None:

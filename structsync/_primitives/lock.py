@@ -132,7 +132,9 @@ class Lock(OwnedPrimitive[Task]):
         return parking.acquire(self, task, 0, task)
 
     @enable_ki_protection
-    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+    def __aexit__(
+        self, kind: object, error: object, traceback: object, /
+    ) -> Coroutine[Any, Any, None]:
         self._leave(current_task())
         return DONE
 

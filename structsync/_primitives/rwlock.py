@@ -213,6 +213,8 @@ class Locked:
         return parking.acquire(self._lock, Access(self._mode, current_task()))
 
     @enable_ki_protection
-    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+    def __aexit__(
+        self, kind: object, error: object, traceback: object, /
+    ) -> Coroutine[Any, Any, None]:
         self._lock.release()
         return DONE

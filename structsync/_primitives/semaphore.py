@@ -184,7 +184,9 @@ class Semaphore(Primitive[int]):
         return parking.acquire(self, 1)
 
     @enable_ki_protection
-    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+    def __aexit__(
+        self, kind: object, error: object, traceback: object, /
+    ) -> Coroutine[Any, Any, None]:
         parking.release(self, 1)
         return DONE
 

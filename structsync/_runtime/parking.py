@@ -1,6 +1,6 @@
-"""Where a core's decision becomes sleeping and waking, in one queue at a time.
+"""Where a core's decision becomes sleeping, in one queue at a time.
 
-Only this module wakes. Only this one and :mod:`.parking_together` park.
+Only this module and :mod:`.parking_together` park, and only :mod:`.waking` wakes.
 
 The skeleton of every blocking call (C2): check for cancellation, decide, then one shielded
 checkpoint; or park. Nothing lies between the decision and its end that could raise, so a raised
@@ -13,13 +13,12 @@ cancel). What is left to get right is a cancellation *before* the grant, and tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from threading import get_ident
-from types import MethodType
 from typing import Any, cast
 
-import outcome
 import trio
 from trio.lowlevel import (
     Abort,
@@ -29,23 +28,20 @@ from trio.lowlevel import (
     current_root_task,
     current_task,
     enable_ki_protection,
-    reschedule,
     wait_task_rescheduled,
 )
 
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.claimants import ClaimantArbiter
-from structsync._core.queue.group import QueueEnded, settle_transitively
-from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
+from structsync._core.queue.request import GRANTED, PENDING, Request
 
 from . import ownership
 from .causes import error_of
-from .errors import RequestWithdrawn
 from .events import EventKind, emit, emit_ended
 from .live import Live
 from .runs import check_run, errors_of_ended, running_task
 from .transitions import NOBODYS, Transitions, of_this_thread
-from .woken import WOKEN
+from .waking import emit_in_other_queues, error_of_ended, resume, wake, wake_cancelled
 
 RaiseCancel = Callable[[], Any]
 # What an abort does to the core: the requests that it lets in, or None if it comes too late.
@@ -62,31 +58,31 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
-    core, request, failed = live._core, None, None
+    request = failed = None
     transitions.running = True
     try:
-        if not core.admissible(claim, priority):
+        if not live._core.admissible(claim, priority):
             if task is None:
                 task = current_task()
             transitions.parking = task
-            request = core.enqueue(claim, priority, task)
+            request = live._core.enqueue(claim, priority, task)
             request.primitive = live
             request.parked = True
-            if live._owned and claim not in live._touched_by:
-                ownership.note(live, claim)
             if live._observers:
-                emit("requested", live, claim, task)
-    except EndedForGood as ended:
-        raise error_of(ended.cause) from None
-    except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
-        failed = core.guard_error(error)
+                emit_requested(live, claim)
+    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
+        failed = error_of_decision(live)
     finally:
         transitions.running = None
         if transitions.later:
             transitions.carry_out()
     if request is not None:
-        await wait_task_rescheduled(MethodType(abort, request))
+        # MethodType(abort, request) needs a deeper stack, which each task that sleeps here would keep.
+        await wait_task_rescheduled(abort.__get__(request))
         transitions.parking = None
+        # Not when it joined the queue: while it sleeps there the task cannot end.
+        if live._owned and claim not in live._touched_by:
+            ownership.note(live, claim)
         if live._skips:
             live._skips_left = live._skips
         return
@@ -98,7 +94,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         return
     transitions.running = True
     try:
-        core.take(claim)
+        live._core.take(claim)
         if live._owned and claim not in live._touched_by:
             ownership.note(live, claim)
         if live._observers:
@@ -114,6 +110,25 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     await cancel_shielded_checkpoint()
 
 
+def error_of_decision(live: Live[Any]) -> BaseException:
+    """Return what to raise for the error of a core's decision, or raise one that is our own again."""
+    error = cast(BaseException, sys.exception())
+    if isinstance(error, EndedForGood):
+        raise error_of(error.cause) from None
+    return live._core.guard_error(error)
+
+
+def emit_requested(live: Live[Any], claim: Any) -> None:
+    """Inform the observers of a claim of the current task."""
+    emit("requested", live, claim, running_task())
+
+
+def emit_taken(live: Live[Any], claim: Any) -> None:
+    """Inform the observers of a claim that was granted without a wait."""
+    emit_requested(live, claim)
+    emit("granted", live, claim, running_task())
+
+
 @enable_ki_protection
 def acquire_nowait(live: Live[Any], claim: Any) -> None:
     """Take the claim now or raise WouldBlock."""
@@ -127,12 +142,6 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
             ownership.note(live, claim)
         if live._observers:
             emit_taken(live, claim)
-
-
-def emit_taken(live: Live[Any], claim: Any) -> None:
-    """Inform the observers of a claim that was granted without a wait."""
-    emit("requested", live, claim, running_task())
-    emit("granted", live, claim, running_task())
 
 
 def transitions_of(live: Live[Any]) -> Transitions:
@@ -239,60 +248,6 @@ def is_cancelled() -> bool:
     return True
 
 
-def wake(transitions: Transitions, live: Live[Any], ended: list[Request[Any]]) -> None:
-    """Make the tasks of ended requests runnable, and inform the observers."""
-    in_other_queues = resume(transitions, ended)
-    if live._observers:
-        emit_ended(live, ended)
-    if in_other_queues:
-        emit_in_other_queues(in_other_queues)
-
-
-def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[QueueEnded]:
-    """Make the tasks of ended requests runnable.
-
-    Returns what else ended, because a group left other queues; it is runnable, and not emitted yet.
-    """
-    for request in ended:
-        if request.group is not None:
-            return _resume_with_groups(transitions, ended)
-        if request.parked:
-            if request.status is GRANTED and request.waiter is not transitions.parking:
-                request.parked = False
-                reschedule(request.waiter, WOKEN)
-            else:
-                _resume(transitions, request)
-    return ()
-
-
-def _resume_with_groups(
-    transitions: Transitions, ended: list[Request[Any]]
-) -> Sequence[QueueEnded]:
-    in_other_queues = settle_transitively(ended)
-    for _, others in ((None, ended), *in_other_queues):
-        for request in others:
-            if request.parked:
-                _resume(transitions, request)
-    return in_other_queues
-
-
-def _resume(transitions: Transitions, request: Request[Any]) -> None:
-    request.parked = False
-    result = WOKEN if request.status is GRANTED else outcome.Error(error_of_ended(request))
-    task: Task = request.waiter
-    if task is transitions.parking and task is running_task():
-        # A finalizer runs between its decision to park and its parking: trio cannot wake it yet.
-        trio.lowlevel.current_trio_token().run_sync_soon(reschedule, task, result)
-    else:
-        reschedule(task, result)
-
-
-def emit_in_other_queues(in_other_queues: Sequence[QueueEnded]) -> None:
-    for queue, ended in in_other_queues:
-        if queue.primitive._observers:
-            emit_ended(queue.primitive, ended)
-
-
 def abort(request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
     """Withdraw the request of a task that trio wants to cancel, unless it has ended by then."""
     return abort_by(request.primitive._core.withdraw, request, raise_cancel)
@@ -321,7 +276,7 @@ def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Ab
 
 def _abort_late(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> None:
     if request.parked and abort_by(stop, request, raise_cancel) is Abort.SUCCEEDED:
-        reschedule(request.waiter, outcome.capture(raise_cancel))
+        wake_cancelled(request.waiter, raise_cancel)
 
 
 def change(
@@ -354,10 +309,3 @@ def owner_exited(live: Live[Any], task: Task, cause: Hashable) -> None:
     transitions = of_this_thread()
     with transitions:
         wake(transitions, live, cast(ClaimantArbiter, live._core).owner_exited(task, cause))
-
-
-def error_of_ended(request: Request[Any]) -> BaseException:
-    """Return the error of a request that ended without a grant."""
-    if request.status is BROKEN:
-        return error_of(request.cause)
-    return RequestWithdrawn("this request was withdrawn; make a new one")

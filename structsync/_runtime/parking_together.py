@@ -35,6 +35,7 @@ from .live import Live
 from .parking import RaiseCancel, Stop, transitions_of
 from .runs import errors_of_ended
 from .transitions import Transitions, of_this_thread
+from .waking import emit_in_other_queues, error_of_ended, resume, wake
 
 
 @enable_ki_protection
@@ -97,7 +98,7 @@ async def enter(monitor: Live[Invocation], invocation: Invocation) -> None:
         request.primitive = monitor
         if monitor._observers:
             emit("requested", monitor, invocation, current_task())
-        parking.wake(transitions, monitor, ended)
+        wake(transitions, monitor, ended)
         if parks := request.status is PENDING:
             parking.about_to_park(transitions, request)
     if parks:
@@ -105,7 +106,7 @@ async def enter(monitor: Live[Invocation], invocation: Invocation) -> None:
     elif request.status is GRANTED:
         await cancel_shielded_checkpoint()
     else:
-        raise parking.error_of_ended(request)
+        raise error_of_ended(request)
 
 
 async def meet(barrier: Live[int | None], stop: Stop) -> int:
@@ -121,7 +122,7 @@ async def meet(barrier: Live[int | None], stop: Stop) -> int:
             # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
             fills = core.full and not parking.is_cancelled()
             if fills:
-                parking.wake(transitions, barrier, core.release_round())
+                wake(transitions, barrier, core.release_round())
             else:
                 parking.about_to_park(transitions, request)
         if fills:
@@ -145,13 +146,13 @@ async def wait_notified(condition: Live[Any], owner: Live[Any], claim: Any) -> N
         request, ended = core.wait(claim, task)
         request.primitive = owner
         condition._transitions, condition._root = transitions, None
-        in_other_queues = parking.resume(transitions, ended)
+        in_other_queues = resume(transitions, ended)
         if condition._observers:
             emit("requested", condition, claim, task)
         if owner._observers:
             emit("released", owner, claim, task)
             emit_ended(owner, ended)
-        parking.emit_in_other_queues(in_other_queues)
+        emit_in_other_queues(in_other_queues)
         parking.about_to_park(transitions, request)
     cancelled: list[RaiseCancel] = []
     try:
@@ -187,7 +188,7 @@ def _abort_wait(
         granted = cast(ConditionCore, condition._core).cancel(request)
         if granted is not None:
             cancelled.append(raise_cancel)
-            parking.wake(transitions, owner, granted)
+            wake(transitions, owner, granted)
     # Never SUCCEEDED: the task sleeps on until it owns the lock.
     return Abort.FAILED
 
@@ -201,7 +202,7 @@ async def signal(condition: Live[Any], monitor: Live[Invocation], claim: Any) ->
         if request is not None:
             request.primitive = monitor
             parking.about_to_park(transitions, request)
-            parking.resume(transitions, ended)
+            resume(transitions, ended)
             if monitor._observers:
                 emit("released", monitor, claim, current_task())
                 emit_ended(monitor, ended)

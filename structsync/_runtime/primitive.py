@@ -146,6 +146,8 @@ class Held(Generic[ClaimT]):
         return parking.acquire(self._primitive, self._claim, self._priority)
 
     @enable_ki_protection
-    def __aexit__(self, *exc_info: object) -> Coroutine[Any, Any, None]:
+    def __aexit__(
+        self, kind: object, error: object, traceback: object, /
+    ) -> Coroutine[Any, Any, None]:
         self._primitive._leave(self._claim)
         return DONE

@@ -31,15 +31,19 @@ class Baseline:
     red: dict[str, list[str]] = field(default_factory=dict)
     """Items that are red without any change; they can notice nothing and are left out."""
 
-    def who_runs(self, mutant: Mutant, net: str) -> list[str]:
-        """Return the items that run a line of the mutant, cheapest first."""
+    def who_may_notice(self, mutant: Mutant, net: Net) -> list[str]:
+        """Return the items that run a line of the mutant, or look at its head, cheapest first."""
         wanted = {(mutant.file, line) for line in mutant.lines}
-        seconds = self.seconds[net]
-        shared = self.lines[net].get("", set())
+        seconds = self.seconds[net.name]
+        lines = self.lines[net.name]
+        shared = lines.get("", set())
+        inspecting = net.inspecting if mutant.is_head else ()
         names = (
             name
             for name in seconds
-            if not wanted.isdisjoint(shared) or not wanted.isdisjoint(self.lines[net][name])
+            if not wanted.isdisjoint(shared)
+            or not wanted.isdisjoint(lines[name])
+            or name.startswith(inspecting)
         )
         return sorted(names, key=lambda name: seconds[name])
 

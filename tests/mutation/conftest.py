@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import sys
 import textwrap
@@ -43,6 +44,10 @@ def shy(a):
     return -a
 
 
+def waits(seconds=0):
+    return None
+
+
 def nobody_calls(a):
     return not a
 '''
@@ -54,6 +59,7 @@ class ToyNet:
     name = "toy"
     parts: tuple[str, ...] = ("core",)
     needs: tuple[str, ...] = ()
+    inspecting: tuple[str, ...] = ("how it looks",)
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -67,6 +73,7 @@ class ToyNet:
             "larger": lambda: toy.larger(1, 2) == 2 and toy.larger(2, 1) == 2,
             "looked at": lambda: isinstance(toy.looked_at_only(1), int),
             "count down": lambda: toy.count_down(3) == 0,
+            "how it looks": lambda: toy.waits.__defaults__ == (0,),
             "not while lines are looked at": lambda: toy.shy(1) == -1 and not _is_watched(),
             **self.others,
         }
@@ -87,6 +94,7 @@ def project(tmp_path: Path) -> Project:
     (package / "core").mkdir(parents=True)
     for folder in (package, package / "core"):
         (folder / "__init__.py").touch()
+    (tmp_path / "tests").mkdir()
     (package / "core" / "maths.py").write_text(textwrap.dedent(TOY))
     return Project(
         package=package,
@@ -110,6 +118,7 @@ def command(project: Project, tmp_path: Path) -> Run:
     def run(*arguments: str) -> tuple[int, str]:
         said: list[str] = []
         options = parser().parse_args([*arguments, "--jobs", "1", "--state", str(tmp_path / "s")])
-        return Session(project, options, said.append).run(), "\n".join(said)
+        anew = dataclasses.replace(project)  # which reads its sources again
+        return Session(anew, options, said.append).run(), "\n".join(said)
 
     return run

@@ -49,6 +49,11 @@ class Mutant:
         """Return the change on one line."""
         return f"{self.before}  =>  {self.after}"
 
+    @property
+    def is_head(self) -> bool:
+        """Whether the head of a function is changed: a decorator or a default."""
+        return self.before.startswith(("@", "def ", "async def "))
+
     def apply(self, source: bytes) -> bytes:
         """Return the changed text of the file."""
         return source[: self.start] + self.replacement.encode() + source[self.end :]

@@ -50,6 +50,13 @@ def test_a_change_that_is_only_run_survives(command: Run, project: Project) -> N
     assert f"looked_at_only: {mutant.diff}" in printed
 
 
+def test_a_change_of_a_head_is_noticed_by_who_looks_at_it_without_a_call(
+    command: Run, project: Project
+) -> None:
+    _, printed = command("--id", find(project, "waits", "0 to 1").id)
+    assert "toy: how it looks (it is not so)" in printed
+
+
 def test_a_change_that_nothing_runs_is_told_apart(command: Run, project: Project) -> None:
     _, printed = command("--id", find(project, "nobody_calls", "no not").id)
     assert "not run in 0.0 s" in printed
@@ -171,7 +178,6 @@ def test_what_a_test_noticed_holds_while_its_own_file_and_those_of_no_tests_are_
     project: Project,
 ) -> None:
     folder = project.root / "tests"
-    folder.mkdir()
     for name in ("test_a.py", "test_b.py", "helpers.py"):
         (folder / name).write_text("")
 

@@ -62,7 +62,7 @@ def job_of(project: Project, baseline: Baseline, mutant: Mutant, patience: float
     asked = {
         net.name: names
         for net in project.nets
-        if part in net.parts and (names := baseline.who_runs(mutant, net.name))
+        if part in net.parts and (names := baseline.who_may_notice(mutant, net))
     }
     if not asked:
         return None

@@ -11,12 +11,12 @@ from structsync import RWLock
 from structsync._core.primitives.rwlock import WRITE, Access
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Request
-from structsync._runtime import parking
+from structsync._runtime import waking
 from structsync._runtime.claim import Claim
 
 
 def a_group_leaves_the_other_queues_asleep(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(parking, "settle_transitively", lambda ended: [])
+    patch.setattr(waking, "settle_transitively", lambda ended: [])
 
 
 def a_group_stays_in_the_other_queues(patch: pytest.MonkeyPatch) -> None:

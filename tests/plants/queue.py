@@ -16,7 +16,7 @@ from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import GRANTED, WITHDRAWN, Queue, Request
-from structsync._runtime import parking, parking_together
+from structsync._runtime import parking, parking_together, waking
 from structsync._runtime.transitions import Transitions, of_this_thread
 
 PARKING = (parking, parking_together)
@@ -119,7 +119,7 @@ def what_comes_in_the_middle_of_a_step_is_done_at_once(patch: pytest.MonkeyPatch
 
 
 def those_let_in_are_not_woken(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(parking, "reschedule", lambda *_: None)
+    patch.setattr(waking, "reschedule", lambda *_: None)
 
 
 def a_cancelled_acquire_stays_in_queue(patch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,22 @@ async def test_a_task_that_outlives_many_locks_forgets_them() -> None:
     assert len(touched.primitives) <= 2 * 16 + 1
 
 
+async def test_a_task_notes_a_lock_once_however_it_takes_it() -> None:
+    one, other = Lock(), Lock()
+    for _ in range(3):
+        async with acquire_all(one.claim(), other.claim()):
+            pass
+        async with one:
+            pass
+        other.acquire_nowait()
+        other.release()
+        with one.request():
+            pass
+    touched = ownership._by_task[trio.lowlevel.current_task()]
+    assert {reference() for reference, _ in touched.primitives} == {one, other}
+    assert len(touched.primitives) == 2
+
+
 # ==== a cancelled task gets Cancelled ====
 
 

@@ -67,6 +67,17 @@ async def test_a_body_may_downgrade_and_leaves_as_a_reader() -> None:
     assert not rwlock.locked()
 
 
+@pytest.mark.parametrize("block", ["read_locked", "write_locked"])
+async def test_a_body_that_released_the_lock_itself_is_told_at_the_end_of_its_block(
+    block: str,
+) -> None:
+    rwlock = RWLock()
+    with pytest.raises(RuntimeError):
+        async with getattr(rwlock, block)():
+            rwlock.release()
+    assert not rwlock.locked()
+
+
 async def test_reading_and_writing_at_once_is_refused_and_nothing_is_taken() -> None:
     rwlock, lock = RWLock(), Lock()
     with pytest.raises(RuntimeError):

@@ -12,7 +12,7 @@ import trio.testing
 
 from structsync import Entry, Event, Lock, Monitor, Synchronizer, entry, observe
 from structsync._core.queue import group
-from structsync._runtime import parking
+from structsync._runtime import waking
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -294,7 +294,7 @@ async def test_what_ends_in_one_step_is_carried_on_once(monkeypatch: pytest.Monk
         with pytest.raises(trio.ClosedResourceError):
             await work()
 
-    monkeypatch.setattr(parking, "settle_transitively", settle_transitively)
+    monkeypatch.setattr(waking, "settle_transitively", settle_transitively)
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
         synchronizer.disable(work, when=lambda: True)
         for _ in range(5):

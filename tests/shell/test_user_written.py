@@ -297,3 +297,14 @@ async def test_nothing_keeps_it_alive_but_its_users() -> None:
     del one
     gc.collect()
     assert reference() is None
+
+
+async def test_a_claim_without_a_number_has_the_priority_0() -> None:
+    priority = tank(policy="priority")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(priority.draw, 1)
+        await settle()
+        with priority.ask(1, priority=0) as later:
+            priority.fill(1)
+            assert later.status == "pending"  # of equal numbers the older is first
+            priority.fill(1)

@@ -1,0 +1,90 @@
+"""Who is woken: the tasks of requests that have ended, and whom observers are informed of then.
+
+Only this module wakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import outcome
+import trio
+from trio.lowlevel import Task, reschedule
+
+from structsync._core.queue.group import QueueEnded, settle_transitively
+from structsync._core.queue.request import BROKEN, GRANTED, Request
+
+from .causes import error_of
+from .errors import RequestWithdrawn
+from .events import emit_ended
+from .live import Live
+from .runs import running_task
+from .transitions import Transitions
+from .woken import WOKEN
+
+
+def wake(transitions: Transitions, live: Live[Any], ended: list[Request[Any]]) -> None:
+    """Make the tasks of ended requests runnable, and inform the observers."""
+    in_other_queues = resume(transitions, ended)
+    if live._observers:
+        emit_ended(live, ended)
+    if in_other_queues:
+        emit_in_other_queues(in_other_queues)
+
+
+def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[QueueEnded]:
+    """Make the tasks of ended requests runnable.
+
+    Returns what else ended, because a group left other queues; it is runnable, and not emitted yet.
+    """
+    for request in ended:
+        if request.group is not None:
+            return _resume_with_groups(transitions, ended)
+        if request.parked:
+            if request.status is GRANTED and request.waiter is not transitions.parking:
+                request.parked = False
+                reschedule(request.waiter, WOKEN)
+            else:
+                _resume(transitions, request)
+    return ()
+
+
+def _resume_with_groups(
+    transitions: Transitions, ended: list[Request[Any]]
+) -> Sequence[QueueEnded]:
+    in_other_queues = settle_transitively(ended)
+    for _, others in ((None, ended), *in_other_queues):
+        for request in others:
+            if request.parked:
+                _resume(transitions, request)
+    return in_other_queues
+
+
+def _resume(transitions: Transitions, request: Request[Any]) -> None:
+    request.parked = False
+    result = WOKEN if request.status is GRANTED else outcome.Error(error_of_ended(request))
+    task: Task = request.waiter
+    if task is transitions.parking and task is running_task():
+        # A finalizer runs between its decision to park and its parking: trio cannot wake it yet.
+        trio.lowlevel.current_trio_token().run_sync_soon(reschedule, task, result)
+    else:
+        reschedule(task, result)
+
+
+def wake_cancelled(task: Task, raise_cancel: Callable[[], Any]) -> None:
+    """Wake a task whose request was withdrawn because the task is cancelled."""
+    reschedule(task, outcome.capture(raise_cancel))
+
+
+def emit_in_other_queues(in_other_queues: Sequence[QueueEnded]) -> None:
+    for queue, ended in in_other_queues:
+        if queue.primitive._observers:
+            emit_ended(queue.primitive, ended)
+
+
+def error_of_ended(request: Request[Any]) -> BaseException:
+    """Return the error of a request that ended without a grant."""
+    if request.status is BROKEN:
+        return error_of(request.cause)
+    return RequestWithdrawn("this request was withdrawn; make a new one")
