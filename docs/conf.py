@@ -42,6 +42,7 @@ nitpick_ignore = [
     ("py:class", "structsync._runtime.primitive.Held"),
     ("py:class", "structsync._primitives.rwlock.Locked"),
     ("py:class", "structsync.testing._execution.handle.Exclusive"),
+    ("py:class", "structsync.testing._execution.handle.NotCancelled"),
     # the base of Primitive, which stands for "a primitive"
     ("py:class", "Live"),
     ("py:class", "structsync._runtime.live.Live"),

@@ -62,14 +62,14 @@ def sizes() -> Table:
     for name, (program, cancels) in PROGRAMS.items():
         kinds: list[dict[str, Any]] = [
             {"search": "plain"},
-            {"symmetry": False},
-            {"symmetry": True},
+            {"search": "states", "symmetry": False},
+            {"search": "states"},
         ]
         found = [
             explore(program, cancels=cancels, cancel="tasks", executions=MOST, **kind)
             for kind in kinds
         ]
-        counts = [_count(one.executions, one.unfinished is None) for one in found]
+        counts = [_count(one.searched, one.unfinished is None) for one in found]
         rows.append([name, *counts, _count(found[-1].states, found[-1].unfinished is None)])
     return heads, rows
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from itertools import count
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from ._model import Blocked, Counterexample, Step
+from ._model import Counterexample
 
 FORMAT = "structsync.counterexample/2"
 # The first had no schedules; all that came since has a default.
@@ -25,23 +27,53 @@ def from_json(stored: dict[str, Any]) -> Counterexample:
     Raises:
         ValueError: it is not one, or was stored by another version.
     """
+    if not isinstance(stored, dict):
+        raise ValueError(f"a stored counterexample is a JSON object, not {stored!r}")
     if stored.get("format") not in READABLE:
         raise ValueError(
             f"a stored counterexample has the format {' or '.join(map(repr, READABLE))}, not "
             f"{stored.get('format')!r}: store it again with this version of structsync"
         )
     values = {name: value for name, value in stored.items() if name != "format"}
-    values["steps"] = tuple(map(_step, stored["steps"]))
-    values["blocked"] = tuple(
-        Blocked(**{**one, "where": tuple(one["where"])}) for one in stored.get("blocked", ())
+    made: Counterexample = _made(Counterexample, values, "")
+    return made
+
+
+_PLAIN = (None, UnionType, Union)
+
+
+def _made(kind: Any, value: Any, where: str) -> Any:
+    """Return a JSON value as what a field is annotated to be.
+
+    Raises:
+        ValueError: it cannot be that.
+    """
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and isinstance(value, dict):
+        return _instance(kind, value, where)
+    if origin is tuple and isinstance(value, list | tuple):
+        if inner[-1] is ...:
+            return tuple([_made(inner[0], one, f"{where}[{n}]") for n, one in enumerate(value)])
+        if len(inner) == len(value):
+            return tuple([_made(*pair, where) for pair in zip(inner, value, strict=True)])
+    elif origin is Mapping and isinstance(value, dict):
+        return {name: _made(inner[1], one, f"{where}[{name!r}]") for name, one in value.items()}
+    elif origin in _PLAIN and isinstance(value, kind) and (kind is bool or type(value) is not bool):
+        return value
+    raise ValueError(f"this is no stored counterexample: {where.lstrip('.')} cannot be {value!r}")
+
+
+def _instance(kind: Any, values: dict[str, Any], where: str) -> Any:
+    hints, known = get_type_hints(kind), {one.name: one for one in fields(kind)}
+    absent = [name for name, one in known.items() if one.default is MISSING and name not in values]
+    if wrong := [*absent, *(values.keys() - known)]:
+        text = "is missing" if absent else "is not known"
+        raise ValueError(
+            f"this is no stored counterexample: {where}.{wrong[0]} {text}".replace(" .", " ")
+        )
+    return kind(
+        **{name: _made(hints[name], one, f"{where}.{name}") for name, one in values.items()}
     )
-    values["actors"] = tuple(stored.get("actors", ()))
-    return Counterexample(**values)
-
-
-def _step(stored: dict[str, Any]) -> Step:
-    arguments = tuple((name, value) for name, value in stored["arguments"])
-    return Step(**{**stored, "arguments": arguments, "woke": tuple(stored.get("woke", ()))})
 
 
 def dumps(shown: Counterexample) -> str:

@@ -7,7 +7,26 @@ that made it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+
+def encodable(value: Any) -> Any:
+    """Return text, or whatever is made of it, without characters that no file can hold.
+
+    A lone surrogate, as in a file name that is no UTF-8, is written as its escape.
+    """
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, tuple):
+        return tuple(map(encodable, value))
+    if isinstance(value, Mapping):
+        return {encodable(name): encodable(one) for name, one in value.items()}
+    if isinstance(value, Step | Blocked):
+        return replace(
+            value, **{one.name: encodable(getattr(value, one.name)) for one in fields(value)}
+        )
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +110,10 @@ class Counterexample:
     """What the search saw before it found this."""
     actors: tuple[str, ...] = ()
     """The order of the columns of a picture; whoever is not named comes after them."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            object.__setattr__(self, one.name, encodable(getattr(self, one.name)))
 
     @property
     def is_schedule(self) -> bool:

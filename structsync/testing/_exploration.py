@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from ._errors import ExploreUsageError, NondeterminismError, ReplayError
+from ._execution import determinism
 from ._execution.execution import AsyncTest, Execution
 from ._execution.schedule import Schedule
 from ._report.failures import failure_of, starvation_of
@@ -41,6 +42,7 @@ def run(
             found = (
                 search(runs) if first is None else SearchResult(first, 1, 0, 0, "no execution ends")
             )
+            found = _with_the_world_outside(runs, found)
         failure = None
         if found.failed is not None:
             failure = failure_of(runs, found, title)
@@ -56,8 +58,23 @@ def run(
         memory=found.memory,
         unfinished=found.unfinished,
         failure=failure,
+        way=found.way,
+        merges_audited=found.audited[0],
+        schedules_audited=found.audited[1],
         interrupted=bool(runs.interrupt),
     )
+
+
+def _with_the_world_outside(runs: Runs, found: SearchResult) -> SearchResult:
+    """Take a confirmation back if the program has changed what no state shows."""
+    changed = determinism.changed_outside()
+    if changed is None or runs.settings.outside == "ignore" or found.failed or found.unfinished:
+        return found
+    text = (
+        f"the test {changed}: no state shows that, and no execution starts it anew; put it behind a "
+        "parameter, or say outside='ignore' if it decides nothing"
+    )
+    return replace(found, unfinished=text)
 
 
 def with_handle(fn: Callable[..., Awaitable[object]]) -> AsyncTest:

@@ -12,7 +12,7 @@ from structsync.checking import Verdict
 from structsync.report import Counterexample, to_text
 
 from ._errors import NotExhaustive
-from ._settings import Settings
+from ._settings import Settings, Way
 
 #: Inside a traceback there is no terminal to ask for its width.
 WIDTH = 120
@@ -62,6 +62,10 @@ class Exploration:
       memory: bytes taken by what is remembered of the states.
       unfinished: why not everything was seen, in words; None if everything was.
       failure: the schedule that broke the test, or None.
+      way: ``"plain"``: every schedule was tried (or as many as ``unfinished`` says), and nothing else
+          is assumed; ``"merged"``: each state was visited once; ``"sampled"``: schedules at random.
+      merges_audited: where states were merged, of how many merges it was looked at what follows.
+      schedules_audited: how many whole schedules at random were tried besides.
       interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
           has found; whoever runs several tests is to end as well.
     """
@@ -75,6 +79,9 @@ class Exploration:
     memory: int
     unfinished: str | None
     failure: Failure | None
+    way: Way = "plain"
+    merges_audited: int = 0
+    schedules_audited: int = 0
     interrupted: bool = False
 
     @property
@@ -83,6 +90,11 @@ class Exploration:
         if self.failure is not None:
             return Verdict.REFUTED
         return Verdict.CONFIRMED if self.unfinished is None else Verdict.UNFINISHED
+
+    @property
+    def searched(self) -> int:
+        """The executions without those of the audit."""
+        return self.executions - self.merges_audited - self.schedules_audited
 
     @property
     def covered(self) -> str:
@@ -98,6 +110,10 @@ class Exploration:
             bounds.append(f"clock={settings.clock}")
         if settings.liveness:
             bounds.append("liveness")
+        if self.merges_audited or self.schedules_audited:
+            bounds.append(
+                f"audited: {self.merges_audited:,} merges, {self.schedules_audited:,} schedules"
+            )
         whole = "swept one schedule" if settings.search == "sweep" else "exhaustive"
         said = whole if self.unfinished is None else f"not {whole}: {self.unfinished}"
         return f"{said}: {', '.join(bounds)}"

@@ -8,8 +8,11 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 Cancel: TypeAlias = Literal["scopes", "tasks"]
 Order: TypeAlias = Literal["any", "trio"]
 ClockMode: TypeAlias = Literal["autojump", "explore"]
-Search: TypeAlias = Literal["states", "deviations", "random", "plain", "sweep"]
+Search: TypeAlias = Literal["auto", "states", "deviations", "random", "plain", "sweep"]
+#: How it was searched in the end: every schedule; each state once, with an audit; a sample.
+Way: TypeAlias = Literal["plain", "merged", "sampled"]
 Hashing: TypeAlias = Literal["128", "exact"]
+Outside: TypeAlias = Literal["noted", "ignore"]
 
 
 class Options(TypedDict, total=False):
@@ -23,6 +26,7 @@ class Options(TypedDict, total=False):
     search: Search
     symmetry: bool
     hashing: Hashing
+    outside: Outside
     executions: int | None
     states: int | None
     seconds: float | None
@@ -38,19 +42,24 @@ class Settings:
     Attributes:
       cancels: how many cancellations are injected at most in one execution.
       cancel: what is cancelled: ``"scopes"``: any cancel scope or nursery that the program itself
-          opened; ``"tasks"``: any single task that runs in a nursery (the test function itself is
-          none of them).
+          opened, if something in the program, its clock or its caller could cancel it;
+          ``"tasks"``: any single task that runs in a nursery (the test function itself is none of
+          them).
       order: ``"any"``: each runnable task may go next; ``"trio"``: as trio's scheduler does today,
           all tasks that are runnable run once, in any order, before anything newly runnable.
       clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline
           may also fire early, at any point.
       liveness: also look for starvation, on the graph of all states.
-      search: ``"states"``: depth first, each state once; ``"deviations"``: fewest deviations from
+      search: ``"auto"``: every schedule, if they are few, else by states; ``"states"``: depth first,
+          each state once, and an audit of what that leaves out; ``"deviations"``: fewest deviations from
           the first-in-first-out schedule first; ``"random"``: samples; ``"plain"``: every schedule;
           ``"sweep"``: the first-in-first-out schedule alone, with one cancellation at each of its
           steps in turn.
       symmetry: treat states that differ only in which of several like tasks is which as one.
       hashing: ``"128"``: keep 128 bits of each state; ``"exact"``: keep all of it.
+      outside: ``"noted"``: a program that changes the world outside (a file, a database, the environment)
+          is not finished, because no state shows that, and no execution starts it anew; ``"ignore"``: it
+          makes no difference to what the program does.
       executions: end, not finished, after this many executions; None is no bound.
       states: the same for states.
       seconds: the same for seconds.
@@ -64,9 +73,10 @@ class Settings:
     order: Order = "any"
     clock: ClockMode = "autojump"
     liveness: bool = False
-    search: Search = "states"
+    search: Search = "auto"
     symmetry: bool = True
     hashing: Hashing = "128"
+    outside: Outside = "noted"
     executions: int | None = 20_000
     states: int | None = None
     seconds: float | None = None
@@ -95,7 +105,7 @@ class Settings:
             raise ValueError(
                 "a random search never ends by itself; give it executions= or seconds="
             )
-        if self.liveness and self.search != "states":
+        if self.liveness and self.search not in ("auto", "states"):
             raise ValueError(f"liveness needs search='states', not {self.search!r}")
 
 
@@ -105,6 +115,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "clock": get_args(ClockMode),
     "search": get_args(Search),
     "hashing": get_args(Hashing),
+    "outside": get_args(Outside),
 }
 
 NAMES = frozenset(one.name for one in fields(Settings))

@@ -3,7 +3,10 @@
 import io
 import json
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -135,6 +138,49 @@ def test_what_is_stored_as_json_comes_back(shown: Counterexample) -> None:
 def test_json_of_another_format_is_refused() -> None:
     with pytest.raises(ValueError, match="has the format"):
         from_json({"format": "structsync.counterexample/0"})
+
+
+def test_what_no_file_can_hold_is_shown_as_its_escape() -> None:
+    """As in the name of a file that is no UTF-8."""
+    strange = "caf\udce9"
+    step = replace(FINITE.steps[0], state={strange: strange}, arguments=(("file", strange),))
+    shown = replace(FINITE, detail=f"no such file: {strange}", steps=(step,))
+    for text in (to_html(shown), rendered(shown), dumps(shown)):
+        assert "caf\\udce9" in text.replace("\\\\", "\\")
+        assert text.encode()
+    assert from_json(json.loads(dumps(shown))) == shown
+
+
+SPOILED: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "a list": (lambda one: [one], "is a JSON object"),
+    "text": (lambda one: "text", "is a JSON object"),
+    "nothing": (lambda one: None, "is a JSON object"),
+    "no spec": (lambda one: one.pop("spec") and one, "spec is missing"),
+    "something else": (lambda one: {**one, "speck": 1}, "speck is not known"),
+    "a number for a name": (lambda one: {**one, "spec": 1}, "spec cannot be 1"),
+    "a truth value for a number": (
+        lambda one: {**one, "cycle_start": True},
+        "cycle_start cannot be True",
+    ),
+    "no steps": (lambda one: {**one, "steps": 3}, "steps cannot be 3"),
+    "a step that is none": (lambda one: {**one, "steps": [3]}, r"steps\[0\] cannot be 3"),
+    "a step without a state": (
+        lambda one: {**one, "steps": [{"action": "a", "arguments": []}]},
+        r"steps\[0\].state is missing",
+    ),
+    "an argument without a value": (
+        lambda one: {**one, "steps": [{"action": "a", "arguments": [["n"]], "state": {}}]},
+        r"steps\[0\].arguments\[0\] cannot be",
+    ),
+    "a state of numbers": (lambda one: {**one, "start": {"n": 1}}, r"start\['n'\] cannot be 1"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_json_that_is_no_counterexample_is_refused_with_the_place(name: str) -> None:
+    spoil, message = SPOILED[name]
+    with pytest.raises(ValueError, match=message):
+        from_json(spoil(json.loads(dumps(FINITE))))
 
 
 def test_trace_events_give_each_actor_a_row() -> None:

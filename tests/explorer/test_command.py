@@ -144,6 +144,15 @@ def test_a_module_of_a_package_is_found_by_file_and_by_name(folder: Path) -> Non
     assert explore(folder, "package.tests").returncode == 0
 
 
+@pytest.mark.parametrize(
+    "name", ["program.py::test_one_order", "program.py::TestOfAClass::test_cut_short"]
+)
+def test_a_test_may_be_named_as_pytest_does(folder: Path, name: str) -> None:
+    ran = explore(folder, name)
+    assert ran.returncode in (0, 1, 2), ran.stderr
+    assert name in ran.stdout
+
+
 def test_several_targets_are_explored_and_the_worst_decides(folder: Path) -> None:
     ran = explore(folder, "program:test_one_order", "program:any_order", "program")
     assert ran.returncode == 1
@@ -160,6 +169,8 @@ def test_what_needs_pytest_is_named_and_nothing_is_confirmed(folder: Path) -> No
     ("arguments", "text"),
     [
         ([], "Missing argument"),
+        (["program.py::nobody"], "program.py has no 'nobody'; decorated in it: test_one_order"),
+        (["program.py::test_one_order[1]"], "has parameters, which only pytest has values for"),
         (["program:nobody"], "program has no 'nobody'; decorated in it: test_one_order, TestOfA"),
         (["program:plain"], "program:plain is no async function but function"),
         (["nowhere"], "nowhere cannot be imported: ModuleNotFoundError"),

@@ -15,6 +15,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from time import monotonic
 
 import pytest
@@ -63,11 +64,40 @@ def _roll() -> int:
     return random.randint(1, 6)
 
 
+def _reads_a_default(clock: Callable[[], float] = time.monotonic) -> float:
+    return clock()
+
+
+def _reads_a_named_default(*, clock: Callable[[], float] = time.time) -> float:
+    return clock()
+
+
+@dataclass
+class Named:
+    name: uuid.UUID = field(default_factory=uuid.uuid4)
+
+
+class OfAClass:
+    now = staticmethod(time.perf_counter)
+
+
+def _closing_over(clock: Callable[[], float]) -> Callable[[], float]:
+    return lambda: clock()
+
+
+CLOSURE = _closing_over(time.time)
+
 FORBIDDEN: tuple[tuple[Callable[[], object], str], ...] = (
     (lambda: time.time(), r"time\.time\(\) at .*use trio\.current_time\(\)"),
     (lambda: time.monotonic_ns(), r"time\.monotonic_ns\(\) at "),
     (lambda: time.perf_counter(), r"time\.perf_counter\(\) at "),
     (lambda: monotonic(), r"time\.monotonic\(\) at "),  # as it was imported, by its own name
+    (_reads_a_default, r"time\.monotonic\(\) at .*use trio\.current_time\(\)"),
+    (_reads_a_named_default, r"time\.time\(\) at "),
+    (lambda: Named(), r"uuid\.uuid4\(\) at "),
+    (lambda: OfAClass().now(), r"time\.perf_counter\(\) at "),
+    (lambda: CLOSURE(), r"time\.time\(\) at "),
+    (lambda: random.Random(), r"random\.Random\(\) at .*give it a seed"),
     (_roll, r"random\.randint\(\) at .*make a random\.Random\(seed\) in the test"),
     (lambda: random.shuffle([1]), r"random\.shuffle\(\) at "),
     (lambda: random.random(), r"random\.random\(\) at "),
@@ -88,10 +118,41 @@ def test_a_thread_is_refused_below_the_module_threading_too() -> None:
         explore(in_a_task(lambda: _thread.start_new_thread(len, ("a",))))
 
 
-@pytest.mark.parametrize(("call", "text"), FORBIDDEN, ids=[text for _, text in FORBIDDEN])
+@pytest.mark.parametrize(
+    ("call", "text"),
+    FORBIDDEN,
+    ids=[f"{number} {text}" for number, (_, text) in enumerate(FORBIDDEN)],
+)
 def test_what_no_schedule_decides_is_refused(call: Callable[[], object], text: str) -> None:
     with pytest.raises(NondeterminismError, match=text):
         explore(in_a_task(call))
+
+
+def test_what_was_captured_is_itself_again_afterwards() -> None:
+    with pytest.raises(NondeterminismError):
+        explore(in_a_task(_reads_a_default))
+    assert _reads_a_default.__defaults__ == (time.monotonic,)
+    assert _reads_a_named_default.__kwdefaults__ == {"clock": time.time}
+    assert OfAClass.now is time.perf_counter
+    assert _reads_a_default() > 0
+    assert Named().name != Named().name
+    assert CLOSURE() > 0
+    assert random.Random().random() < 1
+
+
+def test_a_default_of_the_test_itself_is_refused() -> None:
+    async def program(clock: Callable[[], float] = time.monotonic) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        clock()
+
+    with pytest.raises(NondeterminismError, match=r"time\.monotonic\(\) at "):
+        explore(program)
+
+
+def test_a_generator_with_a_seed_is_allowed() -> None:
+    assert explore(in_a_task(lambda: random.Random(1).random())).verdict is Verdict.CONFIRMED
 
 
 def test_the_place_where_the_time_is_read_is_named() -> None:

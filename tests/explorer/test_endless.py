@@ -71,7 +71,9 @@ async def who_looks_looks_until_it_is_set(rounds: int = 1) -> None:
 @pytest.mark.parametrize("cancels", [0, 1])
 @pytest.mark.parametrize("rounds", [1, 16, 17])
 def test_a_loop_that_can_be_left_at_any_time_is_no_failure(cancels: int, rounds: int) -> None:
-    found = explore(partial(who_looks_looks_until_it_is_set, rounds), cancels=cancels)
+    found = explore(
+        partial(who_looks_looks_until_it_is_set, rounds), search="states", cancels=cancels
+    )
     assert found.verdict is Verdict.CONFIRMED
 
 

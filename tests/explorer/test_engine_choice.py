@@ -53,10 +53,10 @@ def test_an_engine_that_crashes_is_not_used(monkeypatch: pytest.MonkeyPatch) -> 
 def test_with_the_other_engine_everything_is_found_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fast, failing = explore(workers(3), cancels=0), explore(abba)
+    fast, failing = explore(workers(3), search="states", cancels=0), explore(abba)
     monkeypatch.setattr(LoopEngine, "_next_deadline", lambda engine: inf)
     engine_choice.chosen.cache_clear()
-    slow, also_failing = explore(workers(3), cancels=0), explore(abba)
+    slow, also_failing = explore(workers(3), search="states", cancels=0), explore(abba)
     assert (slow.verdict, slow.executions) == (fast.verdict, fast.executions)
     assert slow.states == fast.states
     assert failing.failure is not None

@@ -103,14 +103,17 @@ def test_tasks_that_somebody_else_knows_are_not_alike() -> None:
 
 
 def test_symmetry_makes_fewer_states_of_like_workers_and_the_same_verdict() -> None:
-    few, many = explore(workers(3), cancels=0), explore(workers(3), cancels=0, symmetry=False)
+    few, many = (
+        explore(workers(3), search="states", cancels=0, symmetry=symmetry)
+        for symmetry in (True, False)
+    )
     assert few.verdict is many.verdict is Verdict.CONFIRMED
     assert few.states < many.states
 
 
 def test_both_kinds_of_hash_tell_the_same_states_apart() -> None:
-    exact = explore(workers(3), cancels=1, cancel="tasks", hashing="exact")
-    short = explore(workers(3), cancels=1, cancel="tasks", hashing="128")
+    exact = explore(workers(3), search="states", cancels=1, cancel="tasks", hashing="exact")
+    short = explore(workers(3), search="states", cancels=1, cancel="tasks", hashing="128")
     assert (exact.states, exact.executions) == (short.states, short.executions)
     assert exact.memory > 2 * short.memory
 
@@ -135,8 +138,8 @@ def writes_a_log(log: Callable[[ExploredRun], list[int]]) -> Program:
 
 
 def test_a_ghost_is_no_part_of_the_state() -> None:
-    ghostly = explore(writes_a_log(lambda x: x.ghost([])), cancels=0)
-    real = explore(writes_a_log(lambda x: []), cancels=0)
+    ghostly = explore(writes_a_log(lambda x: x.ghost([])), search="states", cancels=0)
+    real = explore(writes_a_log(lambda x: []), search="states", cancels=0)
     assert ghostly.verdict is real.verdict is Verdict.CONFIRMED
     assert ghostly.states < real.states
 

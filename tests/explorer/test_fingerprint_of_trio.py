@@ -148,6 +148,32 @@ async def what_a_task_is_woken_with() -> None:
         await checkpoint()
 
 
+@difference
+async def which_task_a_text_names() -> None:
+    async def one() -> None:
+        await checkpoint()
+
+    async def another() -> None:
+        await checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(one)
+        nursery.start_soon(another)
+        first, second = sorted(nursery.child_tasks, key=lambda task: task.name)
+        text = f"by {first if other() else second}, and nobody else"
+        del first, second
+        await checkpoint()
+        del text
+
+
+@difference
+async def whether_two_texts_name_one_object() -> None:
+    first, second = object(), object()
+    names = [str(first), str(first if other() else second)]
+    await checkpoint()
+    del names
+
+
 @pytest.mark.parametrize("side", difference.sides)
 @pytest.mark.parametrize("symmetry", [True, False], ids=["symmetry", "names"])
 def test_a_difference_makes_a_difference(side: Side, symmetry: bool) -> None:

@@ -10,7 +10,7 @@ import trio
 from trio.lowlevel import checkpoint
 
 import structsync
-from structsync.testing import ExploredRun, explore
+from structsync.testing import ExploredRun, Verdict, explore
 
 from .conftest import failure_of, two_checkpoints
 
@@ -56,6 +56,23 @@ def test_a_section_is_left_by_an_error_too() -> None:
         await two_checkpoints()
 
     assert explore(program, cancels=0).failure is None
+
+
+def test_in_which_order_sections_were_first_entered_is_no_part_of_a_state() -> None:
+    """If it came back with the next task in them, it would be what no state before had shown."""
+
+    async def program(x: ExploredRun) -> None:
+        async def twice(name: str) -> None:
+            for _ in range(2):
+                with x.exclusive(name):
+                    await checkpoint()
+                await checkpoint()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(twice, "one")
+            nursery.start_soon(twice, "two")
+
+    assert explore(program, search="states", cancels=0).verdict is Verdict.CONFIRMED
 
 
 def test_a_lock_makes_a_section_exclusive() -> None:

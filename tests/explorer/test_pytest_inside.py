@@ -25,9 +25,11 @@ HEAD = """
     import pytest, trio, structsync
     from structsync.testing import explore
 
+    NOTES = open("notes", "a")  # once: the explorer notes what a program itself opens
+
     def note(text):
-        with open("notes", "a") as file:
-            file.write(text + "\\n")
+        NOTES.write(text + "\\n")
+        NOTES.flush()
 
     async def two_tasks():
         async with trio.open_nursery() as nursery:

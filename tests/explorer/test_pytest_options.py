@@ -182,7 +182,7 @@ def test_what_is_not_exhaustive_can_be_made_to_fail(tmp_path: Path, asked: list[
 
 
 def test_options_win_over_the_settings_of_a_test(tmp_path: Path) -> None:
-    ran = run(tmp_path, PROGRAM, "--explore-executions=100", "--explore-order=trio", GREEN, CUT)
+    ran = run(tmp_path, PROGRAM, "--explore-executions=400", "--explore-order=trio", GREEN, CUT)
     assert ran.outcomes == {"passed": 2}, ran.printed
     shown = ran.section("schedules explored")
     assert shown.count("\nconfirmed ") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import trio
 import trio.testing
 from trio.lowlevel import checkpoint
 
+import structsync
 from structsync.report import Step
 from structsync.testing import ExplorationFailed, ExploredRun, explore
 from structsync.testing._execution.engine import Engine
@@ -100,6 +102,25 @@ def test_a_step_says_where_it_parked_and_whom_it_woke() -> None:
     assert steps[1].state == {"event": "not set, 1 waiting"}
     woke = [(step.actor, step.woke) for step in steps if step.woke]
     assert woke[-1] == ("main", ("waits#0",))
+
+
+def test_an_error_that_a_wait_ends_with_stands_in_the_step_that_raises_it() -> None:
+    async def program(x: ExploredRun) -> None:
+        lock = structsync.Lock()
+        lock.acquire_nowait()
+
+        async def waits() -> None:
+            with contextlib.suppress(trio.ClosedResourceError):
+                await lock.acquire()
+            x.fail("it was closed")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(waits)
+            await trio.testing.wait_all_tasks_blocked()
+            lock.close()
+
+    notes = [step.note for step in steps_of(program)]
+    assert "ClosedResourceError is raised in it" in notes
 
 
 def test_a_cancellation_says_what_it_met() -> None:
@@ -263,3 +284,60 @@ def test_an_error_without_words_is_told_by_its_class() -> None:
         raise KeyError
 
     assert failure_of(program).message == "KeyError"
+
+
+# ==== words for people ====
+
+
+async def sleeps_and_then_waits_for_ever() -> None:
+    condition = structsync.Condition()
+
+    async def waits() -> None:
+        await trio.sleep(1)
+        async with condition:
+            await condition.wait()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waits)
+        nursery.start_soon(waits)
+
+
+def test_no_address_is_in_a_report() -> None:
+    shown = failure_of(sleeps_and_then_waits_for_ever).counterexample
+    assert " at 0x" not in repr(shown)
+    assert "locked by waits#0" in repr(shown)
+
+
+def test_a_sleep_that_ends_is_not_called_a_cancellation() -> None:
+    shown = failure_of(sleeps_and_then_waits_for_ever).counterexample
+    notes = [step.note for step in shown.steps]
+    assert notes.count("its sleep is over") == 2
+    assert not [note for note in notes if "Cancelled" in note]
+
+
+def test_a_sleep_that_is_cancelled_is() -> None:
+    async def cancelled_and_then_wrong() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep, 5)
+            nursery.start_soon(trio.sleep, 5)
+            await checkpoint()
+            await checkpoint()
+            nursery.cancel_scope.cancel()
+        raise ValueError("wrong")
+
+    shown = failure_of(cancelled_and_then_wrong).counterexample
+    assert "Cancelled is raised in it" in [step.note for step in shown.steps]
+
+
+def test_an_error_names_a_task_as_the_schedule_does() -> None:
+    async def program() -> None:
+        async def worker() -> None:
+            await checkpoint()
+            raise ValueError(f"{trio.lowlevel.current_task()!r} and {checkpoint!r} are wrong")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(checkpoint)
+
+    message = failure_of(program).message
+    assert message == "ValueError: worker#0 and <function checkpoint> are wrong"

@@ -14,7 +14,7 @@ import trio
 import trio.testing
 
 import structsync
-from structsync.testing import explore
+from structsync.testing import Verdict, explore
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._search.choosers import Prefix, Trace
@@ -80,8 +80,33 @@ async def a_scope_through_an_exit_stack() -> None:
         await trio.lowlevel.checkpoint()
 
 
-async def a_shielded_scope() -> None:
-    with trio.CancelScope(shield=True):
+async def a_shield_that_the_program_has_a_name_for() -> None:
+    with trio.CancelScope(shield=True) as scope:
+        await trio.lowlevel.checkpoint()
+    del scope
+
+
+async def a_shield_made_before() -> None:
+    scope = trio.CancelScope(shield=True)
+    with scope:
+        await trio.lowlevel.checkpoint()
+
+
+async def a_shield_that_an_object_has() -> None:
+    kept = [trio.CancelScope(shield=True)]
+    with kept[0]:
+        await trio.lowlevel.checkpoint()
+
+
+async def a_shield_with_a_deadline() -> None:
+    with trio.CancelScope(shield=True, deadline=trio.current_time() + 9):
+        await trio.lowlevel.checkpoint()
+
+
+async def a_nursery_that_shields() -> None:
+    """An error of a child cancels it."""
+    async with trio.open_nursery() as nursery:
+        nursery.cancel_scope.shield = True
         await trio.lowlevel.checkpoint()
 
 
@@ -111,7 +136,11 @@ ONE_SCOPE: tuple[Program, ...] = (
     a_nursery,
     a_nursery_through_an_exit_stack,
     a_scope_through_an_exit_stack,
-    a_shielded_scope,
+    a_shield_that_the_program_has_a_name_for,
+    a_shield_made_before,
+    a_shield_that_an_object_has,
+    a_shield_with_a_deadline,
+    a_nursery_that_shields,
     a_scope_of_structsync,
     a_nursery_of_a_context_manager,
 )
@@ -142,6 +171,29 @@ async def two_ends_of_a_stream() -> None:
 
 
 NO_SCOPE: tuple[Program, ...] = (a_sleep, a_sleep_until, a_checkpoint, two_ends_of_a_stream)
+
+
+async def a_shield() -> None:
+    with trio.CancelScope(shield=True):
+        await trio.lowlevel.checkpoint()
+
+
+async def a_shield_of_an_exit_stack() -> None:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(trio.CancelScope(shield=True))
+        await trio.lowlevel.checkpoint()
+
+
+async def a_shield_in_a_shield() -> None:
+    with trio.CancelScope(shield=True), trio.CancelScope(shield=True):
+        await trio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize("program", [a_shield, a_shield_of_an_exit_stack, a_shield_in_a_shield])
+def test_a_shield_that_nothing_could_cancel_is_not_offered(
+    program: Program, kind: type[Engine]
+) -> None:
+    assert offered(program, kind) == []
 
 
 @pytest.mark.parametrize("program", NO_SCOPE)
@@ -206,8 +258,9 @@ def test_a_scope_that_the_program_has_cancelled_is_not_offered(kind: type[Engine
     async def program() -> None:
         with trio.CancelScope() as scope:
             scope.cancel()
-            with trio.CancelScope(shield=True):
+            with trio.CancelScope(shield=True) as another:
                 await trio.lowlevel.checkpoint()
+            del another
 
     assert offered(program, kind) == ["main~1"]
 
@@ -251,6 +304,18 @@ def test_no_more_is_injected_than_was_asked_for(kind: type[Engine]) -> None:
         kinds = {one.kind for step in trace.offered for one in step}
         assert kinds == ({"run", "scope"} if cancels else {"run"})
         assert found is None or found.failure is None
+
+
+def test_what_a_shield_protects_is_not_reported_as_lost() -> None:
+    async def program() -> None:
+        saved = []
+        async with trio.open_nursery():
+            with trio.CancelScope(shield=True):
+                await trio.lowlevel.checkpoint()
+                saved.append("all")
+            assert saved == ["all"]
+
+    assert explore(program).verdict is Verdict.CONFIRMED
 
 
 def test_nobody_is_cancelled_who_has_no_scope_round_it() -> None:

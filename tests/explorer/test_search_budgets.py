@@ -54,6 +54,37 @@ def test_a_search_ends_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) ->
     assert 1 < found.executions < 15
 
 
+def test_a_failure_is_made_smaller_only_while_there_is_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It takes 4 executions to find this one, and some hundred more to make it smaller."""
+    seconds = iter(range(10_000))
+    monkeypatch.setattr(runs, "_now", lambda: float(next(seconds)))
+    asked: dict[str, Any] = {"cancels": 1, "search": "random", "executions": 400}
+    whole = explore(loses_an_update_in_a_long_program, **asked)
+    hasty = explore(loses_an_update_in_a_long_program, seconds=whole.seconds, **asked)
+    assert whole.failure is not None
+    assert hasty.failure is not None
+    assert hasty.executions < whole.executions
+    assert "the time is over" in hasty.failure.counterexample.summary
+
+
+async def loses_an_update_in_a_long_program() -> None:
+    value = 0
+
+    async def increases() -> None:
+        nonlocal value
+        for _ in range(3):
+            read = value
+            await checkpoint()
+            value = read + 1
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(increases)
+        nursery.start_soon(increases)
+    assert value == 6
+
+
 def test_by_deviations_it_says_how_many_are_covered() -> None:
     found = explore(workers(3), cancels=0, search="deviations", executions=30)
     assert found.unfinished == (

@@ -329,7 +329,7 @@ def test_a_run_that_breaks_down_leaves_nothing_forbidden(
     with determinism.controlled():
         engine = PublicEngine(Settings(), Prefix((), go_on=True), ExploredRun(), None)
         ending = engine.run(lambda x: beside_another(checkpoint)())
-        assert ending.message == "OSError: out of memory"
+        assert ending.message == "trio broke down: OSError: out of memory"
         assert time.time() > 0
     # trio leaves its tasks where they stand; the collector would have them complain.
     del engine, ending

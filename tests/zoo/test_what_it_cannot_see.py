@@ -106,7 +106,7 @@ def test_a_schedule_that_only_another_scheduler_makes() -> None:
     assert under(semaphore_barging.EXHIBIT, order="trio").failure
 
 
-# ==== State that it does not look at ====
+# ==== State that it does not look at: found by every schedule, or by the audit ====
 
 
 async def environment(x: ExploredRun) -> None:
@@ -128,20 +128,10 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRUCTSYNC_ZOO", "")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="Modules of the standard library, trio and pytest are trusted to keep no state of the "
-    "program; the environment of the process is such a state.",
-)
 @pytest.mark.usefixtures("clean_environment")
-def test_state_in_a_module_of_the_standard_library() -> None:
-    assert explore(environment, cancels=0).failure
-
-
-@pytest.mark.usefixtures("clean_environment")
-def test_without_telling_states_apart_the_environment_is_found() -> None:
-    assert explore(environment, cancels=0, search="plain").failure
+@pytest.mark.parametrize("search", ["auto", "states", "plain"])
+def test_the_environment_is_no_part_of_a_state_and_seen_all_the_same(search: Any) -> None:
+    assert explore(environment, cancels=0, search=search).failure
 
 
 async def log_of_two(x: ExploredRun, log: list[str]) -> None:
@@ -164,14 +154,9 @@ async def plain_log(x: ExploredRun) -> None:
     await log_of_two(x, [])
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=AssertionError,
-    reason="x.ghost() leaves an object out of the state because the test says that nothing depends "
-    "on it; a check that reads it does.",
-)
-def test_what_a_check_reads_from_a_ghost() -> None:
-    assert explore(ghostly_log, cancels=0).failure
+@pytest.mark.parametrize("search", ["auto", "states", "plain"])
+def test_a_ghost_is_no_part_of_a_state_and_a_check_that_reads_it_is_seen(search: Any) -> None:
+    assert explore(ghostly_log, cancels=0, search=search).failure
 
 
 def test_the_same_log_is_seen_if_it_is_no_ghost() -> None:

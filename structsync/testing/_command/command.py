@@ -69,7 +69,7 @@ def explore(
 ) -> None:
     """Explore every schedule of async test functions.
 
-    A TARGET is module:function or path/to/file.py:function, or a module or file alone for all
+    A TARGET is module:function, path/to/file.py::function, or a module or file alone for all
     functions in it that @explore() decorates. Options win over what the decorator says.
 
     Exit code: 0 all confirmed; 1 a schedule breaks something; 2 something is not finished; 64 wrong

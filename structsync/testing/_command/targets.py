@@ -58,13 +58,20 @@ class Target:
 def targets(given: str) -> list[Target]:
     """Return what one argument of the command names.
 
-    ``module:function`` and ``path/to/file.py:Class.method`` name one function, decorated or not;
-    a module or file alone names the functions and methods in it that are decorated.
+    ``module:function`` and ``path/to/file.py:Class.method`` name one function, decorated or not, and
+    so do the names of pytest, ``path/to/file.py::Class::method``; a module or file alone names the
+    functions and methods in it that are decorated.
 
     Raises:
       click.UsageError: there is no such module or function, or nothing decorated in it.
     """
-    place, colon, path = given.rpartition(":")
+    if "::" in given:
+        place, colon, path = given.partition("::")
+        path = path.replace("::", ".")
+        if "[" in path:
+            raise click.UsageError(f"{given} has parameters, which only pytest has values for")
+    else:
+        place, colon, path = given.rpartition(":")
     if not colon or path.endswith(".py"):
         place, path = given, ""
     module = _import(place)

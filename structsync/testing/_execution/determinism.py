@@ -25,7 +25,8 @@ from structsync._core.monitors.entry import Invocation
 from structsync._runtime.events import Event, observe
 from structsync.testing._errors import NondeterminismError
 
-from . import oracles
+from . import oracles, outside
+from .captured import replaced_where_captured
 from .execution import Execution
 from .under_test import is_under_test
 
@@ -36,6 +37,12 @@ class _Current:
     execution: Execution | None = None
     thread: int = 0
     ticket_read: bool = False
+    changed_outside: str | None = None
+
+
+def changed_outside() -> str | None:
+    """Return what the program has first changed in the world outside, and where."""
+    return _Current.changed_outside
 
 
 _CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
@@ -44,20 +51,21 @@ _OUTSIDE = frozenset({"socket.__new__", "subprocess.Popen", "os.fork", "os.posix
 
 
 @contextlib.contextmanager
-def controlled() -> Iterator[None]:
+def controlled(*tests: object) -> Iterator[None]:
     """Watch and forbid while the block runs; executions inside of it call :func:`executing`."""
     _install_audit()
     _Current.ticket_read = False
+    _Current.changed_outside = None
     patches = (
         _watched_scopes,
         _watched_primitives,
         _watched_tickets,
-        _refused_chance,
         _refused_threads,
     )
     with contextlib.ExitStack() as stack:
         for patch in patches:
             stack.enter_context(patch())
+        stack.enter_context(_refused_chance(tests))
         stack.enter_context(observe(_forward))
         yield
 
@@ -185,7 +193,7 @@ def _watched_init(init: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextlib.contextmanager
-def _refused_chance() -> Iterator[None]:
+def _refused_chance(tests: tuple[object, ...]) -> Iterator[None]:
     hidden = [
         name
         for name in random.__all__
@@ -206,7 +214,20 @@ def _refused_chance() -> Iterator[None]:
             if is_under_test(getattr(module, "__name__", "")):
                 for name, value in _bound_at_import(module, stands_for):
                     stack.enter_context(_replaced(module, name, stands_for[value]))
+        by_address = {id(function): other for function, other in stands_for.items()}
+        stack.enter_context(replaced_where_captured(by_address, *tests))
+        stack.enter_context(_replaced(random.Random, "__init__", _seeded(random.Random.__init__)))
         yield
+
+
+def _seeded(init: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(init)
+    def init_with_seed(self: random.Random, x: Any = None) -> None:
+        if x is None:
+            _refuse(sys._getframe(1), "random.Random()", "give it a seed")
+        init(self, x)
+
+    return init_with_seed
 
 
 def _bound_at_import(
@@ -226,17 +247,21 @@ def _refusing(module: ModuleType, name: str, repair: str) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        if _Current.execution is not None and threading.get_ident() == _Current.thread:
-            frame = sys._getframe(1)
-            if is_under_test(frame.f_globals.get("__name__", "")):
-                where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-                raise NondeterminismError(
-                    f"{module.__name__}.{name}() at {where}: no schedule decides what it returns; "
-                    f"{repair}"
-                )
+        _refuse(sys._getframe(1), f"{module.__name__}.{name}()", repair)
         return function(*args, **kwargs)
 
     return refuse
+
+
+def _refuse(frame: FrameType, what: str, repair: str) -> None:
+    """Raise if it is the code under test that calls."""
+    if _Current.execution is None or threading.get_ident() != _Current.thread:
+        return
+    if is_under_test(frame.f_globals.get("__name__", "")):
+        where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        raise NondeterminismError(
+            f"{what} at {where}: no schedule decides what it returns; {repair}"
+        )
 
 
 @contextlib.contextmanager
@@ -285,6 +310,8 @@ def _install_audit() -> None:
                 f"the test reaches outside ({event}), and what comes back no schedule can decide; "
                 "use trio.testing.memory_stream_pair() or a memory channel instead"
             )
+        if _Current.changed_outside is None:
+            _Current.changed_outside = outside.change(event, args)
 
     vars(refuse)["__cantrace__"] = True  # for debuggers, and for what measures coverage
     sys.addaudithook(refuse)

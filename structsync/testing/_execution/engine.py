@@ -7,7 +7,7 @@ a task is made to run for one step, and how the time is made to pass.
 from __future__ import annotations
 
 import abc
-from collections.abc import Container
+from collections.abc import Collection, Container
 from math import inf
 
 import outcome
@@ -64,6 +64,9 @@ class Engine(ScheduledExecution):
     def ghosts(self) -> Container[int]:
         return self.handle._ghosts
 
+    def exempt(self) -> Collection[Task]:
+        return self.handle._exempt
+
     def requesting(self) -> set[Task] | None:
         return self.handle._wanting() if self.handle._asked else None
 
@@ -80,7 +83,7 @@ class Engine(ScheduledExecution):
                 if self.ending is not None:
                     raise
                 text, culprit = describe_error(error)
-                self.end(Ending("error", text, error, culprit=culprit))
+                self.end(Ending("error", self.names.readable(text), error, culprit=culprit))
             else:
                 if self.ending is None:
                     self.end(problem or Ending("passed", value=value))
@@ -92,7 +95,7 @@ class Engine(ScheduledExecution):
             self.ending = ending
             self._root.cancel()
 
-    def crashed(self, error: BaseException) -> None:
+    def crashed(self, error: BaseException, what: str = "") -> None:
         """Let the execution end by the error of a task outside of the test's own nurseries.
 
         As in ``trio.run``: it cancels the test function, and is raised when that has ended.
@@ -102,7 +105,7 @@ class Engine(ScheduledExecution):
             return  # it is being unwound, and nobody looks at what comes of that
         if before is None or not before.failed or isinstance(before.error, trio.Cancelled):
             text, culprit = describe_error(error)
-            self.ending = Ending("error", text, error, culprit=culprit)
+            self.ending = Ending("error", self.names.readable(what or text), error, culprit=culprit)
 
     def trio_gave_up(self, error: trio.TrioInternalError) -> None:
         """Let the execution end by an error inside of trio, which leaves all tasks as they are.
@@ -110,7 +113,15 @@ class Engine(ScheduledExecution):
         The collector would finalize them in any order, with complaints in whatever runs then.
         """
         keep_forever(self._init_task)
-        self.crashed(error.__cause__ or error)
+        cause = error.__cause__ or error
+        dead = cause.args[0] if isinstance(cause, KeyError) and cause.args else None
+        if isinstance(cause, BaseExceptionGroup):  # of a system task, which is the program's
+            what = ""
+        elif isinstance(dead, Task) and (name := self.names.of.get(dead)):
+            what = f"trio broke down: {name} was rescheduled when it had ended"
+        else:
+            what = f"trio broke down: {describe_error(cause)[0]}"
+        self.crashed(cause, what)
 
     # Between two steps.
 

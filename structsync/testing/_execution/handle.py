@@ -38,11 +38,21 @@ class ExploredRun:
         self._got: dict[Task, int] = {}
         """In which step a task has got what it wanted the last time."""
         self._asked = False
+        self._exempt: list[Task] = []
+        """Who is in a block that is not to be cancelled; once for each block."""
 
     def __explore_state__(self) -> object:
-        inside = {name: tasks for name, tasks in self._inside.items() if tasks}
+        # In which order the sections were entered the first time is nobody's to know.
+        inside = sorted((name, tasks) for name, tasks in self._inside.items() if tasks)
         checks = [check for check, _ in (*self._always, *self._finally)]
-        return [inside, self._asking(), self._wanting(), checks, self._watched.state()]
+        return [
+            inside,
+            self._exempt,
+            self._asking(),
+            self._wanting(),
+            checks,
+            self._watched.state(),
+        ]
 
     # For tests.
 
@@ -107,6 +117,15 @@ class ExploredRun:
         """
         self._ghosts[id(thing)] = thing
         return thing
+
+    def not_cancelled(self) -> NotCancelled:
+        """Return a context manager inside of which the current task is not cancelled from outside.
+
+        For what nobody would cancel in earnest: a task of the test that only looks on, the last lines
+        of a fixture. Neither the task is chosen for a cancellation, nor any scope round it; what the
+        program itself cancels is cancelled.
+        """
+        return NotCancelled(self)
 
     def fail(self, text: str) -> None:
         """Report a violation, at the end of this step."""
@@ -201,6 +220,21 @@ class Exclusive:
 
     def __exit__(self, *exc_info: object) -> None:
         self._run._inside[self._name].remove(current_task())
+
+
+class NotCancelled:
+    """A block of the test in which its task is not cancelled from outside."""
+
+    __slots__ = ("_run",)
+
+    def __init__(self, run: ExploredRun) -> None:
+        self._run = run
+
+    def __enter__(self) -> None:
+        self._run._exempt.append(current_task())
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._run._exempt.remove(current_task())
 
 
 def _failed(predicate: Callable[[], object]) -> str | None:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from math import inf
 
 import trio
 from trio.lowlevel import Task
 
 MAIN = "main"
+
+#: How trio writes a task, and Python an object.
+_TASK = re.compile(
+    r"<Task (?P<quote>['\"])(?P<quoted>.*?)(?P=quote) at 0x(?P<address>[0-9a-fA-F]+)>"
+)
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class Names:
@@ -43,12 +52,21 @@ class Names:
         """Return what a report calls whoever holds something: a task, or any other object."""
         if isinstance(holder, Task):
             return self.of.get(holder, holder.name)
-        return str(holder)
+        return self.readable(str(holder))
+
+    def readable(self, text: str) -> str:
+        """Return a text with the names of its tasks, and without addresses, as they stand in a report."""
+        by_address = {id(task): name for task, name in self.of.items()}
+
+        def named(found: re.Match[str]) -> str:
+            return by_address.get(int(found["address"], 16), found["quoted"])
+
+        return _ADDRESS.sub("", _TASK.sub(named, text))
 
 
 def _base(name: str) -> str:
     """Return the last part of a task's name, with nothing in it that a token could not hold."""
-    name = re.sub(r" at 0x[0-9a-fA-F]+", "", name)  # an object that is called: its repr()
+    name = _ADDRESS.sub("", name)  # an object that is called: its repr()
     last = name.rpartition(".")[2] or name
     return re.sub(r"[^\w-]", "_", last).strip("_") or "task"
 
@@ -59,6 +77,21 @@ class _OpenScope:
     scope: trio.CancelScope
     task: Task
     of_nursery: bool = False
+
+
+#: Whoever refers to a scope that nobody has kept: the ``with`` statement that is to leave it, trio, the
+#: list of open scopes, and the argument of the function that counts.
+_ONLY_ENTERED = 4
+
+
+def _could_be_cancelled(one: _OpenScope) -> bool:
+    """Return whether something in the program, its clock or its caller could cancel a scope.
+
+    The cancellation of a scope that nobody has kept stands for its caller's, which a shield keeps out.
+    """
+    if not one.scope.shield or one.of_nursery or one.scope.deadline != inf:
+        return True
+    return sys.getrefcount(one.scope) > _ONLY_ENTERED
 
 
 class Scopes:
@@ -79,13 +112,34 @@ class Scopes:
             self._open[id(scope)] = _OpenScope(f"{owner}~{self._counts[owner]}", scope, task)
             self._counts[owner] += 1
 
+    def _round(self, task: Task) -> Iterator[int]:
+        """Yield the keys of the scopes that a task is in.
+
+        Its own; and of its parent those that were opened up to the nursery that the task is in.
+        """
+        nursery = None
+        while True:
+            for key, one in self._open.items():
+                if one.task is task:
+                    yield key
+                    if nursery is not None and one.scope is nursery.cancel_scope:
+                        break
+            nursery = task.parent_nursery
+            if nursery is None:
+                return
+            task = nursery.parent_task
+
     def left(self, scope: trio.CancelScope) -> None:
         """Note that the block of a scope ended."""
         self._open.pop(id(scope), None)
 
-    def cancellable(self) -> dict[str, trio.CancelScope]:
-        """Return the open scopes by name, without those that are cancelled already."""
+    def cancellable(self, exempt: Collection[Task]) -> dict[str, trio.CancelScope]:
+        """Return the open scopes by name that are not cancelled yet and could be.
+
+        Without those round a task that is exempt.
+        """
         found = {}
+        spared = {key for task in exempt for key in self._round(task)}
         for key, one in list(self._open.items()):
             # A nursery leaves its scope by a way that nobody can watch, so ask its task.
             is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
@@ -93,6 +147,8 @@ class Scopes:
                 del self._open[key]
                 continue
             one.of_nursery = is_nurserys
-            if not one.scope.cancel_called:
+            if one.scope.cancel_called or key in spared:
+                continue
+            if _could_be_cancelled(one):
                 found[one.name] = one.scope
         return found

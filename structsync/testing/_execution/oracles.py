@@ -45,7 +45,7 @@ _CHECKED = (Primitive, *_LOCKS, *_SEMAPHORES, *_LIMITERS)
 class _WatchedPrimitive:
     """A primitive and what is known of it from before."""
 
-    __slots__ = ("_kept", "_reference", "name", "queue", "start")
+    __slots__ = ("_kept", "_reference", "is_signal", "name", "queue", "start")
 
     def __init__(self, thing: Any) -> None:
         self._kept: Any = thing if isinstance(thing, _CHECKED) else None
@@ -54,6 +54,8 @@ class _WatchedPrimitive:
             with contextlib.suppress(TypeError):  # the user's own; it is kept in a moment
                 self._reference = weakref.ref(thing)
         self.name: str | None = None
+        self.is_signal = isinstance(thing, _SEMAPHORES) and thing.value != thing.max_value
+        """Of a bounded semaphore: it began below its bound, so its permits are made and used up."""
         self.start: int | None = None
         """The value of a watched semaphore, to which it must return."""
         self.queue: list[Request[Any]] = []
@@ -92,7 +94,7 @@ class WatchedPrimitives:
             self.found(thing)
             entry = self._entries[id(thing)]
         entry.keep(thing, name)
-        if isinstance(thing, _SEMAPHORES):
+        if isinstance(thing, _SEMAPHORES) and thing.max_value is None:
             entry.start = thing.value
 
     def on_event(self, event: Event) -> None:
@@ -182,7 +184,8 @@ def _leak(entry: _WatchedPrimitive, name_of: NameOf) -> str | None:
         owner = thing.statistics().owner
         return f"is still locked at the end, by {name_of(owner)}" if thing.locked() else None
     if isinstance(thing, _SEMAPHORES):
-        expected = thing.max_value if thing.max_value is not None else entry.start
+        is_pool = thing.max_value is not None and not entry.is_signal
+        expected = thing.max_value if is_pool else entry.start
         if expected is not None and thing.value != expected:
             return f"has the value {thing.value} at the end, not {expected}"
     if isinstance(thing, _LIMITERS) and thing.borrowed_tokens:

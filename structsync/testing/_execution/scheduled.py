@@ -7,7 +7,7 @@ trio alone, so it is the same for both engines.
 from __future__ import annotations
 
 import abc
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine, Iterator
 from contextvars import copy_context
 from math import inf
 from typing import Any, cast
@@ -54,6 +54,10 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
     @abc.abstractmethod
     def _expire(self) -> None:
         """Let the deadlines fire that the clock has reached."""
+
+    @abc.abstractmethod
+    def exempt(self) -> Collection[Task]:
+        """Return the tasks that are not to be cancelled at this moment."""
 
     def _adopt(self, task: Task) -> None:
         """Prepare a task of the program before its first step."""
@@ -134,12 +138,14 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     def _cancellations(self, runnable: list[Task]) -> list[Choice]:
         if self.settings.cancel == "scopes":
-            return [Choice("scope", name) for name in self.scopes.cancellable()]
+            return [Choice("scope", name) for name in self.scopes.cancellable(self.exempt())]
         names = self.names.of
+        spared = {one for task in self.exempt() for one in _with_parents(task)}
         return [
             Choice("cancel", names[task])
             for task, guard in self._guards.items()
             if not guard.cancel_called
+            and task not in spared
             and task.eventual_parent_nursery is None  # nursery.start waits for it
             and self.is_alive(task)
             and (task in runnable or task not in self.pool)
@@ -155,7 +161,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
             return None
         if kind == "scope":
             self.cancels_left -= 1
-            self.scopes.cancellable()[name].cancel()
+            self.scopes.cancellable(())[name].cancel()
             return None
         task = self.names.tasks[name]
         if kind == "cancel":
@@ -171,6 +177,14 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         if task in self.batch:
             self.batch.remove(task)
         return task
+
+
+def _with_parents(task: Task) -> Iterator[Task]:
+    """Yield a task, and those whose cancellation reaches it."""
+    yield task
+    while task.parent_nursery is not None:
+        task = task.parent_nursery.parent_task
+        yield task
 
 
 def _is_internal(task: Task) -> bool:

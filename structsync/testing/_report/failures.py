@@ -37,9 +37,9 @@ def failure_of(runs: Runs, found: SearchResult, title: str) -> Failure:
         )
     real = _in_real_trio(runs, repeated)
     number = deviations(repeated)
-    plural = "" if number == 1 else "s"
+    order = f"{number} deviation{'s' * (number > 1)} from first in, first out"
     summary = (
-        f"{number} deviation{plural} from first in, first out in {len(repeated.choices)} steps, "
+        f"{order if number else 'plain FIFO order'} in {len(repeated.choices)} steps, "
         f"found at execution {found.execution:,}, replayed in trio.run: {real}"
     )
     if runs.settings.order == "any" and not is_endless:

@@ -38,7 +38,7 @@ class Recording:
         if choice.kind == "run" and task is not None:
             pending = execution.pending_of(task)
             if isinstance(pending, outcome.Error):
-                facts["note"] = f"{type(pending.error).__name__} is raised in it"
+                facts["note"] = _met_by_error(execution, task, pending.error)
         elif choice.kind == "cancel" and task is not None:
             facts["note"] = _met_by_cancel(execution, task)
         self._steps.append((choice, choice != first, facts))
@@ -67,7 +67,8 @@ class Recording:
             self._things[id(thing)] = thing
             if name is not None:
                 self._labels[id(thing)] = name
-            found[id(thing)] = oracles.describe(thing, execution.names.for_report)
+            state = oracles.describe(thing, execution.names.for_report)
+            found[id(thing)] = execution.names.readable(state)
         self._label(execution, [key for key in found if key not in self._labels])
         self._states.append(found)
 
@@ -150,6 +151,23 @@ def _arguments(choice: Choice) -> tuple[tuple[str, str], ...]:
     if kind == "clock":
         return (("clock", "to the next deadline"),)
     return (("scope" if kind == "scope" else "", name),)
+
+
+def _met_by_error(execution: Execution, task: Task, error: BaseException) -> str:
+    if isinstance(error, trio.Cancelled):
+        for frame in frames.frames_of(execution.coroutine_of(task)):
+            deadline = frame.f_locals.get("deadline")
+            if (
+                frame.f_code is _SLEEP_UNTIL
+                and deadline is not None
+                and deadline <= execution.clock.now
+            ):
+                return "its sleep is over"
+    return f"{type(error).__name__} is raised in it"
+
+
+#: Where a task is that sleeps: trio ends that by a cancellation of its own.
+_SLEEP_UNTIL = trio.sleep_until.__code__
 
 
 def _met_by_cancel(execution: Execution, task: Task) -> str:

@@ -102,6 +102,9 @@ class DepthFirst:
             self.seen[key] = (left, budget)
         return False
 
+    def ended(self, execution: Execution) -> None:
+        """Take note of how an execution has ended."""
+
     def advance(self) -> bool:
         """Turn to the next path; return False if there is none."""
         path = self._path
@@ -115,6 +118,21 @@ class DepthFirst:
                 self.bounded = True
             path.pop()
         return False
+
+
+class ShortDepthFirst(DepthFirst):
+    """Goes down every path, and gives up where one is too long."""
+
+    def __init__(self, longest: int) -> None:
+        super().__init__(None)
+        self._longest = longest
+        self.gave_up = False
+
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        if len(execution.choices) >= self._longest:
+            self.gave_up = True
+            return None
+        return super().choose(execution, options)
 
 
 def memory_of(table: Mapping[Any, Any]) -> int:

@@ -12,6 +12,7 @@ from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from .audit import MergeLog, branches
 from .choosers import UNLIMITED, DepthFirst, Prefix
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ FEW = 6
 class ReachabilityMap(DepthFirst):
     """Goes depth first through all states, and keeps which one can follow which."""
 
-    def __init__(self, fingerprinter: Fingerprinter) -> None:
+    def __init__(self, fingerprinter: Fingerprinter, log: MergeLog) -> None:
         super().__init__(fingerprinter)
+        self._log = log
         self._numbers = {b"": 0}
         self._sources, self._targets = array("I"), array("I")
         self._at: list[int] = []
@@ -48,6 +50,9 @@ class ReachabilityMap(DepthFirst):
                 state = self._numbers.setdefault(self.key, len(self._numbers))
                 self._targets.append(state)
             self._at[depth:] = [state]
+            self._log.arrive(depth, self.key, branches(options))
+            if choice is None:
+                self._log.cut(execution.choices)
         return choice
 
     def _source(self, depth: int) -> int:
@@ -58,6 +63,10 @@ class ReachabilityMap(DepthFirst):
         was_cancelled = node.options[node.index].kind in ("cancel", "scope")
         return 0 if was_cancelled else self._at[depth - 1]
 
+    def ended(self, execution: Execution) -> None:
+        if not self._cut and execution.ending is not None:
+            self._log.ended(self._depth, execution.ending)
+
     def advance(self) -> bool:
         if not self._cut:
             self._ended.add(self._source(self._depth))
@@ -66,7 +75,7 @@ class ReachabilityMap(DepthFirst):
     @property
     def memory(self) -> int:
         arrays = sys.getsizeof(self._sources) + sys.getsizeof(self._targets)
-        return super().memory + arrays + sys.getsizeof(self._numbers)
+        return super().memory + arrays + sys.getsizeof(self._numbers) + self._log.memory
 
     def endless(self) -> frozenset[bytes]:
         """Return the states from which no end can be reached; the search must be complete."""

@@ -65,7 +65,7 @@ class Runs:
                 "other, or in processes"
             )
         try:
-            with self.interrupt, controlled(), engine_choice.same_order_in_sets():
+            with self.interrupt, controlled(self.test), engine_choice.same_order_in_sets():
                 yield
         finally:
             _one_at_a_time.release()
@@ -74,6 +74,11 @@ class Runs:
     def seconds(self) -> float:
         """The time since the first execution."""
         return _now() - self._started
+
+    @property
+    def time_is_over(self) -> bool:
+        """Whether the search has had the time that it was given."""
+        return self.settings.seconds is not None and self.seconds >= self.settings.seconds
 
     def execute(
         self, chooser: Chooser, recorder: Recorder | None = None, kind: type[Engine] | None = None
@@ -112,7 +117,7 @@ class Runs:
             return f"stopped after executions={settings.executions:,}"
         if settings.states is not None and states >= settings.states:
             return f"stopped after states={settings.states:,}"
-        if settings.seconds is not None and self.seconds >= settings.seconds:
+        if self.time_is_over:
             return f"stopped after seconds={settings.seconds:g}"
         return None
 

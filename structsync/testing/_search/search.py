@@ -9,17 +9,24 @@ none with less.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Literal
 
 from structsync.testing._execution.execution import AsyncTest, Execution
 from structsync.testing._execution.public_engine import PublicEngine
-from structsync.testing._settings import Settings
+from structsync.testing._settings import Settings, Way
 from structsync.testing._state.fingerprint import Fingerprinter, Opaque, refuse_tickets
 
-from .choosers import UNLIMITED, DepthFirst, Prefix, RandomSample, Trace
+from .audit import MergeLog, audit
+from .choosers import UNLIMITED, DepthFirst, Prefix, RandomSample, ShortDepthFirst, Trace
 from .endless import ReachabilityMap, execution_without_end
 from .runs import Runs
 from .starvation import Starvation, TransitionMap
+
+#: A search that ends plainly within this share of its executions is done plainly.
+PLAIN_SHARE = 10
+#: It is given up before that where executions are long, or one of them has no end in sight.
+PLAIN_EXECUTIONS, PLAIN_STEPS, PLAIN_LENGTH = 2_000, 100_000, 1_000
 
 #: Making a failure smaller may take so many executions, or so many times those that it took.
 MINIMISE_EXECUTIONS, MINIMISE_FACTOR = 2_000, 4
@@ -37,6 +44,9 @@ class SearchResult:
       states: how many states were distinguished.
       memory: bytes that are taken by what is remembered of them.
       unfinished: why not everything was seen, or None.
+      way: how it was searched.
+      audited: of how many merges of states it was looked at what follows, and how many whole
+          schedules were tried besides.
     """
 
     failed: Execution | None
@@ -45,6 +55,8 @@ class SearchResult:
     memory: int
     unfinished: str | None
     starvation: Starvation | None = None
+    way: Way = "plain"
+    audited: tuple[int, int] = (0, 0)
 
 
 def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
@@ -52,6 +64,10 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
     how = runs.settings.search
     if runs.settings.liveness:
         return _map(runs)
+    if how == "auto" and runs.settings.states is None:
+        found = _plainly_if_small(runs, outcomes)
+        if found is not None:
+            return found
     if how == "sweep":
         return _sweep(runs, outcomes)
     if how == "random":
@@ -67,15 +83,39 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
 
 
 def _by_states(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
-    look = fingerprinter(runs.settings)
-    chooser = ReachabilityMap(look)
-    found = _by_fingerprint(runs, chooser, outcomes)
-    if found.failed is None and found.unfinished is None and (states := chooser.endless()):
+    look, log = fingerprinter(runs.settings), MergeLog(runs.settings.seed)
+    chooser = ReachabilityMap(look, log)
+    found = replace(_by_fingerprint(runs, chooser, outcomes), way="merged")
+    if found.failed is not None or found.unfinished is not None:
+        return found
+    if states := chooser.endless():
         failed = execution_without_end(runs, states, look)
         if outcomes is not None:
             outcomes.add(failed)
-        return _result(runs, chooser, failed, "stopped at the first failure")
-    return found
+        return replace(found, failed=failed, unfinished="stopped at the first failure")
+    if outcomes is not None:
+        return found  # the caller compares them with those of another search, which is more
+    made = audit(runs, log, look)
+    return replace(
+        found,
+        failed=made.failed,
+        execution=runs.executions,
+        unfinished="stopped at the first failure" if made.failed else made.unfinished,
+        audited=(made.merges, made.schedules),
+    )
+
+
+def _plainly_if_small(runs: Runs, outcomes: Outcomes | None) -> SearchResult | None:
+    """Try every schedule; None if they are too many for that."""
+    asked = runs.settings
+    most = PLAIN_EXECUTIONS if asked.executions is None else asked.executions // PLAIN_SHARE
+    seconds = inf if asked.seconds is None else asked.seconds / PLAIN_SHARE
+    chooser = ShortDepthFirst(min(PLAIN_LENGTH, asked.max_steps - 1))
+    while runs.executions < most and runs.steps < PLAIN_STEPS and runs.seconds < seconds:
+        found = _next_result(runs, chooser, outcomes)
+        if found is not None or chooser.gave_up:
+            return None if chooser.gave_up else found
+    return None
 
 
 def _map(runs: Runs) -> SearchResult:
@@ -104,17 +144,25 @@ def fingerprinter(settings: Settings) -> Fingerprinter:
 
 
 def _depth_first(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult:
-    while True:
-        chooser.begin()
-        execution = runs.execute(chooser)
-        if outcomes is not None:
-            outcomes.add(execution)
-        elif execution.ending is not None and execution.ending.failed:
-            return _result(runs, chooser, execution, "stopped at the first failure")
-        if not chooser.advance():
-            return _result(runs, chooser, None, None)
-        if reason := runs.stopped(chooser.states):
-            return _result(runs, chooser, None, reason)
+    while (found := _next_result(runs, chooser, outcomes)) is None:
+        pass
+    return found
+
+
+def _next_result(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult | None:
+    """Run the test once more; return the result if the search ends with it."""
+    chooser.begin()
+    execution = runs.execute(chooser)
+    chooser.ended(execution)
+    if outcomes is not None:
+        outcomes.add(execution)
+    elif execution.ending is not None and execution.ending.failed:
+        return _result(runs, chooser, execution, "stopped at the first failure")
+    if not chooser.advance():
+        return _result(runs, chooser, None, None)
+    if reason := runs.stopped(chooser.states):
+        return _result(runs, chooser, None, reason)
+    return None
 
 
 def _result(
@@ -149,10 +197,11 @@ def _sample(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
         if outcomes is not None:
             outcomes.add(execution)
         elif execution.ending is not None and execution.ending.failed:
-            return SearchResult(execution, runs.executions, 0, 0, "stopped at the first failure")
-        if reason := runs.stopped(0):
-            text = f"random sample, seed={runs.settings.seed}; {reason}"
-            return SearchResult(None, runs.executions, 0, 0, text)
+            reason = "stopped at the first failure"
+            return SearchResult(execution, runs.executions, 0, 0, reason, way="sampled")
+        if stopped := runs.stopped(0):
+            text = f"random sample, seed={runs.settings.seed}; {stopped}"
+            return SearchResult(None, runs.executions, 0, 0, text, way="sampled")
 
 
 def _sweep(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
@@ -204,6 +253,8 @@ def in_trios_order(runs: Runs, failed: Execution) -> str:
         runs.settings = asked
     if found is not None:
         return "yes"
+    if runs.time_is_over:
+        return "not looked for, because the time is over"
     return "no" if complete else f"not found in {TRIO_EXECUTIONS} executions"
 
 
@@ -214,7 +265,7 @@ def _alike(
     assert failed.ending is not None
     look: Fingerprinter | None = fingerprinter(runs.settings)
     chooser = DepthFirst(look, max_deviations=max_deviations)
-    while runs.executions < limit and not runs.interrupt:
+    while runs.executions < limit and not runs.interrupt and not runs.time_is_over:
         chooser.begin()
         try:
             execution = runs.execute(chooser)

@@ -12,7 +12,8 @@ An object whose inside cannot be seen raises :exc:`Opaque`: states are never mer
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 # Marks are bytes, and nothing else is, so they cannot be taken for values.
 _AGAIN, _TASK, _SET, _END, _OBJECT, _GHOST = b"again", b"task", b"set", b"end", b"object", b"ghost"
+_TEXT = b"text"
+
+#: An address in a text, as in the message of an error that names a task.
+_ADDRESS = re.compile(r" at 0x([0-9a-fA-F]+)")
 
 _expanders = expanders.EXPANDERS
 
@@ -82,6 +87,8 @@ class _Walk:
         self.met: dict[Task, int] = {}
         self.queue: list[Task] = []
         self.sets: list[Any] = []
+        self.addresses: dict[str, int] = {}
+        """Those that stand in texts, in the order in which they were met."""
         self.ghosts = execution.ghosts()
 
     def state(self) -> list[Any]:
@@ -160,14 +167,18 @@ class _Walk:
 
     def _signature(self, task: Task) -> bytes:
         """Return what a task is about to do, as far as it can be said without numbers."""
-        before = self.out, self.numbers, self.met, self.queue, self.sets
+        return self._aside(lambda: self.content(task))
+
+    def _aside(self, write: Callable[[], None]) -> bytes:
+        """Return what would be written, without a trace."""
+        before = self.out, self.numbers, self.met, self.queue, self.sets, self.addresses
         self.out, self.numbers, self.met = [], dict(self.numbers), dict(self.met)
-        self.queue, self.sets = [], []
+        self.queue, self.sets, self.addresses = [], [], dict(self.addresses)
         try:
-            self.content(task)
+            write()
             return marshal.dumps(self.out, 2)
         finally:
-            self.out, self.numbers, self.met, self.queue, self.sets = before
+            self.out, self.numbers, self.met, self.queue, self.sets, self.addresses = before
 
     def walk(self, parts: list[Any]) -> None:
         """Write down objects and everything that can be reached from them."""
@@ -178,7 +189,10 @@ class _Walk:
             thing = stack.pop()
             kind = type(thing)
             if kind in _PLAIN:
-                out.append(thing)
+                if kind is str and " at 0x" in thing:
+                    self._write_text(thing)
+                else:
+                    out.append(thing)
                 continue
             if kind is Task:
                 out.append(_TASK)
@@ -202,6 +216,23 @@ class _Walk:
             if children:
                 kept.append(children)
                 stack += children[::-1]
+
+    def _write_text(self, text: str) -> None:
+        """Write a text with addresses in it: of which tasks they are, or which of them are equal.
+
+        They are others in each execution. A task is kept until the execution is over, so its address
+        is its own; that of another object may have been used before.
+        """
+        tasks = {id(task): task for task in self.execution.names.of}
+        *parts, end = _ADDRESS.split(text)
+        for before, address in zip(parts[::2], parts[1::2], strict=True):
+            self.out += (_TEXT, before)
+            if task := tasks.get(int(address, 16)):
+                self.out.append(_TASK)
+                self._refer(task)
+            else:
+                self.out.append(self.addresses.setdefault(address, len(self.addresses)))
+        self.out.append(end)
 
     def _refer(self, task: Task) -> None:
         name = self.execution.names.of.get(task)
@@ -236,14 +267,4 @@ class _Walk:
         number = self.numbers.get(id(item))
         if number is not None:
             return 2, number, b""
-        return 3, 0, self._alone(item)
-
-    def _alone(self, item: Any) -> bytes:
-        before = self.out, self.numbers, self.met, self.queue, self.sets
-        self.out, self.numbers, self.met = [], dict(self.numbers), dict(self.met)
-        self.queue, self.sets = [], []
-        try:
-            self.walk([item])
-            return marshal.dumps(self.out, 2)
-        finally:
-            self.out, self.numbers, self.met, self.queue, self.sets = before
+        return 3, 0, self._aside(lambda: self.walk([item]))

@@ -1,0 +1,3 @@
+"""What a function imports when it runs."""
+
+last = 0

@@ -1,0 +1,268 @@
+"""Programs that differ in something that is easily left out of a state.
+
+Two workers make a note, one after the other, and one of the two orders is wrong. When both have made it
+nothing else tells the orders apart: whoever takes the two states for equal confirms what is wrong.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextvars
+import datetime
+import decimal
+import logging
+import os
+import pathlib
+import sys
+import weakref
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import trio
+from trio.lowlevel import checkpoint
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Where two numbers are noted: how it is emptied, written, and read as their order."""
+
+    reset: Callable[[], object]
+    note: Callable[[int], object]
+    read: Callable[[], object]
+    wrong: object
+
+    def program(self) -> Callable[[], Awaitable[None]]:
+        """Return the program whose order must not be the wrong one."""
+
+        async def in_one_order() -> None:
+            self.reset()
+
+            async def worker(number: int) -> None:
+                await checkpoint()
+                self.note(number)
+
+            async with trio.open_nursery() as nursery:
+                for number in (1, 2):
+                    nursery.start_soon(worker, number)
+            async with trio.open_nursery() as nursery:  # something to choose when both have noted
+                for _ in range(2):
+                    nursery.start_soon(checkpoint)
+            assert self.read() != self.wrong
+
+        return in_one_order
+
+
+# ==== names that are bound again to values that cannot change ====
+
+amount = decimal.Decimal(0)
+day = datetime.date(2000, 1, 1)
+path = pathlib.PurePosixPath("/")
+share = Fraction(0)
+function: Callable[..., int] = int
+kind: type = int
+
+
+def rebinds_amount(number: int) -> None:
+    global amount
+    amount = amount * 10 + number
+
+
+def reset_amount() -> None:
+    global amount
+    amount = decimal.Decimal(0)
+
+
+def rebinds_day(number: int) -> None:
+    global day
+    day = day.replace(year=day.year * 2 % 5000 + number)
+
+
+def reset_day() -> None:
+    global day
+    day = datetime.date(2000, 1, 1)
+
+
+def rebinds_path(number: int) -> None:
+    global path
+    path /= str(number)
+
+
+def reset_path() -> None:
+    global path
+    path = pathlib.PurePosixPath("/")
+
+
+def rebinds_share(number: int) -> None:
+    global share
+    share = share * 10 + number
+
+
+def reset_share() -> None:
+    global share
+    share = Fraction(0)
+
+
+def rebinds_kind(number: int) -> None:
+    global kind
+    kind = {1: float, 2: bytes}[number]
+
+
+def reset_kind() -> None:
+    global kind
+    kind = int
+
+
+def rebinds_function(number: int) -> None:
+    global function
+    function = {1: abs, 2: len}[number]  # type: ignore[assignment]
+
+
+def reset_function() -> None:
+    global function
+    function = int
+
+
+class OnAClass:
+    last: Any = None
+
+
+class Meta(type):
+    last: Any = None
+
+
+class OfMeta(metaclass=Meta):
+    pass
+
+
+# ==== what is there before the run, and changes in place ====
+
+context: contextvars.ContextVar[list[int]] = contextvars.ContextVar("context")
+context.set([])
+logger = logging.getLogger("tests.hidden")
+
+
+def note_in_logger(number: int) -> None:
+    vars(logger)["last"] = number
+
+
+# ==== what a death triggers ====
+
+
+class Referent:
+    pass
+
+
+class Deaths:
+    """The order in which two objects die, as a callback of each tells."""
+
+    def __init__(self) -> None:
+        self.objects: dict[int, Referent] = {}
+
+    def reset(self) -> None:
+        died.clear()
+        self.objects = {number: Referent() for number in (1, 2)}
+        for number, one in self.objects.items():
+            weakref.finalize(one, died.append, number)
+
+    def note(self, number: int) -> None:
+        del self.objects[number]
+
+
+died: list[int] = []
+deaths = Deaths()
+
+
+class Iterators:
+    """Where an iterator stands is not what it has passed."""
+
+    def __init__(self) -> None:
+        self.numbers: Iterator[int] = iter(())
+        self.queue = collections.deque[int]()
+
+    def reset(self) -> None:
+        self.queue.clear()
+
+    def note(self, number: int) -> None:
+        self.queue.append(number)
+
+
+iterators = Iterators()
+
+
+def reset_environment() -> None:
+    os.environ.pop("STRUCTSYNC_HIDDEN", None)
+
+
+def note_in_environment(number: int) -> None:
+    os.environ["STRUCTSYNC_HIDDEN"] = os.environ.get("STRUCTSYNC_HIDDEN", "") + str(number)
+
+
+def note_by_import(number: int) -> None:
+    import tests.explorer.hidden_elsewhere as elsewhere
+
+    elsewhere.last = number
+
+
+def read_by_import() -> int:
+    import tests.explorer.hidden_elsewhere as elsewhere
+
+    return elsewhere.last
+
+
+def note_by_name(number: int) -> None:
+    globals()["by_" + "name"] = number
+
+
+HIDDEN: dict[str, Hidden] = {
+    "a global Decimal": Hidden(reset_amount, rebinds_amount, lambda: amount, 21),
+    "a global date": Hidden(reset_day, rebinds_day, lambda: day.year, 2000 * 4 % 5000 + 5),
+    "a global path": Hidden(reset_path, rebinds_path, lambda: str(path), "/2/1"),
+    "a global fraction": Hidden(reset_share, rebinds_share, lambda: share, 21),
+    "a global class": Hidden(reset_kind, rebinds_kind, lambda: kind, float),
+    "a global function": Hidden(reset_function, rebinds_function, lambda: function, abs),
+    "a class attribute": Hidden(
+        lambda: setattr(OnAClass, "last", None),
+        lambda number: setattr(OnAClass, "last", decimal.Decimal(number)),
+        lambda: OnAClass.last,
+        1,
+    ),
+    "a metaclass": Hidden(
+        lambda: setattr(Meta, "last", None),
+        lambda number: setattr(Meta, "last", number),
+        lambda: OfMeta.last,
+        1,
+    ),
+    "an import inside a function": Hidden(
+        lambda: note_by_import(0), note_by_import, read_by_import, 1
+    ),
+    "globals()": Hidden(lambda: note_by_name(0), note_by_name, lambda: globals()["by_name"], 1),
+    "a context variable": Hidden(
+        lambda: context.get().clear(),
+        lambda number: context.get().append(number),
+        lambda: context.get(),
+        [2, 1],
+    ),
+    "the decimal context": Hidden(
+        lambda: setattr(decimal.getcontext(), "prec", 28),
+        lambda number: setattr(decimal.getcontext(), "prec", 20 + number),
+        lambda: decimal.getcontext().prec,
+        21,
+    ),
+    "a logger": Hidden(lambda: note_in_logger(0), note_in_logger, lambda: vars(logger)["last"], 1),
+    "the order of deaths": Hidden(deaths.reset, deaths.note, lambda: died, [2, 1]),
+    "a deque": Hidden(iterators.reset, iterators.note, lambda: [*iterators.queue], [2, 1]),
+    "the environment": Hidden(
+        reset_environment,
+        note_in_environment,
+        lambda: os.environ["STRUCTSYNC_HIDDEN"],
+        "21",
+    ),
+    "the recursion limit": Hidden(
+        lambda: sys.setrecursionlimit(1000),
+        lambda number: sys.setrecursionlimit(1000 + number),
+        sys.getrecursionlimit,
+        1001,
+    ),
+}

@@ -1,0 +1,125 @@
+"""What a program changes outside is no part of a state, so it is never confirmed in silence."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import trio
+from trio.lowlevel import checkpoint
+
+from structsync.testing import Verdict, explore
+
+from .hidden_state import HIDDEN
+
+
+def twice(act: Callable[[], object]) -> Callable[[], Awaitable[None]]:
+    """Return a program in which each of two tasks does something outside."""
+
+    async def program() -> None:
+        async def worker() -> None:
+            await checkpoint()
+            act()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(worker)
+
+    return program
+
+
+ACTS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "writes a file": (lambda file: file.write_text("x"), "opens '.*' for writing"),
+    "appends to a file": (lambda file: file.open("a").close(), "opens '.*' for writing"),
+    "opens a descriptor": (
+        lambda file: os.close(os.open(file, os.O_CREAT | os.O_WRONLY)),
+        "opens '.*' for writing",
+    ),
+    "makes a folder": (lambda file: file.mkdir(exist_ok=True), "makes a folder"),
+    "removes a file": (lambda file: file.unlink(missing_ok=True), "removes a file"),
+    "opens a database": (lambda file: sqlite3.connect(file).close(), "opens a database"),
+    "sets a variable": (
+        lambda file: os.environ.__setitem__("STRUCTSYNC_OUTSIDE", "1"),
+        "changes the environment",
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRUCTSYNC_OUTSIDE", "0")
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_what_is_changed_outside_is_said_with_its_place(name: str, tmp_path: Path) -> None:
+    act, what = ACTS[name]
+    found = explore(twice(lambda: act(tmp_path / "file")), cancels=0)
+    assert found.verdict is Verdict.UNFINISHED
+    assert found.unfinished is not None
+    assert pytest.raises(AssertionError, match=what).matches(AssertionError(found.unfinished))
+    assert f"{Path(__file__).name}:" in found.unfinished
+    assert "outside='ignore'" in found.unfinished
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_it_may_be_ignored(name: str, tmp_path: Path) -> None:
+    act, _ = ACTS[name]
+    found = explore(twice(lambda: act(tmp_path / "file")), cancels=0, outside="ignore")
+    assert found.verdict is Verdict.CONFIRMED
+
+
+HARMLESS: dict[str, Callable[[], object]] = {
+    "reading a file": lambda: Path(__file__).read_text(encoding="utf-8"),
+    "a database in memory": lambda: sqlite3.connect(":memory:").close(),
+    "an import": lambda: __import__("wave"),
+    "reading the environment": lambda: os.environ.get("HOME"),
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_changes_nothing_outside_is_confirmed(name: str) -> None:
+    assert explore(twice(HARMLESS[name]), cancels=0).verdict is Verdict.CONFIRMED
+
+
+def test_what_an_import_writes_for_the_next_one_is_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_while_exploring.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    found = explore(twice(lambda: __import__("imported_while_exploring")), cancels=0)
+    assert [*tmp_path.glob("__pycache__/*.pyc")]
+    assert found.verdict is Verdict.CONFIRMED
+
+
+def test_what_a_library_does_in_a_task_of_its_own_is_noted_without_a_place(tmp_path: Path) -> None:
+    """Nor is a line of this test on the stack, as where the command or pytest explores."""
+
+    async def program() -> None:
+        stack = contextlib.AsyncExitStack()
+        stack.callback(os.makedirs, tmp_path / "folder", exist_ok=True)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stack.aclose)
+            nursery.start_soon(checkpoint)
+
+    with ThreadPoolExecutor() as pool:
+        found = pool.submit(explore, program, cancels=0).result()
+    assert found.verdict is Verdict.UNFINISHED
+    assert found.unfinished is not None
+    assert "makes a folder in a library's code, which it does not call itself" in found.unfinished
+
+
+def test_a_failure_stays_a_failure() -> None:
+    found = explore(HIDDEN["the environment"].program(), cancels=0)
+    assert found.verdict is Verdict.REFUTED
+
+
+def test_one_exploration_is_not_blamed_for_another(tmp_path: Path) -> None:
+    explore(twice(lambda: (tmp_path / "file").write_text("x")), cancels=0)
+    assert explore(twice(lambda: None), cancels=0).verdict is Verdict.CONFIRMED
