@@ -13,8 +13,9 @@ from ._execution.schedule import Schedule
 from ._report.failures import failure_of, starvation_of
 from ._result import Exploration
 from ._search.choosers import Prefix, Replay
+from ._search.result import SearchResult
 from ._search.runs import Progress, Runs
-from ._search.search import SearchResult, fingerprinter, search
+from ._search.search import fingerprinter, search
 from ._search.starvation import CycleReplay
 from ._settings import Settings
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, TypedDict, get_args
 Cancel: TypeAlias = Literal["scopes", "tasks"]
 Order: TypeAlias = Literal["any", "trio"]
 ClockMode: TypeAlias = Literal["autojump", "explore"]
-Search: TypeAlias = Literal["auto", "states", "deviations", "random", "plain", "sweep"]
+Search: TypeAlias = Literal["auto", "states", "deviations", "random", "pct", "plain", "sweep"]
 #: How it was searched in the end: every schedule; each state once, with an audit; a sample.
 Way: TypeAlias = Literal["plain", "merged", "sampled"]
 Hashing: TypeAlias = Literal["128", "exact"]
@@ -31,6 +31,7 @@ class Options(TypedDict, total=False):
     states: int | None
     seconds: float | None
     max_steps: int
+    depth: int
     seed: int
     exhaustive: bool
 
@@ -52,7 +53,9 @@ class Settings:
       liveness: also look for starvation, on the graph of all states.
       search: ``"auto"``: every schedule, if they are few, else by states; ``"states"``: depth first,
           each state once, and an audit of what that leaves out; ``"deviations"``: fewest deviations from
-          the first-in-first-out schedule first; ``"random"``: samples; ``"plain"``: every schedule;
+          the first-in-first-out schedule first; ``"random"``: samples; ``"pct"``: samples by priorities
+          at random, which meet a fault of ``depth`` with a chance that is stated; ``"plain"``: every
+          schedule;
           ``"sweep"``: the first-in-first-out schedule alone, with one cancellation at each of its
           steps in turn.
       symmetry: treat states that differ only in which of several like tasks is which as one.
@@ -64,7 +67,8 @@ class Settings:
       states: the same for states.
       seconds: the same for seconds.
       max_steps: an execution longer than this is not followed further.
-      seed: for ``search="random"``.
+      depth: how many orderings a fault needs that ``"pct"`` is to find; a race of two has one or two.
+      seed: for ``search="random"`` and ``"pct"``, and for what is audited.
       exhaustive: fail if the search ends before everything was seen.
     """
 
@@ -81,6 +85,7 @@ class Settings:
     states: int | None = None
     seconds: float | None = None
     max_steps: int = 10_000
+    depth: int = 3
     seed: int = 0
     exhaustive: bool = False
 
@@ -89,7 +94,13 @@ class Settings:
             if getattr(self, name) not in allowed:
                 words = ", ".join(map(repr, allowed))
                 raise ValueError(f"{name} must be one of {words}, not {getattr(self, name)!r}")
-        for name, least in (("cancels", 0), ("max_steps", 1), ("executions", 1), ("states", 1)):
+        for name, least in (
+            ("cancels", 0),
+            ("max_steps", 1),
+            ("executions", 1),
+            ("states", 1),
+            ("depth", 1),
+        ):
             value = getattr(self, name)
             if value is None and name in ("executions", "states"):
                 continue
@@ -101,7 +112,8 @@ class Settings:
             raise ValueError(
                 f"a sweep makes one cancellation at a time, not cancels={self.cancels}"
             )
-        if self.search == "random" and self.executions is None and self.seconds is None:
+        endless = self.search in ("random", "pct")
+        if endless and self.executions is None and self.seconds is None:
             raise ValueError(
                 "a random search never ends by itself; give it executions= or seconds="
             )

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from structsync.testing import Settings
 from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.schedule import Schedule
-from structsync.testing._search.search import Outcomes, explore_outcomes
+from structsync.testing._search.result import Outcomes
+from structsync.testing._search.search import explore_outcomes
 
 from .generate import Case, smaller
 from .source import Test, compiled, source

@@ -27,8 +27,9 @@ from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._exploration import with_handle
 from structsync.testing._search.choosers import Prefix, Trace
+from structsync.testing._search.result import Outcomes
 from structsync.testing._search.runs import Runs
-from structsync.testing._search.search import Outcomes, explore_outcomes
+from structsync.testing._search.search import explore_outcomes
 from structsync.testing._state.fingerprint import Fingerprinter
 
 Program: TypeAlias = Callable[..., Awaitable[object]]

@@ -37,7 +37,8 @@ from structsync.testing import (
     explore,
 )
 from structsync.testing._exploration import with_handle
-from structsync.testing._search.search import Outcomes, explore_outcomes
+from structsync.testing._search.result import Outcomes
+from structsync.testing._search.search import explore_outcomes
 
 from .conftest import Program, abba, python, two_checkpoints
 

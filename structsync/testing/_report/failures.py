@@ -10,8 +10,9 @@ from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Schedule
 from structsync.testing._result import Failure
 from structsync.testing._search.choosers import Prefix
+from structsync.testing._search.result import SearchResult
 from structsync.testing._search.runs import Runs
-from structsync.testing._search.search import SearchResult, deviations, in_trios_order, minimised
+from structsync.testing._search.search import deviations, in_trios_order, minimised
 from structsync.testing._search.starvation import Starvation
 
 from .recording import Recording
@@ -25,7 +26,8 @@ def failure_of(runs: Runs, found: SearchResult, title: str) -> Failure:
     assert failed is not None
     # Where states are distinguished, nothing like a failure without an end is met again.
     is_endless = failed.ending is not None and failed.ending.kind == "endless"
-    if found.execution > 1 and runs.settings.search != "sweep" and not is_endless:
+    is_first_in_first_out = found.execution == 1 and found.way != "sampled"
+    if not is_first_in_first_out and runs.settings.search != "sweep" and not is_endless:
         failed = minimised(runs, failed)
     recording = Recording()
     repeated = runs.execute(Prefix(failed.choices), recording)

@@ -154,8 +154,7 @@ class RandomSample:
         """Start an execution."""
 
     def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
-        plain = [one for one in options if one.kind not in ("cancel", "scope")]
-        extra = options[len(plain) :]
+        plain, extra = split_injected(options)
         # As likely early as late, so that an execution has about as many as it may have.
         likely = min(0.5, 1.5 * execution.cancels_left / self._length)
         if extra and self._random.random() < likely:
@@ -165,6 +164,12 @@ class RandomSample:
     def ended(self, steps: int) -> None:
         """Note how long an execution was."""
         self._length += (steps - self._length) / 8
+
+
+def split_injected(options: tuple[Choice, ...]) -> tuple[Sequence[Choice], Sequence[Choice]]:
+    """Return what the program can do by itself, and what can be done to it, which comes last."""
+    plain = [one for one in options if one.kind not in ("cancel", "scope")]
+    return plain, options[len(plain) :]
 
 
 class Replay:

@@ -54,6 +54,7 @@ class Runs:
         self.interrupt = InterruptFlag()
         self._progress = progress
         self._started = _now()
+        self._share = 1.0
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
@@ -70,6 +71,15 @@ class Runs:
         finally:
             _one_at_a_time.release()
 
+    @contextlib.contextmanager
+    def leaving(self, share: int | None) -> Iterator[None]:
+        """Leave one part in ``share`` of what the search may cost, if that is given, to what follows."""
+        self._share = 1.0 if share is None else 1 - 1 / share
+        try:
+            yield
+        finally:
+            self._share = 1.0
+
     @property
     def seconds(self) -> float:
         """The time since the first execution."""
@@ -78,7 +88,8 @@ class Runs:
     @property
     def time_is_over(self) -> bool:
         """Whether the search has had the time that it was given."""
-        return self.settings.seconds is not None and self.seconds >= self.settings.seconds
+        most = self.settings.seconds
+        return most is not None and self.seconds >= self._share * most
 
     def execute(
         self, chooser: Chooser, recorder: Recorder | None = None, kind: type[Engine] | None = None
@@ -113,7 +124,7 @@ class Runs:
             self._progress(Progress(self.executions, states, self.steps, self.seconds))
         if self.interrupt:
             return "stopped by Ctrl-C"
-        if settings.executions is not None and self.executions >= settings.executions:
+        if settings.executions is not None and self.executions >= self._share * settings.executions:
             return f"stopped after executions={settings.executions:,}"
         if settings.states is not None and states >= settings.states:
             return f"stopped after states={settings.states:,}"

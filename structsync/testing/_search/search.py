@@ -8,20 +8,23 @@ none with less.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Container
+from dataclasses import replace
 from math import inf
 from typing import Literal
 
 from structsync.testing._execution.execution import AsyncTest, Execution
 from structsync.testing._execution.public_engine import PublicEngine
-from structsync.testing._settings import Settings, Way
+from structsync.testing._settings import Settings
 from structsync.testing._state.fingerprint import Fingerprinter, Opaque, refuse_tickets
 
 from .audit import MergeLog, audit
-from .choosers import UNLIMITED, DepthFirst, Prefix, RandomSample, ShortDepthFirst, Trace
+from .choosers import UNLIMITED, DepthFirst, Prefix, ShortDepthFirst, Trace
 from .endless import ReachabilityMap, execution_without_end
+from .result import Outcomes, SearchResult
 from .runs import Runs
-from .starvation import Starvation, TransitionMap
+from .sampling import RANDOM_SHARE, by_priorities, sample, the_rest
+from .starvation import TransitionMap
 
 #: A search that ends plainly within this share of its executions is done plainly.
 PLAIN_SHARE = 10
@@ -32,31 +35,6 @@ PLAIN_EXECUTIONS, PLAIN_STEPS, PLAIN_LENGTH = 2_000, 100_000, 1_000
 MINIMISE_EXECUTIONS, MINIMISE_FACTOR = 2_000, 4
 #: So many executions may show whether trio's own order of today can lead to a failure.
 TRIO_EXECUTIONS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What a search has come to.
-
-    Attributes:
-      failed: the execution that failed, or None.
-      execution: its number.
-      states: how many states were distinguished.
-      memory: bytes that are taken by what is remembered of them.
-      unfinished: why not everything was seen, or None.
-      way: how it was searched.
-      audited: of how many merges of states it was looked at what follows, and how many whole
-          schedules were tried besides.
-    """
-
-    failed: Execution | None
-    execution: int
-    states: int
-    memory: int
-    unfinished: str | None
-    starvation: Starvation | None = None
-    way: Way = "plain"
-    audited: tuple[int, int] = (0, 0)
 
 
 def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
@@ -71,20 +49,42 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
     if how == "sweep":
         return _sweep(runs, outcomes)
     if how == "random":
-        return _sample(runs, outcomes)
+        return sample(runs, outcomes)
+    if how == "pct":
+        return by_priorities(runs, outcomes)
     if how == "deviations":
         return _by_deviations(runs, outcomes, "")
     if how == "plain":
         return _depth_first(runs, DepthFirst(None), outcomes)
-    try:
-        return _by_states(runs, outcomes)
-    except Opaque as error:
-        return _by_deviations(runs, outcomes, f"cannot look into {error}: states not told apart")
+    random_share = RANDOM_SHARE if how == "auto" and outcomes is None else None
+    with runs.leaving(random_share):
+        try:
+            found, seen, look = _by_states(runs, outcomes)
+        except Opaque as error:
+            because = f"cannot look into {error}: states not told apart"
+            found, seen, look = _by_deviations(runs, outcomes, because), {}, None
+        ended_early = found.failed is None and runs.stopped(found.states) is not None
+    if random_share is None or not ended_early or runs.interrupt:
+        return found
+    return the_rest(runs, found, seen, look)
 
 
-def _by_states(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
+def _by_states(
+    runs: Runs, outcomes: Outcomes | None
+) -> tuple[SearchResult, Container[bytes], Fingerprinter]:
     look, log = fingerprinter(runs.settings), MergeLog(runs.settings.seed)
     chooser = ReachabilityMap(look, log)
+    found = _by_states_and_audit(runs, outcomes, chooser, log, look)
+    return found, chooser.seen, look
+
+
+def _by_states_and_audit(
+    runs: Runs,
+    outcomes: Outcomes | None,
+    chooser: ReachabilityMap,
+    log: MergeLog,
+    look: Fingerprinter,
+) -> SearchResult:
     found = replace(_by_fingerprint(runs, chooser, outcomes), way="merged")
     if found.failed is not None or found.unfinished is not None:
         return found
@@ -188,22 +188,6 @@ def _by_deviations(runs: Runs, outcomes: Outcomes | None, because: str) -> Searc
         bound += 1
 
 
-def _sample(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
-    chooser = RandomSample(runs.settings.seed)
-    while True:
-        chooser.begin()
-        execution = runs.execute(chooser)
-        chooser.ended(len(execution.choices))
-        if outcomes is not None:
-            outcomes.add(execution)
-        elif execution.ending is not None and execution.ending.failed:
-            reason = "stopped at the first failure"
-            return SearchResult(execution, runs.executions, 0, 0, reason, way="sampled")
-        if stopped := runs.stopped(0):
-            text = f"random sample, seed={runs.settings.seed}; {stopped}"
-            return SearchResult(None, runs.executions, 0, 0, text, way="sampled")
-
-
 def _sweep(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
     """Run one schedule, and again with each injection that it offers at any step."""
     first = Trace()
@@ -277,33 +261,6 @@ def _alike(
         if not chooser.advance():
             return None, True
     return None, False
-
-
-class Outcomes:
-    """All ways in which a test has ended, for comparing one search with another."""
-
-    def __init__(self, keep_traces: bool) -> None:
-        self.outcomes: set[str] = set()
-        self.traces: set[tuple[str, ...]] | None = set() if keep_traces else None
-        self.tokens: dict[str, Execution] = {}
-        self.executions = 0
-        self.states = 0
-        self.complete = False
-
-    def add(self, execution: Execution) -> None:
-        """Note how an execution ended."""
-        ending = execution.ending
-        assert ending is not None
-        if ending.kind == "cut":
-            return
-        if ending.kind == "passed":
-            outcome = f"passed: {ending.value!r}"
-        else:
-            outcome = f"{ending.kind}: {ending.message}"
-        self.outcomes.add(outcome)
-        self.tokens.setdefault(outcome, execution)
-        if self.traces is not None:
-            self.traces.add((*map(str, execution.choices), outcome))
 
 
 def explore_outcomes(
