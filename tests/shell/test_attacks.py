@@ -129,6 +129,21 @@ async def test_a_task_that_outlives_many_locks_forgets_them() -> None:
     assert len(touched.primitives) <= 2 * 16 + 1
 
 
+async def test_what_a_request_was_granted_later_binds_the_run() -> None:
+    """It may outlive its task, so that it is known by its run and not by its thread."""
+    semaphore = Semaphore(1, max_value=1)
+    semaphore.acquire_nowait()
+    with semaphore.request() as request:
+        semaphore.release()
+        assert request.status == "granted"
+
+        async def takes() -> None:
+            semaphore.acquire_nowait()
+
+        with pytest.raises(RuntimeError, match="in use by another trio run"):
+            in_thread(lambda: trio.run(takes)).unwrap()
+
+
 async def test_a_task_notes_a_lock_once_however_it_takes_it() -> None:
     one, other = Lock(), Lock()
     for _ in range(3):

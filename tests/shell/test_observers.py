@@ -134,6 +134,21 @@ async def test_a_wait_on_a_condition_releases_and_takes_its_lock() -> None:
     assert story.kinds.count("granted") == story.kinds.count("released") == 3
 
 
+@pytest.mark.parametrize("end", ["granted", "withdrawn"])
+async def test_how_a_wait_on_a_condition_ended_is_told_of_the_condition(end: str) -> None:
+    condition = Condition()
+    with observe(story := Story(condition)):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait_once, condition)
+            await settle()
+            if end == "withdrawn":
+                nursery.cancel_scope.cancel()
+            else:
+                async with condition:
+                    condition.notify()
+    assert story.kinds == ["requested", end]
+
+
 @pytest.mark.parametrize("make", [Parker, WaitQueue])
 async def test_a_wake_grants(make: Callable[[], Any]) -> None:
     primitive = make()

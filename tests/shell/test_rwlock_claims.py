@@ -78,6 +78,14 @@ async def test_a_body_that_released_the_lock_itself_is_told_at_the_end_of_its_bl
     assert not rwlock.locked()
 
 
+async def test_a_body_that_released_a_claim_of_its_group_is_told_at_the_end() -> None:
+    rwlock = RWLock()
+    with pytest.raises(RuntimeError):
+        async with acquire_all(rwlock.write_claim()):
+            rwlock.release()
+    assert not rwlock.locked()
+
+
 async def test_reading_and_writing_at_once_is_refused_and_nothing_is_taken() -> None:
     rwlock, lock = RWLock(), Lock()
     with pytest.raises(RuntimeError):
