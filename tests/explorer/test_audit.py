@@ -111,20 +111,7 @@ def test_a_whole_schedule_that_ends_as_none_did_is_not_finished(
 
 
 async def reads_what_was_hidden() -> None:
-    hidden = HIDDEN["a global path"]
-    hidden.reset()
-
-    async def worker(number: int) -> None:
-        await checkpoint()
-        hidden.note(number)
-
-    async with trio.open_nursery() as nursery:
-        for number in (1, 2):
-            nursery.start_soon(worker, number)
-    async with trio.open_nursery() as nursery:
-        for _ in range(2):
-            nursery.start_soon(checkpoint)
-    _order = str(hidden.read())
+    _order = await the_log_is_returned()()
     async with trio.open_nursery() as nursery:
         for _ in range(2):
             nursery.start_soon(checkpoint)
