@@ -138,6 +138,7 @@ def _explored(tasks: int, cancels: int = 1, hashing: str = "128") -> tuple[Explo
         sharing(tasks),
         cancels=cancels,
         cancel="tasks",
+        search="states",  # which the default would not do where a program is small
         executions=None,
         hashing="exact" if hashing == "exact" else "128",
     )
