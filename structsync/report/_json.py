@@ -49,8 +49,6 @@ def _made(kind: Any, value: Any, where: str) -> Any:
         ValueError: it cannot be that.
     """
     origin, inner = get_origin(kind), get_args(kind)
-    if is_dataclass(kind) and isinstance(value, dict):
-        return _instance(kind, value, where)
     if origin is tuple and isinstance(value, list | tuple):
         if inner[-1] is ...:
             return tuple([_made(inner[0], one, f"{where}[{n}]") for n, one in enumerate(value)])
@@ -60,6 +58,8 @@ def _made(kind: Any, value: Any, where: str) -> Any:
         return {name: _made(inner[1], one, f"{where}[{name!r}]") for name, one in value.items()}
     elif origin in _PLAIN and isinstance(value, kind) and (kind is bool or type(value) is not bool):
         return value
+    elif is_dataclass(kind) and isinstance(value, dict):
+        return _instance(kind, value, where)
     raise ValueError(f"this is no stored counterexample: {where.lstrip('.')} cannot be {value!r}")
 
 
