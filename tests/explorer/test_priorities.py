@@ -177,6 +177,11 @@ def test_the_rest_of_the_budget_goes_to_schedules_by_priorities() -> None:
     assert "had not been seen" in found.unfinished
 
 
+def test_a_budget_of_which_too_little_would_be_left_goes_to_states_as_a_whole() -> None:
+    found = explore(too_large, cancels=0, executions=10, symmetry=False)
+    assert (found.executions, found.unfinished) == (10, "stopped after executions=10")
+
+
 def test_what_a_search_by_states_did_not_reach_is_found_by_the_rest() -> None:
     """The fault is where depth-first search comes last: the last task is the first of all."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import replace
 
+from structsync.testing._settings import Settings
 from structsync.testing._state.fingerprint import Fingerprinter
 
 from .audit import has_failed
@@ -17,6 +18,12 @@ from .runs import Runs
 RANDOM_SHARE = 5
 #: Fewer are worth nothing.
 FEWEST = 10
+
+
+def share_for_chance(settings: Settings) -> int | None:
+    """Return which part of the budget is left to schedules at random; None if that is too little."""
+    most = settings.executions
+    return None if most is not None and most // RANDOM_SHARE < FEWEST else RANDOM_SHARE
 
 
 def sample(runs: Runs, outcomes: Outcomes | None) -> SearchResult:

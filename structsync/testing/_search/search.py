@@ -23,7 +23,7 @@ from .choosers import UNLIMITED, DepthFirst, Prefix, ShortDepthFirst, Trace
 from .endless import ReachabilityMap, execution_without_end
 from .result import Outcomes, SearchResult
 from .runs import Runs
-from .sampling import RANDOM_SHARE, by_priorities, sample, the_rest
+from .sampling import by_priorities, sample, share_for_chance, the_rest
 from .starvation import TransitionMap
 
 #: A search that ends plainly within this share of its executions is done plainly.
@@ -56,7 +56,7 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
         return _by_deviations(runs, outcomes, "")
     if how == "plain":
         return _depth_first(runs, DepthFirst(None), outcomes)
-    random_share = RANDOM_SHARE if how == "auto" and outcomes is None else None
+    random_share = share_for_chance(runs.settings) if how == "auto" and outcomes is None else None
     with runs.leaving(random_share):
         try:
             found, seen, look = _by_states(runs, outcomes)
