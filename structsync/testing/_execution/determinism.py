@@ -48,6 +48,7 @@ def changed_outside() -> str | None:
 _CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
 _THREADS = frozenset({"_thread.start_new_thread", "_thread.start_joinable_thread"})
 _OUTSIDE = frozenset({"socket.__new__", "subprocess.Popen", "os.fork", "os.posix_spawn"})
+_WATCHED = _THREADS | _OUTSIDE | outside.EVENTS
 
 
 @contextlib.contextmanager
@@ -300,7 +301,9 @@ _THREAD_TEXT = (
 def _install_audit() -> None:
     """Listen to the interpreter for good (a hook cannot be taken out); it acts while exploring."""
 
-    def refuse(event: str, args: object) -> None:
+    def refuse(event: str, args: object, watched: frozenset[str] = _WATCHED) -> None:
+        if event not in watched:  # by far the most, such as each look at the code of a function
+            return
         if _Current.execution is None or threading.get_ident() != _Current.thread:
             return
         if event in _THREADS:

@@ -11,6 +11,7 @@ from trio.lowlevel import Task, current_task
 from structsync._runtime.arguments import check_count, check_sync
 
 from . import oracles
+from .addresses import address_of
 from .execution import Ending, Execution
 
 T = TypeVar("T")
@@ -115,7 +116,7 @@ class ExploredRun:
         alone are explored separately. What follows must not depend on it; a check that reads it
         may miss what it would have seen.
         """
-        self._ghosts[id(thing)] = thing
+        self._ghosts[address_of(thing)] = thing
         return thing
 
     def not_cancelled(self) -> NotCancelled:

@@ -24,6 +24,8 @@ _CHANGES = {
     "os.truncate": "writes to a file",
     "sqlite3.connect": "opens a database",
 }
+#: The events that :func:`change` knows.
+EVENTS = frozenset({"open", *_CHANGES})
 
 
 def change(event: str, args: Any) -> str | None:

@@ -101,6 +101,10 @@ def class_(thing: Any) -> Expanded:
     return name_of(thing), [*thing.__bases__, *global_variables.data_of_class(thing)]
 
 
+def _is_of(code: types.CodeType, function: object) -> bool:
+    return type(function) is types.FunctionType and function.__code__ is code
+
+
 def suspended(code: str, frame: str, waits_for: str) -> Expander:
     """Return the expander for coroutines and the like, whose attributes have these names."""
 
@@ -113,10 +117,9 @@ def suspended(code: str, frame: str, waits_for: str) -> Expander:
             return (number_of(code_of), frame_of.f_lasti), children
         # Before the local variables and the stack stand the function and its code.
         referents = gc.get_referents(thing)
-        functions = (
-            type(one) is types.FunctionType and one.__code__ is code_of for one in referents
-        )
-        start = [*functions].index(True) + 2
+        start = 2
+        while not (referents[start - 1] is code_of and _is_of(code_of, referents[start - 2])):
+            start += 1
         # Up to Python 3.12 code that has not run often keeps what it sent on top of its stack.
         sent = referents[-1] is None and getattr(thing, waits_for) is not None
         children = referents[start : len(referents) - sent]

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from trio.lowlevel import Task
 
 from structsync.testing._execution import frames
+from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.determinism import ticket_was_read
 from structsync.testing._execution.names import MAIN
 
@@ -198,7 +199,7 @@ class _Walk:
                 out.append(_TASK)
                 self._refer(thing)
                 continue
-            address = id(thing)
+            address = address_of(thing)
             number = numbers.get(address)
             if number is not None:
                 out += (_AGAIN, number)
@@ -264,7 +265,7 @@ class _Walk:
             return 0, self.meet(item), b""
         if type(item) in _PLAIN:
             return 1, 0, f"{type(item).__name__} {item!r}".encode()
-        number = self.numbers.get(id(item))
+        number = self.numbers.get(address_of(item))
         if number is not None:
             return 2, number, b""
         return 3, 0, self._aside(lambda: self.walk([item]))

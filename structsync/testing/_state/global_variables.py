@@ -8,6 +8,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
+from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
 #: What a class from here makes is a tool, or cannot change: no state of the program.
@@ -76,13 +77,13 @@ _names: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 
 def _names_in(code: types.CodeType) -> tuple[str, ...]:
     """Return what this code, and the functions defined in it, call by a global name."""
-    known = _names.get(id(code))
+    known = _names.get(address_of(code))
     if known is not None:
         return known[1]
     inner = (one for one in code.co_consts if isinstance(one, types.CodeType))
     names = tuple(dict.fromkeys([*code.co_names, *(name for c in inner for name in _names_in(c))]))
     if not code.co_filename.startswith("<"):  # made at run time, it does not live long
-        _names[id(code)] = (code, names)
+        _names[address_of(code)] = (code, names)
     return names
 
 

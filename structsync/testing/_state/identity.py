@@ -12,6 +12,7 @@ from structsync._core.monitors.lanes import Lanes
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Queue, Request, TicketQueue
 from structsync._runtime.live import Live
+from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
 Expanded: TypeAlias = tuple[Any, list[Any]]
@@ -59,9 +60,9 @@ def number_of(thing: object) -> int:
     if type(thing) is types.CodeType and thing.co_filename.startswith("<"):
         # Made at run time, as dataclasses make methods: new, but the same, in each execution.
         return _made_codes.setdefault(thing, -1 - len(_made_codes))
-    found = _interned.get(id(thing))
+    found = _interned.get(address_of(thing))
     if found is None:
-        found = _interned[id(thing)] = (len(_interned), thing)
+        found = _interned[address_of(thing)] = (len(_interned), thing)
     return found[0]
 
 
