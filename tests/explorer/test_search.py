@@ -177,6 +177,32 @@ def test_making_it_smaller_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.failure.kind == "deadlock"
 
 
+def test_what_a_failure_does_not_need_is_left_out_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """To try all schedules with one deviation, with two and so on would take thousands."""
+
+    async def the_last_runs_thrice_before_all_others() -> None:
+        order = list[int]()
+
+        async def works(number: int) -> None:
+            for _ in range(3):
+                order.append(number)
+                await checkpoint()
+
+        async with trio.open_nursery() as nursery:
+            for number in range(6):
+                nursery.start_soon(works, number)
+        assert order[:3] != [5, 5, 5]
+
+    monkeypatch.setattr(search, "MINIMISE_EXECUTIONS", 100)
+    monkeypatch.setattr(search, "MINIMISE_FACTOR", 0)
+    settings: dict[str, Any] = {"search": "pct", "cancels": 0, "executions": 200}
+    found = explore(the_last_runs_thrice_before_all_others, **settings).failure
+    assert found is not None
+    assert found.deviations == 3
+
+
 def test_a_seed_makes_the_same_sample_again() -> None:
     def sample(seed: int) -> Exploration:
         return explore(abba, search="random", cancels=1, seed=seed, executions=60)

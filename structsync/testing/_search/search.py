@@ -24,6 +24,7 @@ from .endless import ReachabilityMap, execution_without_end
 from .result import Outcomes, SearchResult
 from .runs import Runs
 from .sampling import by_priorities, sample, share_for_chance, the_rest
+from .shortening import deviations_of, shortened
 from .starvation import TransitionMap
 
 #: A search that ends plainly within this share of its executions is done plainly.
@@ -213,13 +214,13 @@ def _sweep(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
 
 def deviations(execution: Execution) -> int:
     """Return in how many steps an execution did not do the first thing on offer."""
-    pairs = zip(execution.choices, execution.firsts, strict=True)
-    return sum(chosen != first for chosen, first in pairs)
+    return len(deviations_of(execution))
 
 
 def minimised(runs: Runs, failed: Execution) -> Execution:
     """Return an execution that fails alike with as few deviations as possible."""
     limit = runs.executions + max(MINIMISE_EXECUTIONS, MINIMISE_FACTOR * runs.executions)
+    failed = shortened(runs, failed, limit)
     for bound in range(deviations(failed)):
         smaller, complete = _alike(runs, failed, limit, bound)
         if smaller is not None or not complete:
