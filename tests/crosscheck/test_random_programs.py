@@ -93,6 +93,7 @@ def test_a_chunk_of_programs_that_are_too_large_fails(monkeypatch: pytest.Monkey
         check_chunk(-4, 10)
 
 
+@pytest.mark.light
 @settings(
     max_examples=50,
     # what fails is shrunk as a program, which is better than by the draws that led to it

@@ -17,10 +17,11 @@ from hypothesis.stateful import (
 )
 
 from structsync.testing import ScheduledStateMachine
+from structsync.testing._execution import public_engine
 from structsync.testing._stateful import machine, run, stepping
 
 from .conftest import python
-from .stateful_machines import failure, quick
+from .stateful_machines import failure, found, quick
 
 
 def test_a_rule_with_a_nursery_is_cancelled_at_the_end_without_a_sound() -> None:
@@ -80,6 +81,19 @@ def test_a_deadline_may_end_the_wait_for_the_rules() -> None:
 
     assert failure(Machine, 20) is None
     assert any(ended)
+
+
+def test_what_an_unwound_execution_raises_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = stepping.kind(public_engine.PublicEngine)
+    monkeypatch.setattr(stepping, "kind", lambda: kind)
+
+    class Machine(ScheduledStateMachine, max_steps=20):
+        @rule()
+        async def spin(self) -> None:
+            while True:
+                await trio.lowlevel.cancel_shielded_checkpoint()
+
+    assert "no end after 20 steps" in str(found(Machine, 10).error)
 
 
 def test_a_machine_that_cannot_begin_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,9 +192,13 @@ def test_a_withdrawal_that_lets_nobody_in_is_found(monkeypatch: pytest.MonkeyPat
 # ==== engines ====
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "machine", [with_made(PermitsMachine, KeptByTheCancelled), LockOrderMachine, CounterMachine]
+    "machine",
+    [
+        CounterMachine,
+        pytest.param(with_made(PermitsMachine, KeptByTheCancelled), marks=pytest.mark.slow),
+        pytest.param(LockOrderMachine, marks=pytest.mark.slow),
+    ],
 )
 def test_both_engines_find_the_same_by_the_same_examples(
     machine: type[Any], monkeypatch: pytest.MonkeyPatch

@@ -34,7 +34,8 @@ from .stateful_machines import failure, found, quick
 checkpoint = trio.lowlevel.checkpoint
 
 
-@pytest.fixture(params=["loop", "public"], autouse=True)
+# On the second they reach nothing of the machines that other tests do not reach.
+@pytest.fixture(params=["loop", pytest.param("public", marks=pytest.mark.slow)], autouse=True)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of this file runs on both engines."""
     base = public_engine.PublicEngine if request.param == "public" else engine_choice.chosen()[0]
