@@ -18,7 +18,7 @@ def identity(thing: Any) -> Expanded:
 
 
 def sequence(thing: Any) -> Expanded:
-    return type(thing).__name__, list(thing)
+    return type(thing).__name__, thing
 
 
 def deque(thing: Any) -> Expanded:

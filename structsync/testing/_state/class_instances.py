@@ -84,11 +84,13 @@ def instance(kind: type) -> Expander:
             contents = look
     name = name_of(kind)
     own = [kind] if is_under_test(kind.__module__) else []
+    getters = [member.__get__ for _, member in slots]
 
     def expand(thing: Any) -> Expanded:
-        children: list[Any] = list(own)
-        for _, member in slots:
-            children.append(_value(member, thing))
+        try:
+            children = [*own, *[get(thing) for get in getters]]
+        except AttributeError:  # one of them has no value
+            children = [*own, *[_value(member, thing) for _, member in slots]]
         keys: tuple[Any, ...] = ()
         if has_dict:
             attributes = vars(thing)

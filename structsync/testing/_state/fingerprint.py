@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import marshal
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Marks are bytes, and nothing else is, so they cannot be taken for values.
 _AGAIN, _TASK, _SET, _END, _OBJECT, _GHOST = b"again", b"task", b"set", b"end", b"object", b"ghost"
-_TEXT = b"text"
+_NEW, _TEXT = b"new", b"text"
 
 #: An address in a text, as in the message of an error that names a task.
 _ADDRESS = re.compile(r" at 0x([0-9a-fA-F]+)")
@@ -181,42 +181,45 @@ class _Walk:
         finally:
             self.out, self.numbers, self.met, self.queue, self.sets, self.addresses = before
 
-    def walk(self, parts: list[Any]) -> None:
-        """Write down objects and everything that can be reached from them."""
+    def walk(self, parts: Sequence[Any]) -> None:
+        """Write down objects and everything that can be reached from them.
+
+        Of each object are written its kind and its children: a plain value as it is, an object that
+        was met before as its number. One that is new has the next number, and its turn comes.
+        """
         out, numbers, ghosts, kept = self.out, self.numbers, self.ghosts, self.kept
-        kept.append(parts)
-        stack = parts[::-1]
-        while stack:
-            thing = stack.pop()
-            kind = type(thing)
-            if kind in _PLAIN:
-                if kind is str and " at 0x" in thing:
-                    self._write_text(thing)
+        children, new = parts, list[Any]()
+        while True:
+            kept.append(children)
+            for child in children:
+                kind = type(child)
+                if kind in _PLAIN:
+                    if kind is str and " at 0x" in child:
+                        self._write_text(child)
+                    else:
+                        out.append(child)
+                elif kind is Task:
+                    out.append(_TASK)
+                    self._refer(child)
+                elif (number := numbers.get(address := address_of(child))) is not None:
+                    out += (_AGAIN, number)
+                elif address in ghosts:
+                    out.append(_GHOST)
                 else:
-                    out.append(thing)
-                continue
-            if kind is Task:
-                out.append(_TASK)
-                self._refer(thing)
-                continue
-            address = address_of(thing)
-            number = numbers.get(address)
-            if number is not None:
-                out += (_AGAIN, number)
-                continue
-            if address in ghosts:
-                out.append(_GHOST)
-                continue
-            numbers[address] = len(numbers)
+                    numbers[address] = len(numbers)
+                    out.append(_NEW)
+                    new.append(child)
+            if not new:
+                return
+            thing = new.pop()
+            kind = type(thing)
             expand = _expanders.get(kind) or expanders.expander(kind)
             if expand is expanders.SET:
                 self._meet_set(thing)
-                continue
-            head, children = expand(thing)
-            out += (_OBJECT, head, len(children))
-            if children:
-                kept.append(children)
-                stack += children[::-1]
+                children = ()
+            else:
+                head, children = expand(thing)
+                out += (_OBJECT, head, len(children))
 
     def _write_text(self, text: str) -> None:
         """Write a text with addresses in it: of which tasks they are, or which of them are equal.

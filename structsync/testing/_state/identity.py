@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from structsync._core.monitors.entry import Call, Invocation
@@ -15,7 +15,7 @@ from structsync._runtime.live import Live
 from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
-Expanded: TypeAlias = tuple[Any, list[Any]]
+Expanded: TypeAlias = tuple[Any, Sequence[Any]]
 Expander: TypeAlias = Callable[[Any], Expanded]
 
 
