@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
+from hypothesis.internal.conjecture import providers
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from ..plants import (  # noqa: TID252 - one home of the faults
@@ -44,10 +46,21 @@ pytestmark = pytest.mark.slow
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 
+@pytest.fixture(autouse=True)
+def the_same_examples_whatever_is_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hypothesis also draws from the constants of all imported modules: other tests would decide."""
+    known = providers._get_local_constants()
+    none: Any = type(known.integers)
+    nothing = type(known)(integers=none(), floats=none(), bytes=none(), strings=none())
+    monkeypatch.setattr(providers, "_get_local_constants", lambda: nothing)
+    providers.CONSTANTS_CACHE.cache.clear()
+    yield
+    providers.CONSTANTS_CACHE.cache.clear()
+
+
 def is_found(machine: type[RuleBasedStateMachine]) -> bool:
     """Whether the machine fails. Only its own judgement counts, not an error of ours."""
-    # A fault is found by the same examples each time, as far as that is up to us: Hypothesis also draws
-    # from the constants of whatever is imported. Most take a few dozen examples.
+    # Most take a few dozen examples.
     searching = settings(
         max_examples=4_000,
         stateful_step_count=40,
