@@ -77,7 +77,9 @@ class Engine(ScheduledExecution):
         self._init_task = trio.lowlevel.current_root_task()
         with executing(self), self._root:
             try:
-                value = await test(self.handle)
+                value = None
+                with self.whole:
+                    value = await test(self.handle)
                 problem = None if self.ending else await self.handle._at_end()
             except BaseException as error:
                 if self.ending is not None:

@@ -76,12 +76,19 @@ class _OpenScope:
     name: str
     scope: trio.CancelScope
     task: Task
+    raises: bool
+    """Whether it fails by itself if it is cancelled, as ``fail_after()`` does."""
     of_nursery: bool = False
 
 
-#: Whoever refers to a scope that nobody has kept: the ``with`` statement that is to leave it, trio, the
-#: list of open scopes, and the argument of the function that counts.
+#: Whoever refers to a scope that nobody has kept: the ``with`` statement that is to leave it, trio (for
+#: a deadline once more), the list of open scopes, and the argument of the function that counts.
 _ONLY_ENTERED = 4
+
+
+def _is_kept(one: _OpenScope) -> bool:
+    """Return whether something in the program refers to a scope, and so could cancel it."""
+    return sys.getrefcount(one.scope) > _ONLY_ENTERED + (one.scope.deadline != inf)
 
 
 def _could_be_cancelled(one: _OpenScope) -> bool:
@@ -91,7 +98,16 @@ def _could_be_cancelled(one: _OpenScope) -> bool:
     """
     if not one.scope.shield or one.of_nursery or one.scope.deadline != inf:
         return True
-    return sys.getrefcount(one.scope) > _ONLY_ENTERED
+    return _is_kept(one)
+
+
+def _stands_for_the_test(one: _OpenScope) -> bool:
+    """Return whether who cancels a scope that is the outermost of the test cancels the test.
+
+    It is a nursery, or a guard: nobody asks what has become of it, and all it does is to end the test in
+    time.
+    """
+    return one.of_nursery or (not one.scope.shield and (one.raises or not _is_kept(one)))
 
 
 class Scopes:
@@ -105,11 +121,13 @@ class Scopes:
         self._counts: Counter[str] = Counter()
         self._open: dict[int, _OpenScope] = {}
 
-    def entered(self, scope: trio.CancelScope, task: Task) -> None:
+    def entered(self, scope: trio.CancelScope, task: Task, raises: bool) -> None:
         """Note that a task opened a scope, if it is a task of the program."""
         owner = self._names.of.get(task)
         if owner is not None:
-            self._open[id(scope)] = _OpenScope(f"{owner}~{self._counts[owner]}", scope, task)
+            self._open[id(scope)] = _OpenScope(
+                f"{owner}~{self._counts[owner]}", scope, task, raises
+            )
             self._counts[owner] += 1
 
     def _round(self, task: Task) -> Iterator[int]:
@@ -133,13 +151,18 @@ class Scopes:
         """Note that the block of a scope ended."""
         self._open.pop(id(scope), None)
 
-    def cancellable(self, exempt: Collection[Task]) -> dict[str, trio.CancelScope]:
+    def cancellable(
+        self, exempt: Collection[Task], whole: trio.CancelScope
+    ) -> dict[str, trio.CancelScope]:
         """Return the open scopes by name that are not cancelled yet and could be.
 
-        Without those round a task that is exempt.
+        Without those round a task that is exempt. Nobody in the program calls the test: in place of
+        its outermost nursery, and of the guards round that, ``whole`` is cancelled, which is round
+        the test function and has its name.
         """
         found = {}
         spared = {key for task in exempt for key in self._round(task)}
+        outermost = True
         for key, one in list(self._open.items()):
             # A nursery leaves its scope by a way that nobody can watch, so ask its task.
             is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
@@ -147,8 +170,14 @@ class Scopes:
                 del self._open[key]
                 continue
             one.of_nursery = is_nurserys
-            if one.scope.cancel_called or key in spared:
+            is_whole = False
+            if outermost and one.task is self._names.tasks[MAIN]:
+                outermost = not is_nurserys
+                is_whole = _stands_for_the_test(one)
+            if one.scope.cancel_called or key in spared or not _could_be_cancelled(one):
                 continue
-            if _could_be_cancelled(one):
+            if not is_whole:
                 found[one.name] = one.scope
+            elif not whole.cancel_called:
+                found[MAIN] = whole
         return found

@@ -33,6 +33,8 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self.context = copy_context()
         self.names = Names()
         self.scopes = Scopes(self.names)
+        self.whole = trio.CancelScope()
+        """Round the test function, to cancel it from outside."""
         self.choices: list[Choice] = []
         self.firsts: list[Choice] = []
         self.cancels_left = settings.cancels
@@ -138,7 +140,8 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     def _cancellations(self, runnable: list[Task]) -> list[Choice]:
         if self.settings.cancel == "scopes":
-            return [Choice("scope", name) for name in self.scopes.cancellable(self.exempt())]
+            open_ones = self.scopes.cancellable(self.exempt(), self.whole)
+            return [Choice("scope", name) for name in open_ones]
         names = self.names.of
         spared = {one for task in self.exempt() for one in _with_parents(task)}
         return [
@@ -161,7 +164,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
             return None
         if kind == "scope":
             self.cancels_left -= 1
-            self.scopes.cancellable(())[name].cancel()
+            self.scopes.cancellable((), self.whole)[name].cancel()
             return None
         task = self.names.tasks[name]
         if kind == "cancel":
