@@ -10,7 +10,7 @@ from ._errors import ExploreUsageError, NondeterminismError, ReplayError
 from ._execution import determinism
 from ._execution.execution import AsyncTest, Execution
 from ._execution.schedule import Schedule
-from ._report.failures import failure_of, starvation_of
+from ._report.failures import cycle_of, failure_of
 from ._result import Exploration
 from ._search.choosers import Prefix, Replay
 from ._search.result import SearchResult
@@ -47,8 +47,8 @@ def run(
         failure = None
         if found.failed is not None:
             failure = failure_of(runs, found, title)
-        elif found.starvation is not None:
-            failure = starvation_of(runs, found.starvation, title)
+        elif found.cycle is not None:
+            failure = cycle_of(runs, found.cycle, title)
     return Exploration(
         test=title,
         settings=settings,
@@ -140,7 +140,7 @@ def _replayed(runs: Runs, token: str) -> SearchResult:
             f"them are others than when {token!r} was made (the test changed); explore again"
         )
     failed = execution if execution.ending is not None and execution.ending.failed else None
-    starvation = None
+    cycle = None
     if isinstance(chooser, CycleReplay) and failed is None:
-        starvation = chooser.starvation(execution.choices)
-    return SearchResult(failed, 1, 0, 0, "one schedule was replayed", starvation)
+        cycle = chooser.cycle(execution.choices)
+    return SearchResult(failed, 1, 0, 0, "one schedule was replayed", cycle)

@@ -17,7 +17,9 @@ from ._settings import Settings, Way
 #: Inside a traceback there is no terminal to ask for its width.
 WIDTH = 120
 
-FailureKind: TypeAlias = Literal["deadlock", "error", "violation", "leak", "starvation", "endless"]
+FailureKind: TypeAlias = Literal[
+    "deadlock", "error", "violation", "leak", "starvation", "livelock", "endless"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Failure:
     Attributes:
       kind: ``deadlock`` (everybody waits for ever), ``error`` (an exception left the test),
           ``violation`` (a check of the handle or an invariant of a primitive), ``leak`` (something
-          was not given back), ``starvation`` (a fair behaviour in which a task never gets on) or
+          was not given back), ``starvation`` (a fair behaviour in which a task never gets on),
+          ``livelock`` (a fair behaviour in which nobody does, of a test that can end) or
           ``endless`` (one execution took more than ``max_steps`` steps).
       message: what is wrong, in a sentence or two.
       error: the exception, if one left the test.

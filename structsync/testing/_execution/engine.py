@@ -70,6 +70,9 @@ class Engine(ScheduledExecution):
     def requesting(self) -> set[Task] | None:
         return self.handle._wanting() if self.handle._asked else None
 
+    def got_on(self) -> bool:
+        return len(self.choices) in self.handle._got.values()
+
     # The test itself.
 
     async def main(self, test: AsyncTest) -> None:

@@ -23,7 +23,15 @@ from .oracles import WatchedPrimitives
 from .schedule import Choice
 
 EndKind: TypeAlias = Literal[
-    "passed", "cut", "deadlock", "error", "violation", "leak", "endless", "starvation"
+    "passed",
+    "cut",
+    "deadlock",
+    "error",
+    "violation",
+    "leak",
+    "endless",
+    "starvation",
+    "livelock",
 ]
 AsyncTest: TypeAlias = Callable[..., Awaitable[Any]]
 
@@ -128,6 +136,10 @@ class Execution(abc.ABC):
     @abc.abstractmethod
     def requesting(self) -> set[Task] | None:
         """Return the tasks that want something, or None if the test never says which do."""
+
+    @abc.abstractmethod
+    def got_on(self) -> bool:
+        """Return whether a task has said in the last step that it got what it wanted."""
 
 
 class Chooser(Protocol):
