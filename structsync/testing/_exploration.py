@@ -19,6 +19,9 @@ from ._search.search import fingerprinter, search
 from ._search.starvation import CycleReplay
 from ._settings import Settings
 
+#: Where jitter could let the later of two come first.
+DEADLINES = "deadlines came in their order only: clock='explore' lets them come at any time"
+
 #: Of a test whose tasks run for ever the first so many steps are tried twice before the search.
 LOOK_STEPS = 100
 
@@ -62,8 +65,14 @@ def run(
         way=found.way,
         merges_audited=found.audited[0],
         schedules_audited=found.audited[1],
+        notes=found.notes + _of_the_clock(runs),
         interrupted=bool(runs.interrupt),
     )
+
+
+def _of_the_clock(runs: Runs) -> tuple[str, ...]:
+    """Say that deadlines came in their order only, if the order of some could be another."""
+    return (DEADLINES,) if runs.raced and runs.settings.clock == "autojump" else ()
 
 
 def _with_the_world_outside(runs: Runs, found: SearchResult) -> SearchResult:

@@ -69,6 +69,8 @@ class Exploration:
           is assumed; ``"merged"``: each state was visited once; ``"sampled"``: schedules at random.
       merges_audited: where states were merged, of how many merges it was looked at what follows.
       schedules_audited: how many whole schedules at random were tried besides.
+      notes: what a reader of the verdict is to know besides: that deadlines which could race came in their
+          order only, or that starvation was not looked for where executions can go round.
       interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
           has found; whoever runs several tests is to end as well.
     """
@@ -86,6 +88,7 @@ class Exploration:
     merges_audited: int = 0
     schedules_audited: int = 0
     interrupted: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -119,7 +122,7 @@ class Exploration:
             )
         whole = "swept one schedule" if settings.search == "sweep" else "exhaustive"
         said = whole if self.unfinished is None else f"not {whole}: {self.unfinished}"
-        return f"{said}: {', '.join(bounds)}"
+        return "; ".join((f"{said}: {', '.join(bounds)}", *self.notes))
 
     def check(self) -> None:
         """Raise if the test was broken, or was to be explored exhaustively and was not.

@@ -120,9 +120,13 @@ def _watched_scopes() -> Iterator[None]:
     def watched_enter(scope: trio.CancelScope) -> trio.CancelScope:
         entered = enter(scope)
         execution = _Current.execution
-        if execution is not None and _opened_by_the_program(caller := sys._getframe(1)):
+        if execution is None:
+            return entered
+        if _opened_by_the_program(caller := sys._getframe(1)):
             task = trio.lowlevel.current_task()
             execution.scopes.entered(scope, task, raises=_raises_if_cancelled(caller))
+        else:
+            execution.scopes.sleeps(scope)
         return entered
 
     def watched_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:

@@ -89,6 +89,8 @@ class Execution(abc.ABC):
     """For ``order="trio"``: who is still to run before anything newly runnable."""
     branched: bool
     """Whether there has been more than one option."""
+    raced: bool
+    """Whether time has passed while different deadlines were to come."""
     ending: Ending | None
 
     # Of a task.

@@ -120,6 +120,8 @@ class Scopes:
         self._names = names
         self._counts: Counter[str] = Counter()
         self._open: dict[int, _OpenScope] = {}
+        self._sleeps: dict[int, trio.CancelScope] = {}
+        """Scopes with a deadline that the program did not open itself: who sleeps is in one."""
 
     def entered(self, scope: trio.CancelScope, task: Task, raises: bool) -> None:
         """Note that a task opened a scope, if it is a task of the program."""
@@ -147,9 +149,37 @@ class Scopes:
                 return
             task = nursery.parent_task
 
+    def sleeps(self, scope: trio.CancelScope) -> None:
+        """Note that a function of trio has opened a scope for itself."""
+        if scope.deadline != inf:
+            self._sleeps[id(scope)] = scope
+
     def left(self, scope: trio.CancelScope) -> None:
         """Note that the block of a scope ended."""
         self._open.pop(id(scope), None)
+        self._sleeps.pop(id(scope), None)
+
+    def _all_open(self) -> Iterator[tuple[int, _OpenScope, bool]]:
+        """Yield the open scopes by key, and whether each one stands for the whole test."""
+        is_outermost = True
+        for key, one in list(self._open.items()):
+            # A nursery leaves its scope by a way that nobody can watch, so ask its task.
+            is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
+            if one.of_nursery and not is_nurserys:
+                del self._open[key]
+                continue
+            one.of_nursery = is_nurserys
+            if is_outermost and one.task is self._names.tasks[MAIN]:
+                is_outermost = not is_nurserys
+                yield key, one, _stands_for_the_test(one)
+            else:
+                yield key, one, False
+
+    def deadlines(self) -> set[float]:
+        """Return the deadlines that are still to come, without those of the guards of the test."""
+        asked = [*self._sleeps.values()]
+        asked += [one.scope for _, one, is_whole in self._all_open() if not is_whole]
+        return {scope.deadline for scope in asked if not scope.cancel_called} - {inf}
 
     def cancellable(
         self, exempt: Collection[Task], whole: trio.CancelScope
@@ -162,18 +192,7 @@ class Scopes:
         """
         found = {}
         spared = {key for task in exempt for key in self._round(task)}
-        outermost = True
-        for key, one in list(self._open.items()):
-            # A nursery leaves its scope by a way that nobody can watch, so ask its task.
-            is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
-            if one.of_nursery and not is_nurserys:
-                del self._open[key]
-                continue
-            one.of_nursery = is_nurserys
-            is_whole = False
-            if outermost and one.task is self._names.tasks[MAIN]:
-                outermost = not is_nurserys
-                is_whole = _stands_for_the_test(one)
+        for key, one, is_whole in self._all_open():
             if one.scope.cancel_called or key in spared or not _could_be_cancelled(one):
                 continue
             if not is_whole:

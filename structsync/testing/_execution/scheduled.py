@@ -41,6 +41,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self.pool: list[Task] = []
         self.batch: list[Task] = []
         self.branched = False
+        self.raced = False
         self.ending: Ending | None = None
         self.finished = False
         """The test function has ended; what is left runs by itself."""
@@ -159,6 +160,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         if kind != "run" and len(self.batch) == len(self.pool):
             self.batch = []  # between two batches: who wakes by it is in the next one
         if kind == "clock":
+            self.raced = self.raced or len(self.scopes.deadlines()) > 1
             self.clock.now = max(self.clock.now, self._next_deadline())
             self._expire()
             return None

@@ -1,19 +1,20 @@
 """Livelock: is there a fair way to go on for ever in a test that is to end, and in which nobody gets on?
 
 The tasks of it need not ever park: they poll (``while not flag: await trio.sleep(0)``), or give way to one
-another without end. The graph of all states shows it as a cycle. Of a test that has no end under any
-schedule nothing of the kind is said: its tasks go round because they are meant to.
+another without end. The graph of all states shows it as a cycle. In a test that has no end under any
+schedule tasks may go round because they are meant to; there it is one if no task says that it wants
+something, and from some state on none ever parks again.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from structsync.checking._liveness import TRIGGER, Lasso, find_lasso
+from structsync.checking._liveness import CLOSED, TRIGGER, Lasso, find_lasso
 from structsync.testing._execution.schedule import Choice
 
 #: The target of a choice after which the test is over.
@@ -70,10 +71,26 @@ def can_end(edges: Edges, state: int) -> bool:
     return False
 
 
-def find_livelock(edges: Edges, got_on: Set[tuple[int, Choice]]) -> Livelock | None:
-    """Return a fair cycle without a choice by which somebody gets on."""
+def leading_to(edges: Edges, states: Set[int]) -> set[int]:
+    """Return these states, and those from which one of them can be reached."""
+    before = defaultdict[int, list[int]](list)
+    for state, choices in enumerate(edges):
+        for target in choices.values():
+            before[target].append(state)
+    found, queue = {*states}, [*states]
+    while queue:
+        new = [one for one in before[queue.pop()] if one not in found]
+        found.update(new)
+        queue += new
+    return found
+
+
+def find_livelock(
+    edges: Edges, got_on: Set[tuple[int, Choice]], outside: Set[int] = frozenset()
+) -> Livelock | None:
+    """Return a fair cycle without a choice by which somebody gets on, and not in these states."""
     graph = Graph(edges, got_on)
-    marks = bytearray([TRIGGER]) * len(graph.order)
+    marks = bytearray(CLOSED if state in outside else TRIGGER for state in graph.order)
     lasso = find_lasso(graph, marks, graph.fair, graph.levels)
     return None if lasso is None else Livelock(*graph.choices_of(lasso))
 

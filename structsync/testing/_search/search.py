@@ -20,7 +20,7 @@ from structsync.testing._state.fingerprint import Fingerprinter, Opaque, refuse_
 
 from .audit import MergeLog, audit
 from .choosers import UNLIMITED, DepthFirst, Prefix, ShortDepthFirst, Trace
-from .endless import ReachabilityMap, execution_without_end
+from .endless import GOES_ROUND, ReachabilityMap, execution_without_end
 from .result import Outcomes, SearchResult
 from .runs import Runs
 from .sampling import RANDOM_SHARE, by_priorities, sample, the_rest
@@ -101,6 +101,7 @@ def _by_states_and_audit(
     made = audit(runs, log, look)
     return replace(
         found,
+        notes=(GOES_ROUND,) if chooser.goes_round() else (),
         failed=made.failed,
         execution=runs.executions,
         unfinished="stopped at the first failure" if made.failed else made.unfinished,

@@ -15,7 +15,7 @@ from structsync.checking._liveness import CLOSED, TRIGGER, find_lasso
 from structsync.testing._execution.schedule import Choice, Schedule
 
 from .choosers import DepthFirst, Replay, memory_of
-from .livelock import OVER, OWED, Graph, Livelock, can_end, find_livelock
+from .livelock import OVER, OWED, Graph, Livelock, can_end, find_livelock, leading_to
 
 if TYPE_CHECKING:
     from structsync.testing._execution.execution import Execution
@@ -122,7 +122,12 @@ class TransitionMap(DepthFirst):
 
     def livelock(self) -> Livelock | None:
         """Return a behaviour in which nobody gets on for ever; the search must be complete."""
-        return find_livelock(self._edges, self._got_on) if self.can_end() else None
+        if self.can_end():
+            return find_livelock(self._edges, self._got_on)
+        if self.marked:
+            return None
+        parked = {state for state, wanting in enumerate(self._wanting) if wanting}
+        return find_livelock(self._edges, self._got_on, leading_to(self._edges, parked))
 
 
 class CycleReplay(Replay):
