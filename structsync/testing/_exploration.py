@@ -10,7 +10,7 @@ from ._errors import ExploreUsageError, NondeterminismError, ReplayError
 from ._execution import determinism
 from ._execution.execution import AsyncTest, Execution
 from ._execution.schedule import Schedule
-from ._report.failures import failure_of, starvation_of
+from ._report.failures import cycle_of, failure_of
 from ._result import Exploration
 from ._search.choosers import Prefix, Replay
 from ._search.result import SearchResult
@@ -18,6 +18,9 @@ from ._search.runs import Progress, Runs
 from ._search.search import fingerprinter, search
 from ._search.starvation import CycleReplay
 from ._settings import Settings
+
+#: Where jitter could let the later of two come first.
+DEADLINES = "deadlines came in their order only: clock='explore' lets them come at any time"
 
 #: Of a test whose tasks run for ever the first so many steps are tried twice before the search.
 LOOK_STEPS = 100
@@ -47,8 +50,8 @@ def run(
         failure = None
         if found.failed is not None:
             failure = failure_of(runs, found, title)
-        elif found.starvation is not None:
-            failure = starvation_of(runs, found.starvation, title)
+        elif found.cycle is not None:
+            failure = cycle_of(runs, found.cycle, title)
     return Exploration(
         test=title,
         settings=settings,
@@ -62,8 +65,14 @@ def run(
         way=found.way,
         merges_audited=found.audited[0],
         schedules_audited=found.audited[1],
+        notes=found.notes + _of_the_clock(runs),
         interrupted=bool(runs.interrupt),
     )
+
+
+def _of_the_clock(runs: Runs) -> tuple[str, ...]:
+    """Say that deadlines came in their order only, if the order of some could be another."""
+    return (DEADLINES,) if runs.raced and runs.settings.clock == "autojump" else ()
 
 
 def _with_the_world_outside(runs: Runs, found: SearchResult) -> SearchResult:
@@ -140,7 +149,7 @@ def _replayed(runs: Runs, token: str) -> SearchResult:
             f"them are others than when {token!r} was made (the test changed); explore again"
         )
     failed = execution if execution.ending is not None and execution.ending.failed else None
-    starvation = None
+    cycle = None
     if isinstance(chooser, CycleReplay) and failed is None:
-        starvation = chooser.starvation(execution.choices)
-    return SearchResult(failed, 1, 0, 0, "one schedule was replayed", starvation)
+        cycle = chooser.cycle(execution.choices)
+    return SearchResult(failed, 1, 0, 0, "one schedule was replayed", cycle)

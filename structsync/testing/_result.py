@@ -17,7 +17,9 @@ from ._settings import Settings, Way
 #: Inside a traceback there is no terminal to ask for its width.
 WIDTH = 120
 
-FailureKind: TypeAlias = Literal["deadlock", "error", "violation", "leak", "starvation", "endless"]
+FailureKind: TypeAlias = Literal[
+    "deadlock", "error", "violation", "leak", "starvation", "livelock", "endless"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,8 @@ class Failure:
     Attributes:
       kind: ``deadlock`` (everybody waits for ever), ``error`` (an exception left the test),
           ``violation`` (a check of the handle or an invariant of a primitive), ``leak`` (something
-          was not given back), ``starvation`` (a fair behaviour in which a task never gets on) or
+          was not given back), ``starvation`` (a fair behaviour in which a task never gets on),
+          ``livelock`` (a fair behaviour in which nobody does, of a test that can end) or
           ``endless`` (one execution took more than ``max_steps`` steps).
       message: what is wrong, in a sentence or two.
       error: the exception, if one left the test.
@@ -66,6 +69,8 @@ class Exploration:
           is assumed; ``"merged"``: each state was visited once; ``"sampled"``: schedules at random.
       merges_audited: where states were merged, of how many merges it was looked at what follows.
       schedules_audited: how many whole schedules at random were tried besides.
+      notes: what a reader of the verdict is to know besides: that deadlines which could race came in their
+          order only, or that starvation was not looked for where executions can go round.
       interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
           has found; whoever runs several tests is to end as well.
     """
@@ -83,6 +88,7 @@ class Exploration:
     merges_audited: int = 0
     schedules_audited: int = 0
     interrupted: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -116,7 +122,7 @@ class Exploration:
             )
         whole = "swept one schedule" if settings.search == "sweep" else "exhaustive"
         said = whole if self.unfinished is None else f"not {whole}: {self.unfinished}"
-        return f"{said}: {', '.join(bounds)}"
+        return "; ".join((f"{said}: {', '.join(bounds)}", *self.notes))
 
     def check(self) -> None:
         """Raise if the test was broken, or was to be explored exhaustively and was not.

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
 import structsync
-from structsync.testing import Verdict, explore
+from structsync.testing import ExploredRun, Verdict, explore
+from structsync.testing._execution import names
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._search.choosers import Prefix, Trace
@@ -146,9 +148,176 @@ ONE_SCOPE: tuple[Program, ...] = (
 )
 
 
+def in_a_task(program: Program) -> Program:
+    """Somebody in the test calls it, and might cancel it."""
+
+    async def test() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(program)
+
+    return test
+
+
 @pytest.mark.parametrize("program", ONE_SCOPE)
 def test_a_scope_of_the_program_can_be_cancelled(program: Program, kind: type[Engine]) -> None:
-    assert offered(program, kind) == ["main~0"]
+    assert offered(in_a_task(program), kind) == [f"{program.__name__}#0~0", "main"]
+
+
+#: What keeps its scope, or a shield that the cancellation of the whole test does not reach.
+BY_ITSELF: tuple[Program, ...] = (
+    a_scope_made_before,
+    a_shield_that_the_program_has_a_name_for,
+    a_shield_made_before,
+    a_shield_that_an_object_has,
+    a_shield_with_a_deadline,
+)
+
+
+@pytest.mark.parametrize("program", ONE_SCOPE)
+def test_nobody_but_who_calls_the_test_could_cancel_its_outermost_nursery_or_a_guard(
+    program: Program, kind: type[Engine]
+) -> None:
+    assert offered(program, kind) == ["main~0" if program in BY_ITSELF else "main"]
+
+
+async def guards_round_a_nursery() -> None:
+    with trio.fail_after(9) as scope, trio.move_on_after(8):
+        async with trio.open_nursery():
+            await trio.lowlevel.checkpoint()
+    del scope
+
+
+def test_a_nursery_is_the_outermost_one_inside_of_guards(kind: type[Engine]) -> None:
+    assert offered(guards_round_a_nursery, kind) == ["main"]
+
+
+def test_a_deadline_that_is_asked_whether_it_has_struck_is_no_guard(kind: type[Engine]) -> None:
+    async def program() -> None:
+        with trio.move_on_after(9) as scope:
+            async with trio.open_nursery():
+                await trio.lowlevel.checkpoint()
+        assert not scope.cancelled_caught
+
+    assert offered(program, kind) == ["main", "main~0"]
+
+
+def test_what_is_opened_inside_of_the_outermost_nursery_is_offered(kind: type[Engine]) -> None:
+    async def program() -> None:
+        async with trio.open_nursery():
+            with trio.move_on_after(9):
+                await trio.lowlevel.checkpoint()
+            async with trio.open_nursery():
+                await trio.lowlevel.checkpoint()
+
+    assert offered(program, kind) == ["main", "main~1", "main~2"]
+
+
+def test_a_nursery_that_the_program_has_cancelled_stands_for_nothing(kind: type[Engine]) -> None:
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.cancel_scope.cancel()
+            with trio.CancelScope(shield=True):
+                await trio.lowlevel.checkpoint()
+
+    assert offered(program, kind) == []
+
+
+def all_done(count: int, log: list[str] | None = None) -> Program:
+    """Each worker does its part, which is asked where only its end can lead to."""
+
+    async def program(x: ExploredRun) -> None:
+        done: list[int] = []
+
+        async def worker() -> None:
+            await trio.lowlevel.checkpoint()
+            done.append(1)
+
+        try:
+            async with trio.open_nursery() as nursery:
+                for _ in range(count):
+                    nursery.start_soon(worker)
+            assert len(done) == count
+        finally:
+            if log is not None:
+                log.append("all" if len(done) == count else "not all")
+
+    return program
+
+
+@pytest.mark.parametrize("search", ["plain", "states", "sweep"])
+def test_what_only_its_end_leads_to_is_not_asked_of_a_test_that_was_cancelled(search: Any) -> None:
+    log: list[str] = []
+    assert explore(all_done(2, log), search=search).failure is None
+    assert set(log) == {"all", "not all"}  # it has been cancelled in earnest
+
+
+def test_the_whole_test_is_cancelled_once() -> None:
+    trace = Trace()
+    whole = Choice("scope", "main")
+    engine = run_once(guards_round_a_nursery, trace, cancels=2)
+    assert engine.whole.cancel_called is False
+    step = next(number for number, options in enumerate(trace.offered) if whole in options)
+    cancelled = OneOf([options[0] for options in trace.offered[:step]] + [whole])
+    engine = run_once(guards_round_a_nursery, cancelled, cancels=2)
+    assert engine.whole.cancelled_caught
+    assert all(whole not in options for options in cancelled.offered[step + 1 :])
+    assert engine.ending is not None
+    assert engine.ending.kind == "passed"
+
+
+class OneOf(Trace):
+    """Makes given choices first, and keeps what was on offer."""
+
+    def __init__(self, choices: list[Choice]) -> None:
+        super().__init__()
+        self._prefix = Prefix(choices, go_on=True)
+
+    def choose(self, execution: Any, options: tuple[Choice, ...]) -> Choice | None:
+        super().choose(execution, options)
+        return self._prefix.choose(execution, options)
+
+
+def never_given_back(x: ExploredRun, how: str) -> Program:
+    """A permit is lost where the whole test is cancelled."""
+
+    async def program() -> None:
+        lock, out = trio.Lock(), list[int]()
+        if how == "violation":
+            x.finally_(lambda: not out, "everything is back")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.lowlevel.checkpoint)
+            out.append(1)
+            if how == "leak":
+                await lock.acquire()
+            await trio.lowlevel.checkpoint()
+            if how == "leak":
+                lock.release()
+            out.clear()
+
+    return program
+
+
+@pytest.mark.parametrize("how", ["leak", "violation"])
+def test_the_checks_of_the_end_are_made_of_a_test_that_was_cancelled(how: str) -> None:
+    async def test(x: ExploredRun) -> None:
+        await never_given_back(x, how)()
+
+    failure = explore(test).failure
+    assert failure is not None
+    assert (failure.kind, failure.deviations, failure.replayed) == (how, 1, "same")
+    injected = [one for one in failure.counterexample.steps if one.injected]
+    assert [(one.action, one.arguments) for one in injected] == [
+        ("cancel", (("", "the whole test"),))
+    ]
+    assert explore(test, replay=failure.token).failure is not None
+    assert explore(test, cancels=0).failure is None
+
+
+def test_a_search_that_cancelled_the_outermost_nursery_would_cry_wolf(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(names, "_stands_for_the_test", lambda one: False)
+    assert explore(all_done(2)).failure is not None
 
 
 async def a_sleep() -> None:
@@ -210,7 +379,7 @@ def test_the_scope_inside_of_nursery_start_is_not_offered(kind: type[Engine]) ->
         async with trio.open_nursery() as nursery:
             await nursery.start(service)
 
-    assert offered(program, kind) == ["main~0"]
+    assert offered(program, kind) == ["main"]
 
 
 def test_nested_scopes_are_numbered_by_the_task_that_opened_them(kind: type[Engine]) -> None:
@@ -219,17 +388,19 @@ def test_nested_scopes_are_numbered_by_the_task_that_opened_them(kind: type[Engi
             await trio.lowlevel.checkpoint()
 
     async def program() -> None:
-        with trio.move_on_after(9):
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(worker)
-                nursery.start_soon(worker)
+        async with trio.open_nursery() as outermost:
+            with trio.move_on_after(9):
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(worker)
+                    outermost.start_soon(worker)
 
-    assert offered(program, kind) == ["main~0", "main~1", "worker#0~0", "worker#1~0"]
+    assert offered(program, kind) == ["main", "main~1", "main~2", "worker#0~0", "worker#1~0"]
 
 
 def test_a_scope_that_was_left_is_not_offered(kind: type[Engine]) -> None:
     async def program() -> None:
-        with trio.CancelScope():
+        scope = trio.CancelScope()
+        with scope:
             await trio.lowlevel.checkpoint()
         async with trio.open_nursery():
             await trio.lowlevel.checkpoint()
@@ -240,7 +411,7 @@ def test_a_scope_that_was_left_is_not_offered(kind: type[Engine]) -> None:
     run_once(program, trace, kind=kind)
     scopes = [[one.name for one in step if one.kind == "scope"] for step in trace.offered]
     assert ["main~0"] in scopes
-    assert ["main~1"] in scopes
+    assert ["main"] in scopes
     assert all(len(one) < 2 for one in scopes)
     assert scopes[-1] == []
 
@@ -279,11 +450,11 @@ def test_a_scope_that_is_used_twice_is_refused_by_trio_as_ever(kind: type[Engine
 @pytest.mark.parametrize("program", ONE_SCOPE)
 def test_a_cancellation_arrives_at_the_scope(program: Program, kind: type[Engine]) -> None:
     trace = Trace()
-    run_once(program, trace, kind=kind)
-    target = Choice("scope", "main~0")
+    run_once(in_a_task(program), trace, kind=kind)
+    target = Choice("scope", f"{program.__name__}#0~0")
     step = next(number for number, options in enumerate(trace.offered) if target in options)
     before = [options[0] for options in trace.offered[:step]]
-    engine = run_once(program, Prefix([*before, target], go_on=True), kind=kind)
+    engine = run_once(in_a_task(program), Prefix([*before, target], go_on=True), kind=kind)
     assert engine.ending is not None
     assert engine.cancels_left == 0
     # fail_after() does not ask who cancelled its scope; the others end as if nothing had been.

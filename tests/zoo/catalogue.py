@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    after_you,
     barrier_counts_cancelled,
     barrier_duplicate_index,
     broadcast_in_batches,
@@ -44,6 +45,7 @@ from . import (
 from .exhibit import Exhibit
 
 EXHIBITS: list[Exhibit] = [
+    after_you.EXHIBIT,
     barrier_counts_cancelled.EXHIBIT,
     barrier_duplicate_index.EXHIBIT,
     broadcast_in_batches.EXHIBIT,

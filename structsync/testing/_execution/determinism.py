@@ -121,8 +121,13 @@ def _watched_scopes() -> Iterator[None]:
     def watched_enter(scope: trio.CancelScope) -> trio.CancelScope:
         entered = enter(scope)
         execution = _Current.execution
-        if execution is not None and _opened_by_the_program(sys._getframe(1)):
-            execution.scopes.entered(scope, trio.lowlevel.current_task())
+        if execution is None:
+            return entered
+        if _opened_by_the_program(caller := sys._getframe(1)):
+            task = trio.lowlevel.current_task()
+            execution.scopes.entered(scope, task, raises=_raises_if_cancelled(caller))
+        else:
+            execution.scopes.sleeps(scope)
         return entered
 
     def watched_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:
@@ -159,7 +164,11 @@ def _opened_by_the_program(caller: FrameType) -> bool:
         return not _is_trios_or_ours(caller)
     if caller.f_code.co_name == "__aenter__":
         return caller.f_back is None or not _is_trios_or_ours(caller.f_back)
-    return caller.f_code.co_name in ("fail_at", "fail_after")
+    return _raises_if_cancelled(caller)
+
+
+def _raises_if_cancelled(caller: FrameType) -> bool:
+    return _is_trios(caller) and caller.f_code.co_name in ("fail_at", "fail_after")
 
 
 def _is_trios(frame: FrameType) -> bool:

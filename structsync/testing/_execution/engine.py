@@ -70,6 +70,9 @@ class Engine(ScheduledExecution):
     def requesting(self) -> set[Task] | None:
         return self.handle._wanting() if self.handle._asked else None
 
+    def got_on(self) -> bool:
+        return len(self.choices) in self.handle._got.values()
+
     # The test itself.
 
     async def main(self, test: AsyncTest) -> None:
@@ -77,7 +80,9 @@ class Engine(ScheduledExecution):
         self._init_task = trio.lowlevel.current_root_task()
         with executing(self), self._root:
             try:
-                value = await test(self.handle)
+                value = None
+                with self.whole:
+                    value = await test(self.handle)
                 problem = None if self.ending else await self.handle._at_end()
             except BaseException as error:
                 if self.ending is not None:

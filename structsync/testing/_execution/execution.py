@@ -23,7 +23,15 @@ from .oracles import WatchedPrimitives
 from .schedule import Choice
 
 EndKind: TypeAlias = Literal[
-    "passed", "cut", "deadlock", "error", "violation", "leak", "endless", "starvation"
+    "passed",
+    "cut",
+    "deadlock",
+    "error",
+    "violation",
+    "leak",
+    "endless",
+    "starvation",
+    "livelock",
 ]
 AsyncTest: TypeAlias = Callable[..., Awaitable[Any]]
 
@@ -81,6 +89,8 @@ class Execution(abc.ABC):
     """For ``order="trio"``: who is still to run before anything newly runnable."""
     branched: bool
     """Whether there has been more than one option."""
+    raced: bool
+    """Whether time has passed while different deadlines were to come."""
     ending: Ending | None
 
     # Of a task.
@@ -128,6 +138,10 @@ class Execution(abc.ABC):
     @abc.abstractmethod
     def requesting(self) -> set[Task] | None:
         """Return the tasks that want something, or None if the test never says which do."""
+
+    @abc.abstractmethod
+    def got_on(self) -> bool:
+        """Return whether a task has said in the last step that it got what it wanted."""
 
 
 class Chooser(Protocol):

@@ -76,12 +76,19 @@ class _OpenScope:
     name: str
     scope: trio.CancelScope
     task: Task
+    raises: bool
+    """Whether it fails by itself if it is cancelled, as ``fail_after()`` does."""
     of_nursery: bool = False
 
 
-#: Whoever refers to a scope that nobody has kept: the ``with`` statement that is to leave it, trio, the
-#: list of open scopes, and the argument of the function that counts.
+#: Whoever refers to a scope that nobody has kept: the ``with`` statement that is to leave it, trio (for
+#: a deadline once more), the list of open scopes, and the argument of the function that counts.
 _ONLY_ENTERED = 4
+
+
+def _is_kept(one: _OpenScope) -> bool:
+    """Return whether something in the program refers to a scope, and so could cancel it."""
+    return sys.getrefcount(one.scope) > _ONLY_ENTERED + (one.scope.deadline != inf)
 
 
 def _could_be_cancelled(one: _OpenScope) -> bool:
@@ -91,7 +98,16 @@ def _could_be_cancelled(one: _OpenScope) -> bool:
     """
     if not one.scope.shield or one.of_nursery or one.scope.deadline != inf:
         return True
-    return sys.getrefcount(one.scope) > _ONLY_ENTERED
+    return _is_kept(one)
+
+
+def _stands_for_the_test(one: _OpenScope) -> bool:
+    """Return whether who cancels a scope that is the outermost of the test cancels the test.
+
+    It is a nursery, or a guard: nobody asks what has become of it, and all it does is to end the test in
+    time.
+    """
+    return one.of_nursery or (not one.scope.shield and (one.raises or not _is_kept(one)))
 
 
 class Scopes:
@@ -104,12 +120,16 @@ class Scopes:
         self._names = names
         self._counts: Counter[str] = Counter()
         self._open: dict[int, _OpenScope] = {}
+        self._sleeps: dict[int, trio.CancelScope] = {}
+        """Scopes with a deadline that the program did not open itself: who sleeps is in one."""
 
-    def entered(self, scope: trio.CancelScope, task: Task) -> None:
+    def entered(self, scope: trio.CancelScope, task: Task, raises: bool) -> None:
         """Note that a task opened a scope, if it is a task of the program."""
         owner = self._names.of.get(task)
         if owner is not None:
-            self._open[id(scope)] = _OpenScope(f"{owner}~{self._counts[owner]}", scope, task)
+            self._open[id(scope)] = _OpenScope(
+                f"{owner}~{self._counts[owner]}", scope, task, raises
+            )
             self._counts[owner] += 1
 
     def _round(self, task: Task) -> Iterator[int]:
@@ -129,17 +149,19 @@ class Scopes:
                 return
             task = nursery.parent_task
 
+    def sleeps(self, scope: trio.CancelScope) -> None:
+        """Note that a function of trio has opened a scope for itself."""
+        if scope.deadline != inf:
+            self._sleeps[id(scope)] = scope
+
     def left(self, scope: trio.CancelScope) -> None:
         """Note that the block of a scope ended."""
         self._open.pop(id(scope), None)
+        self._sleeps.pop(id(scope), None)
 
-    def cancellable(self, exempt: Collection[Task]) -> dict[str, trio.CancelScope]:
-        """Return the open scopes by name that are not cancelled yet and could be.
-
-        Without those round a task that is exempt.
-        """
-        found = {}
-        spared = {key for task in exempt for key in self._round(task)}
+    def _all_open(self) -> Iterator[tuple[int, _OpenScope, bool]]:
+        """Yield the open scopes by key, and whether each one stands for the whole test."""
+        is_outermost = True
         for key, one in list(self._open.items()):
             # A nursery leaves its scope by a way that nobody can watch, so ask its task.
             is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
@@ -147,8 +169,34 @@ class Scopes:
                 del self._open[key]
                 continue
             one.of_nursery = is_nurserys
-            if one.scope.cancel_called or key in spared:
+            if is_outermost and one.task is self._names.tasks[MAIN]:
+                is_outermost = not is_nurserys
+                yield key, one, _stands_for_the_test(one)
+            else:
+                yield key, one, False
+
+    def deadlines(self) -> set[float]:
+        """Return the deadlines that are still to come, without those of the guards of the test."""
+        asked = [*self._sleeps.values()]
+        asked += [one.scope for _, one, is_whole in self._all_open() if not is_whole]
+        return {scope.deadline for scope in asked if not scope.cancel_called} - {inf}
+
+    def cancellable(
+        self, exempt: Collection[Task], whole: trio.CancelScope
+    ) -> dict[str, trio.CancelScope]:
+        """Return the open scopes by name that are not cancelled yet and could be.
+
+        Without those round a task that is exempt. Nobody in the program calls the test: in place of
+        its outermost nursery, and of the guards round that, ``whole`` is cancelled, which is round
+        the test function and has its name.
+        """
+        found = {}
+        spared = {key for task in exempt for key in self._round(task)}
+        for key, one, is_whole in self._all_open():
+            if one.scope.cancel_called or key in spared or not _could_be_cancelled(one):
                 continue
-            if _could_be_cancelled(one):
+            if not is_whole:
                 found[one.name] = one.scope
+            elif not whole.cancel_called:
+                found[MAIN] = whole
         return found

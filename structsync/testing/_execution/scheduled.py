@@ -33,12 +33,15 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self.context = copy_context()
         self.names = Names()
         self.scopes = Scopes(self.names)
+        self.whole = trio.CancelScope()
+        """Round the test function, to cancel it from outside."""
         self.choices: list[Choice] = []
         self.firsts: list[Choice] = []
         self.cancels_left = settings.cancels
         self.pool: list[Task] = []
         self.batch: list[Task] = []
         self.branched = False
+        self.raced = False
         self.ending: Ending | None = None
         self.finished = False
         """The test function has ended; what is left runs by itself."""
@@ -138,7 +141,8 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     def _cancellations(self, runnable: list[Task]) -> list[Choice]:
         if self.settings.cancel == "scopes":
-            return [Choice("scope", name) for name in self.scopes.cancellable(self.exempt())]
+            open_ones = self.scopes.cancellable(self.exempt(), self.whole)
+            return [Choice("scope", name) for name in open_ones]
         names = self.names.of
         spared = {one for task in self.exempt() for one in _with_parents(task)}
         return [
@@ -156,12 +160,13 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         if kind != "run" and len(self.batch) == len(self.pool):
             self.batch = []  # between two batches: who wakes by it is in the next one
         if kind == "clock":
+            self.raced = self.raced or len(self.scopes.deadlines()) > 1
             self.clock.now = max(self.clock.now, self._next_deadline())
             self._expire()
             return None
         if kind == "scope":
             self.cancels_left -= 1
-            self.scopes.cancellable(())[name].cancel()
+            self.scopes.cancellable((), self.whole)[name].cancel()
             return None
         task = self.names.tasks[name]
         if kind == "cancel":

@@ -10,6 +10,7 @@ from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Schedule
 from structsync.testing._result import Failure
 from structsync.testing._search.choosers import Prefix
+from structsync.testing._search.livelock import Livelock
 from structsync.testing._search.result import SearchResult
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import deviations, in_trios_order, minimised
@@ -64,29 +65,25 @@ def failure_of(runs: Runs, found: SearchResult, title: str) -> Failure:
     )
 
 
-def starvation_of(runs: Runs, starvation: Starvation, title: str) -> Failure:
-    """Show a starvation: the way into the cycle, and the cycle once."""
+def cycle_of(runs: Runs, found: Starvation | Livelock, title: str) -> Failure:
+    """Show a behaviour without an end: the way into the cycle, and the cycle once."""
     execution = runs.executions
     recording = Recording()
-    repeated = runs.execute(Prefix(starvation.way + starvation.cycle), recording)
-    message = (
-        f"{starvation.victim} can wait for ever although everybody who can run does: "
-        f"the last {len(starvation.cycle)} steps repeat"
-    )
-    repeated.ending = Ending("starvation", message, culprit=starvation.victim)
+    repeated = runs.execute(Prefix(found.way + found.cycle), recording)
+    repeated.ending = Ending(found.kind, found.message, culprit=found.culprit)
     real = "same" if _is_possible(runs, repeated) else "differs: the schedule is not possible there"
     token = Schedule.of(runs.settings.order, repeated.choices, repeated.firsts).token
-    summary = f"{len(starvation.way)} steps and a cycle, found on the graph of all states, "
+    summary = f"{len(found.way)} steps and a cycle, found on the graph of all states, "
     shown = recording.counterexample(
         repeated,
         title,
         summary=summary + f"replayed in trio.run: {real}",
         replay=f"explore(..., replay={token!r})",
-        cycle_start=len(starvation.way),
+        cycle_start=len(found.way),
     )
     return Failure(
-        kind="starvation",
-        message=message,
+        kind=found.kind,
+        message=found.message,
         error=None,
         deviations=deviations(repeated),
         execution=execution,

@@ -13,6 +13,7 @@ from structsync._core.queue.group import Claims
 from structsync.report import Blocked, Counterexample, Step
 from structsync.testing._execution import frames, oracles
 from structsync.testing._execution.execution import Execution
+from structsync.testing._execution.names import MAIN
 from structsync.testing._execution.schedule import Choice, Schedule
 
 _StepRecord = tuple[Choice, bool, dict[str, Any]]
@@ -150,6 +151,8 @@ def _arguments(choice: Choice) -> tuple[tuple[str, str], ...]:
         return ()
     if kind == "clock":
         return (("clock", "to the next deadline"),)
+    if name == MAIN:
+        return (("", "the whole test"),)
     return (("scope" if kind == "scope" else "", name),)
 
 

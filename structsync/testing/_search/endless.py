@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from .audit import MergeLog, branches
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
     from .runs import Runs
 
+#: Where tasks can go round, others may be kept waiting for ever, or they themselves.
+GOES_ROUND = (
+    "executions can go round, and starvation in that was not looked for: liveness=True does"
+)
 #: A way with so few deviations is looked for before any other.
 FEW = 6
 
@@ -89,6 +93,20 @@ class ReachabilityMap(DepthFirst):
             ending.update(new)
             queue += new
         return frozenset(key for key, state in self._numbers.items() if state not in ending)
+
+    def goes_round(self) -> bool:
+        """Return whether a way through the states leads back to where it was."""
+        after = defaultdict[int, set[int]](set)
+        for source, target in zip(self._sources, self._targets, strict=True):
+            after[source].add(target)
+        ways_in = Counter(target for targets in after.values() for target in targets)
+        queue = [state for state in self._numbers.values() if not ways_in[state]]
+        for state in queue:
+            for target in after[state]:
+                ways_in[target] -= 1
+                if not ways_in[target]:
+                    queue.append(target)
+        return len(queue) < len(self._numbers)
 
 
 class StateSeeker(DepthFirst):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from structsync.testing._execution.execution import Execution
 from structsync.testing._settings import Way
 
+from .livelock import Livelock
 from .starvation import Starvation
 
 
@@ -20,6 +21,7 @@ class SearchResult:
       states: how many states were distinguished.
       memory: bytes that are taken by what is remembered of them.
       unfinished: why not everything was seen, or None.
+      cycle: a fair behaviour without an end that is wrong, for ``liveness=True``.
       way: how it was searched.
       audited: of how many merges of states it was looked at what follows, and how many whole
           schedules were tried besides.
@@ -30,9 +32,11 @@ class SearchResult:
     states: int
     memory: int
     unfinished: str | None
-    starvation: Starvation | None = None
+    cycle: Starvation | Livelock | None = None
     way: Way = "plain"
     audited: tuple[int, int] = (0, 0)
+    notes: tuple[str, ...] = ()
+    """What a reader of the verdict is to know besides."""
 
 
 class Outcomes:

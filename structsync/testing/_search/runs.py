@@ -51,6 +51,8 @@ class Runs:
         self.kind = engine or engine_choice.chosen()[0]
         self.executions = 0
         self.steps = 0
+        self.raced = False
+        """Whether deadlines have come in their order, where jitter might have changed it."""
         self.interrupt = InterruptFlag()
         self._progress = progress
         self._started = _now()
@@ -105,6 +107,7 @@ class Runs:
         ending = engine.run(self.test)
         self.executions += 1
         self.steps += len(engine.choices)
+        self.raced = self.raced or engine.raced
         if engine.problem is not None:
             raise engine.problem
         if ending.error is not None:

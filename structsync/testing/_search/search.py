@@ -20,7 +20,7 @@ from structsync.testing._state.fingerprint import Fingerprinter, Opaque, refuse_
 
 from .audit import MergeLog, audit
 from .choosers import UNLIMITED, DepthFirst, Prefix, ShortDepthFirst, Trace
-from .endless import ReachabilityMap, execution_without_end
+from .endless import GOES_ROUND, ReachabilityMap, execution_without_end
 from .result import Outcomes, SearchResult
 from .runs import Runs
 from .sampling import by_priorities, sample, share_for_chance, the_rest
@@ -31,6 +31,9 @@ from .starvation import TransitionMap
 PLAIN_SHARE = 10
 #: It is given up before that where executions are long, or one of them has no end in sight.
 PLAIN_EXECUTIONS, PLAIN_STEPS, PLAIN_LENGTH = 2_000, 100_000, 1_000
+
+#: Of a search for starvation that could not know whether a task that polls is kept waiting.
+NOBODY_ASKS = "no execution ends, and no task says x.request(): one that never parks wants nothing"
 
 #: Making a failure smaller may take so many executions, or so many times those that it took.
 MINIMISE_EXECUTIONS, MINIMISE_FACTOR = 2_000, 4
@@ -99,6 +102,7 @@ def _by_states_and_audit(
     made = audit(runs, log, look)
     return replace(
         found,
+        notes=(GOES_ROUND,) if chooser.goes_round() else (),
         failed=made.failed,
         execution=runs.executions,
         unfinished="stopped at the first failure" if made.failed else made.unfinished,
@@ -127,8 +131,10 @@ def _map(runs: Runs) -> SearchResult:
     except Opaque as error:
         reason = f"cannot look into {error}: states not told apart, so no starvation is found"
         return SearchResult(None, runs.executions, chooser.states, chooser.memory, reason)
-    starvation = chooser.starved() if found.unfinished is None else None
-    return replace(found, starvation=starvation)
+    if found.unfinished is not None:
+        return found
+    notes = () if chooser.marked or chooser.can_end() else (NOBODY_ASKS,)
+    return replace(found, cycle=chooser.starved() or chooser.livelock(), notes=notes)
 
 
 def _by_fingerprint(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult:

@@ -8,22 +8,18 @@ does run again and again (weak fairness; what is injected is not owed to anybody
 from __future__ import annotations
 
 import sys
-from array import array
-from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from structsync.checking._liveness import CLOSED, TRIGGER, find_lasso
 from structsync.testing._execution.schedule import Choice, Schedule
 
 from .choosers import DepthFirst, Replay, memory_of
+from .livelock import OVER, OWED, Graph, Livelock, can_end, find_livelock, leading_to
 
 if TYPE_CHECKING:
     from structsync.testing._execution.execution import Execution
     from structsync.testing._state.fingerprint import Fingerprinter
-
-#: The target of a choice after which the test is over.
-OVER = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +35,20 @@ class Starvation:
     victim: str
     way: tuple[Choice, ...]
     cycle: tuple[Choice, ...]
+    kind: ClassVar[Literal["starvation"]] = "starvation"
+
+    @property
+    def culprit(self) -> str:
+        """Whom it is about."""
+        return self.victim
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in a sentence."""
+        return (
+            f"{self.victim} can wait for ever although everybody who can run does: "
+            f"the last {len(self.cycle)} steps repeat"
+        )
 
 
 class TransitionMap(DepthFirst):
@@ -52,6 +62,10 @@ class TransitionMap(DepthFirst):
         self._edges: list[dict[Choice, int]] = []
         self._states: list[int] = []
         """The numbers of the states on the path of this execution."""
+        self._got_on: set[tuple[int, Choice]] = set()
+        """The choices by which somebody has got what it wanted."""
+        self.marked = False
+        """Whether a task has ever said that it wants something."""
 
     def begin(self) -> None:
         super().begin()
@@ -70,8 +84,12 @@ class TransitionMap(DepthFirst):
             if is_new:
                 self._wanting.append(_wanting(execution))
                 self._edges.append(dict.fromkeys(options, OVER))
+                self.marked = self.marked or execution.requesting() is not None
         if step:
-            self._edges[self._states[step - 1]][execution.choices[-1]] = state
+            before, made = self._states[step - 1], execution.choices[-1]
+            self._edges[before][made] = state
+            if execution.got_on():
+                self._got_on.add((before, made))
         if step >= len(self._path) and not is_new:
             return None
         return self._go(options, step)
@@ -87,7 +105,7 @@ class TransitionMap(DepthFirst):
 
     def starved(self) -> Starvation | None:
         """Return a behaviour in which somebody starves, or None; the search must be complete."""
-        graph = _Graph(self._edges)
+        graph = Graph(self._edges)
         victims = sorted(frozenset[str]().union(*self._wanting))
         for victim in victims:
             marks = bytearray(
@@ -95,11 +113,21 @@ class TransitionMap(DepthFirst):
             )
             lasso = find_lasso(graph, marks, graph.fair, graph.levels)
             if lasso is not None:
-                labels = graph.labels
-                way = graph.way_to(lasso.trigger) + [label for label, _ in lasso.stem]
-                cycle = tuple(labels[label] for label, _ in lasso.cycle)
-                return Starvation(victim, tuple(labels[label] for label in way), cycle)
+                return Starvation(victim, *graph.choices_of(lasso))
         return None
+
+    def can_end(self) -> bool:
+        """Return whether the test can end without anything that is injected."""
+        return can_end(self._edges, 0)
+
+    def livelock(self) -> Livelock | None:
+        """Return a behaviour in which nobody gets on for ever; the search must be complete."""
+        if self.can_end():
+            return find_livelock(self._edges, self._got_on)
+        if self.marked:
+            return None
+        parked = {state for state, wanting in enumerate(self._wanting) if wanting}
+        return find_livelock(self._edges, self._got_on, leading_to(self._edges, parked))
 
 
 class CycleReplay(Replay):
@@ -110,65 +138,28 @@ class CycleReplay(Replay):
         self._print = fingerprinter
         self._states: list[bytes] = []
         self._wanting: list[frozenset[str]] = []
+        self._owed: list[frozenset[Choice]] = []
+        self._got_on: list[bool] = []
 
     def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
         self._states.append(self._print(execution))
         self._wanting.append(_wanting(execution))
+        self._owed.append(frozenset(one for one in options if one.kind in OWED))
+        self._got_on.append(execution.got_on())
         return super().choose(execution, options)
 
-    def starvation(self, choices: list[Choice]) -> Starvation | None:
-        """Return whose starvation the schedule shows, if it ends where it has been before."""
+    def cycle(self, choices: list[Choice]) -> Starvation | Livelock | None:
+        """Return what the schedule shows, if it ends where it has been before."""
         last = self._states[-1]
         start = self._states.index(last)
         if start == len(choices):
             return None
+        way, cycle = tuple(choices[:start]), tuple(choices[start:])
         victims = frozenset.intersection(*self._wanting[start:])
         for victim in sorted(victims):
-            return Starvation(victim, tuple(choices[:start]), tuple(choices[start:]))
-        return None
-
-
-class _Graph:
-    """The states numbered in the order of their distance, as the search for cycles wants them."""
-
-    def __init__(self, edges: list[dict[Choice, int]]) -> None:
-        self.order = [0]
-        self.levels = [0]
-        places = {0: 0}
-        self.parent: dict[int, tuple[int, Choice]] = {}
-        queue = deque([(0, 0)])
-        while queue:
-            state, depth = queue.popleft()
-            for choice, target in edges[state].items():
-                if target != OVER and target not in places:
-                    if depth + 1 == len(self.levels):
-                        self.levels.append(len(self.order))
-                    places[target] = len(self.order)
-                    self.parent[places[target]] = (places[state], choice)
-                    self.order.append(target)
-                    queue.append((target, depth + 1))
-        numbers: dict[Choice, int] = {}
-        self.first = array("Q", [0])
-        self.label = array("I")
-        self.target = array("I")
-        for state in self.order:
-            for choice, target in edges[state].items():
-                self.label.append(numbers.setdefault(choice, len(numbers)))
-                self.target.append(places.get(target, OVER))
-            self.first.append(len(self.label))
-        self.labels = [*numbers]
-        self._numbers = numbers
-        # A task that can run must run at last, and time must pass where nothing else can happen.
-        owed = ("run", "clock")
-        self.fair = frozenset(n for choice, n in numbers.items() if choice.kind in owed)
-
-    def way_to(self, place: int) -> list[int]:
-        """Return the labels on the shortest way to a state."""
-        way = []
-        while place:
-            place, choice = self.parent[place]
-            way.append(self._numbers[choice])
-        return way[::-1]
+            return Starvation(victim, way, cycle)
+        is_fair = frozenset.intersection(*self._owed[start:]) <= {*cycle}
+        return Livelock(way, cycle) if is_fair and not any(self._got_on[start + 1 :]) else None
 
 
 def _wanting(execution: Execution) -> frozenset[str]:
