@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 #: In the properties of a report: the verdict about a test of a suite; why there is none.
@@ -20,6 +20,7 @@ def summary(
     A search that did not end needs none, unless pytest is to be verbose: few tests have so few schedules.
     """
     if not noted:
+        yield "bold", "none: there is no async test that pytest-trio runs"
         return
     kinds = {test: str(one.get(ALL, "not explored")) for test, one in noted.items()}
     order = ("refuted", "not explored", "not finished", "confirmed")
@@ -27,11 +28,25 @@ def summary(
     counted = [f"{counts[kind]} {kind}" for kind in reversed(order) if counts[kind]]
     yield "bold", f"{len(noted)} tests: {', '.join(counted)}"
     for kind in order if verbose else order[:2]:
-        for test, one in noted.items():
-            if kinds[test] == kind:
-                yield _COLOURS.get(kind, "green"), f"{kind:12}  {test}  {_told(one)}"
-                if "explored_report" in one:
-                    yield _COLOURS.get(kind, "green"), f"{'':12}  report: {one['explored_report']}"
+        some = {test: one for test, one in noted.items() if kinds[test] == kind}
+        colour = _COLOURS.get(kind, "green")
+        for text, tests in _by_text(some).items():
+            if len(tests) == 1:
+                yield colour, f"{kind:12}  {tests[0]}  {text}"
+            else:
+                yield colour, f"{kind:12}  {len(tests)} tests: {text}"
+                yield from ((colour, f"{'':12}  {test}") for test in tests)
+            for report in (some[test].get("explored_report") for test in tests):
+                if report is not None:
+                    yield colour, f"{'':12}  report: {report}"
+
+
+def _by_text(noted: Mapping[str, Mapping[str, object]]) -> Mapping[str, list[str]]:
+    """Return the tests by what is said of them: many cannot be explored for the same reason."""
+    found = defaultdict(list)
+    for test, one in noted.items():
+        found[_told(one)].append(test)
+    return found
 
 
 def _told(noted: Mapping[str, object]) -> str:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import pytest
 import trio
 
+from structsync.testing._errors import ExploreUsageError
 from structsync.testing._execution.fixtures import Placeholder
 from structsync.testing._existing import SETTINGS, ExistingTest, run_existing
 from structsync.testing._runner import ProgressLine, with_command
@@ -143,7 +144,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     line = progress_line(pyfuncitem)
     try:
         _explore(pyfuncitem, line)
-    except NotExplored as reason:
+    except (NotExplored, ExploreUsageError) as reason:
         _give_up(pyfuncitem, reason)
     finally:
         line.end()
@@ -186,12 +187,12 @@ def _as_test(item: pytest.Function) -> ExistingTest:
         function=function,
         arguments=arguments,
         instance=item.instance,
-        fixtures=item.stash[_PLACEHOLDERS],
+        fixtures=[*item.stash[_PLACEHOLDERS]],
         start_over=functools.partial(start_over, item.funcargs),
     )
 
 
-def _give_up(item: pytest.Item, reason: NotExplored) -> NoReturn:
+def _give_up(item: pytest.Item, reason: Exception) -> NoReturn:
     """Let pytest know that a test is not explored: it skips itself, or is expected to fail, or we skip it."""
     __tracebackhide__ = True
     error = alone(reason.__cause__)
@@ -205,7 +206,8 @@ def _give_up(item: pytest.Item, reason: NotExplored) -> NoReturn:
 def _skip(item: pytest.Item, reason: str) -> NoReturn:
     __tracebackhide__ = True
     item.user_properties.append((NOT_EXPLORED, reason))
-    pytest.skip(f"not explored: {reason}")
+    # Shown at the line of the test, not at this one.
+    raise pytest.skip.Exception(f"not explored: {reason}", _use_item_location=True)
 
 
 # Innermost, as for tests that are decorated.
@@ -229,8 +231,7 @@ def pytest_terminal_summary(
 ) -> None:
     """Print how many tests were explored, which failed, and which were not explored, with the reasons."""
     lines = [*summary(_noted(terminalreporter), verbose=config.get_verbosity() > 0)]
-    if lines:
-        terminalreporter.section("existing tests explored")
+    terminalreporter.section("existing tests explored")
     for colour, line in lines:
         terminalreporter.write_line(line, **{colour: True})
 
