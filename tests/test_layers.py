@@ -35,6 +35,7 @@ FLOORS: Floors = (
     ("testing/_search/",),
     ("testing/_report/", "testing/_stateful/"),
     ("testing/_exploration.py",),
+    ("testing/_existing.py",),
     ("testing/_runner.py",),
     ("testing/_explore.py", "testing/_pytest/", "testing/_command/"),
     ("testing/__init__.py",),

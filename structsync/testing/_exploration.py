@@ -40,13 +40,13 @@ def run(
     runs = Runs(test, settings, progress=progress)
     with runs.open():
         if replay is not None:
-            found = _replayed(runs, replay)
+            found = replayed(runs, replay)
         else:
             first = _check_worth(runs)
             found = (
                 search(runs) if first is None else SearchResult(first, 1, 0, 0, "no execution ends")
             )
-            found = _with_the_world_outside(runs, found)
+            found = with_the_world_outside(runs, found)
         failure = None
         if found.failed is not None:
             failure = failure_of(runs, found, title)
@@ -75,7 +75,7 @@ def _of_the_clock(runs: Runs) -> tuple[str, ...]:
     return (DEADLINES,) if runs.raced and runs.settings.clock == "autojump" else ()
 
 
-def _with_the_world_outside(runs: Runs, found: SearchResult) -> SearchResult:
+def with_the_world_outside(runs: Runs, found: SearchResult) -> SearchResult:
     """Take a confirmation back if the program has changed what no state shows."""
     changed = determinism.changed_outside()
     if changed is None or runs.settings.outside == "ignore" or found.failed or found.unfinished:
@@ -135,7 +135,7 @@ def _check_worth(runs: Runs) -> Execution | None:
     return first if first.ending.kind == "endless" else None
 
 
-def _replayed(runs: Runs, token: str) -> SearchResult:
+def replayed(runs: Runs, token: str) -> SearchResult:
     schedule = Schedule.parse(token)
     runs.settings = replace(runs.settings, order=schedule.order)  # type: ignore[arg-type]
     chooser = Replay(schedule)

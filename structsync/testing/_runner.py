@@ -166,7 +166,7 @@ def run_test(
         name=session.name or name,
     )
     if session.command:
-        found = _with_command(found, session.command)
+        found = with_command(found, session.command)
     if session.explored:
         session.explored(found)
     if found.verdict is Verdict.UNFINISHED and not asked.exhaustive and session.replay is None:
@@ -221,7 +221,7 @@ def _execution(
     return execution
 
 
-def _with_command(found: Exploration, command: Callable[[str], str]) -> Exploration:
+def with_command(found: Exploration, command: Callable[[str], str]) -> Exploration:
     if found.failure is None:
         return found
     shown = dataclasses.replace(found.failure.counterexample, replay=command(found.failure.token))

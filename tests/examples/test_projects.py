@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -175,3 +176,29 @@ def test_the_cure_is_one_line() -> None:
     assert different == [
         ("from trio import Condition, Lock", "from structsync import Condition, Lock")
     ]
+
+
+# ==== the suite that knows nothing of the explorer ====
+
+
+def test_the_flaky_test_of_a_suite_is_found_and_replayed(copy: Callable[[str], Project]) -> None:
+    project = copy("existing_suite")
+    code, printed = project.pytest("--explore-all", "-k", "explored")
+    assert code == 1
+    assert "3 tests: 1 confirmed, 1 not explored, 1 refuted" in printed
+    (command,) = re.findall(r"^E +pytest (.*--explore-replay.*)$", printed, re.MULTILINE)
+    code, again = project.pytest(*shlex.split(command))
+    assert code == 1
+    assert "1 failed" in again
+
+
+def test_the_cured_batcher_is_confirmed(copy: Callable[[str], Project]) -> None:
+    project = copy("existing_suite")
+    project.replace(
+        "batcher.py",
+        "await self.sink.send(list(self.items))\n        self.items.clear()",
+        "items, self.items = self.items, []\n        await self.sink.send(items)",
+    )
+    code, printed = project.pytest("--explore-all")
+    assert code == 0, printed
+    assert "3 tests: 2 confirmed, 1 not explored" in printed

@@ -190,6 +190,8 @@ class VirtualClock(trio.abc.Clock):
 
     def __init__(self) -> None:
         self.now = 0.0
+        self.passes = True
+        """Whether it goes on to the next deadline when no task can run."""
 
     def start_clock(self) -> None:
         """Do nothing: the time is always zero at the start."""

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, NoReturn
 
+from .clock import in_execution
+
 _ENDED: Final = object()
 
 
@@ -27,11 +29,13 @@ class Placeholder:
       function: what makes the value: a coroutine function, a plain one, or a generator of either
           kind that yields the value and tears down after it.
       arguments: what the function takes, by name; may hold other placeholders.
+      for_each_user: whether each other fixture that takes it, and the test, gets one of its own.
     """
 
     name: str
     function: Callable[..., Any]
     arguments: Mapping[str, object]
+    for_each_user: bool = False
 
     def __getattr__(self, attribute: str) -> NoReturn:
         # Only what was asked for with request.getfixturevalue() is still a placeholder when used.
@@ -61,13 +65,22 @@ async def with_fixtures(
     values = {id(instance): copy.copy(instance)}
     async with AsyncExitStack() as stack:
         for one in fixtures:
-            running = _FixtureRun(one.name, one.function, _filled(one.arguments, values))
-            values[id(one)] = await stack.enter_async_context(running)
-        return await test(**_filled(arguments, values))
+            if not one.for_each_user:
+                given = await _filled(one.arguments, values, stack)
+                running = _FixtureRun(one.name, one.function, given)
+                values[id(one)] = in_execution(await stack.enter_async_context(running))
+        return await test(**await _filled(arguments, values, stack))
 
 
-def _filled(arguments: Mapping[str, object], values: Mapping[int, object]) -> dict[str, object]:
-    return {name: values.get(id(value), value) for name, value in arguments.items()}
+async def _filled(
+    arguments: Mapping[str, object], values: Mapping[int, object], stack: AsyncExitStack
+) -> dict[str, object]:
+    filled = {name: values.get(id(value), value) for name, value in arguments.items()}
+    for name, value in filled.items():
+        if isinstance(value, Placeholder) and value.for_each_user:
+            running = _FixtureRun(value.name, value.function, {})
+            filled[name] = await stack.enter_async_context(running)
+    return filled
 
 
 class _FixtureRun:

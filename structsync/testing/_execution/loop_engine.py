@@ -189,7 +189,8 @@ class LoopEngine(Engine):
 
     def decide(self) -> Task | None:
         waiting = self._runner.waiting_for_idle
-        if waiting and not self.pool and not self._woken and self.ending is None:
+        is_quiet = not self.pool and not self._woken and self._next_deadline() > self.clock.now
+        if waiting and is_quiet and self.ending is None:
             self._wake_idle()
             return None
         return super().decide()

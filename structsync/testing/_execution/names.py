@@ -18,7 +18,7 @@ MAIN = "main"
 _TASK = re.compile(
     r"<Task (?P<quote>['\"])(?P<quoted>.*?)(?P=quote) at 0x(?P<address>[0-9a-fA-F]+)>"
 )
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+| id='\d+'")  # the second as unittest.mock writes it
 
 
 class Names:

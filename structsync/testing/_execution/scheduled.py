@@ -133,7 +133,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         options = [runs[task] for task in runnable]
         boundary = self.settings.order == "any" or len(self.batch) == len(self.pool)
         early = boundary and self.settings.clock == "explore"
-        if (not runnable or early) and self._next_deadline() != inf:
+        if self.clock.passes and (not runnable or early) and self._next_deadline() != inf:
             options.append(Choice("clock", ""))
         if self.cancels_left and options:
             options += self._cancellations(runnable)

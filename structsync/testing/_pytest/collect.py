@@ -11,7 +11,10 @@ import pytest
 
 BOUNDS = ("seconds", "executions")
 #: Options that are settings; they win over those of the tests.
-_SETTINGS = (*BOUNDS, "order")
+_SETTINGS = (*BOUNDS, "order", "seed")
+
+#: The second item of a test of a suite, which --explore-all has made.
+EXISTING = pytest.StashKey[bool]()
 
 
 def changes(config: pytest.Config) -> dict[str, Any]:
@@ -26,3 +29,8 @@ def changes(config: pytest.Config) -> dict[str, Any]:
 def is_explored(item: pytest.Item) -> bool:
     """Return whether a test is one that @explore() or @sweep() decorates."""
     return isinstance(item, pytest.Function) and hasattr(item.obj, "__structsync_explored__")
+
+
+def is_existing(item: pytest.Item) -> bool:
+    """Return whether this is the item by which --explore-all explores a test of a suite."""
+    return item.stash.get(EXISTING, False)

@@ -36,7 +36,7 @@ from .fixtures import (
 )
 
 #: Errors that say all that there is to say; the frames that raised them are the explorer's.
-_COMPLETE_ERRORS = (
+COMPLETE_ERRORS = (
     ExplorationFailed,
     ExploreUsageError,
     NondeterminismError,
@@ -60,7 +60,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         return (yield)
     for name, value in pyfuncitem.funcargs.items():
         refuse_state(name, value)
-    line = _progress_line(pyfuncitem)
+    line = progress_line(pyfuncitem)
     try:
         with running(_session(pyfuncitem, line)):
             return (yield)
@@ -68,7 +68,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         line.end()
 
 
-def _progress_line(item: pytest.Item) -> ProgressLine:
+def progress_line(item: pytest.Item) -> ProgressLine:
     plugins = item.config.pluginmanager
     # The one is missing in the workers of pytest-xdist, the other where capturing is switched off.
     reporter: Any = (
@@ -90,8 +90,8 @@ def _session(item: pytest.Function, line: ProgressLine) -> Session:
         if found.interrupted:
             # The search took the signal, in order to end well; pytest is to end as well.
             item.session.shouldstop = "Ctrl-C"
-        _pass_on_a_skip(found)
-        _note(item, found)
+        pass_on_a_skip(found)
+        note(item, found)
 
     return Session(
         name=item.nodeid,
@@ -110,14 +110,14 @@ def _command(item: pytest.Item, token: str) -> str:
     return f"pytest {shlex.quote(test)} --explore-replay {shlex.quote(token)}"
 
 
-def _pass_on_a_skip(found: Exploration) -> None:
+def pass_on_a_skip(found: Exploration) -> None:
     """Skip a test that says so in an execution, as if it had not been explored."""
     error = alone(found.failure.error) if found.failure else None
     if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
         raise error
 
 
-def _note(item: pytest.Item, found: Exploration) -> None:
+def note(item: pytest.Item, found: Exploration) -> None:
     """Keep what was found for the summary, in the one place that reaches JUnit files and xdist."""
     noted = [("explored", found.covered), ("explored_verdict", found.verdict.value)]
     if found.failure:
@@ -172,6 +172,6 @@ def pytest_runtest_makereport(
     report = yield
     error = call.excinfo.value if call.excinfo else None
     full = item.config.getoption("fulltrace", False)
-    if report.failed and is_explored(item) and isinstance(error, _COMPLETE_ERRORS) and not full:
+    if report.failed and is_explored(item) and isinstance(error, COMPLETE_ERRORS) and not full:
         report.longrepr = FailureRepr.of(item, error)  # type: ignore[assignment] # anything printable
     return report

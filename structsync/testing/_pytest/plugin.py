@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from .collect import BOUNDS, is_explored
+from .all_summary import ALL
+from .collect import BOUNDS, is_existing, is_explored
 
 #: How verdicts look, by their names: the reports of pytest carry nothing else.
 _COLOURS = {"confirmed": "green", "refuted": "red", "not finished": "yellow"}
@@ -56,6 +57,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="Fail a test whose exploration ended before everything was seen.",
     )
+    group.addoption(
+        "--explore-all",
+        action="store_true",
+        help="Run each async test of pytest-trio once more, as test_x[explored]: under other schedules.",
+    )
+    group.addoption(
+        "--explore-sweep",
+        action="store_true",
+        help="With --explore-all: also cancel each test from outside, at each of its steps in turn.",
+    )
+    group.addoption(
+        "--explore-seed",
+        type=int,
+        metavar="N",
+        help="Other schedules at random, where a search does not try every one.",
+    )
     parser.addini(
         "explore_exhaustive", type="bool", default=False, help="As --explore-exhaustive, always."
     )
@@ -69,6 +86,17 @@ def pytest_configure(config: pytest.Config) -> None:
                 f"--explore-{name} must be > 0, not {value:g}: leave the option out, and each test "
                 "has a bound of its own"
             )
+    if config.getoption("explore_all"):
+        if not hasattr(pytest, "HIDDEN_PARAM"):
+            raise pytest.UsageError("--explore-all needs pytest 8.4 or newer")
+        # Late, because what it imports takes long.
+        from . import explore_all
+
+        config.pluginmanager.register(explore_all)
+    elif config.getoption("explore_sweep"):
+        raise pytest.UsageError(
+            "--explore-sweep belongs to --explore-all; a decorated test has @sweep()"
+        )
 
 
 # ==== which tests ====
@@ -109,7 +137,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.getoption("explore_replay") is None:
         return
-    selected = [item.nodeid for item in session.items if is_explored(item)]
+    selected = [one.nodeid for one in session.items if is_explored(one) or is_existing(one)]
     if len(selected) != 1:
         some = "".join(f"\n  {name}" for name in selected[:5]) + ("\n  ..." * (len(selected) > 5))
         raise pytest.UsageError(
@@ -131,7 +159,9 @@ def pytest_terminal_summary(
     for report in sorted(ended, key=lambda one: one.start):
         noted = dict(report.user_properties)
         verdict = str(noted.get("explored_verdict", ""))
-        if not verdict or (verdict == "confirmed" and config.get_verbosity() < 0):
+        if ALL in noted or not verdict:
+            continue
+        if verdict == "confirmed" and config.get_verbosity() < 0:
             continue
         found = f"{noted['explored_failure']}; " if verdict == "refuted" else ""
         lines.append((verdict, f"{verdict:12}  {report.nodeid}  {found}{noted['explored']}"))
