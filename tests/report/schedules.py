@@ -64,13 +64,14 @@ DEADLOCK = Counterexample(
     blocked=(
         Blocked(
             "worker#2",
-            ("wait:61", "acquire:127", "worker:189"),
+            ("queue.py:61 in wait", "queue.py:127 in acquire", "main.py:189 in worker"),
             "waits for <Semaphore 'sem': 1 free, held by nobody>",
+            source="await self.event.wait()",
         ),
     ),
     token="x1:2c1,3r0,4r1",
     replay="pytest 'tests/test_semaphore.py::test_semaphore' --explore-replay 'x1:2c1,3r0,4r1'",
-    summary="4 deviations from first in, first out in 8 steps; found at execution 27; "
+    summary="4 deviations from plain FIFO order in 8 steps; found at execution 27; "
     "replayed in trio.run: same",
     covered="not exhaustive: ended at the first failure: 663 states, 27 executions, order=any",
     actors=("main", "worker#0", "worker#1", "worker#2"),

@@ -120,8 +120,8 @@ def _watched_scopes() -> Iterator[None]:
     def watched_enter(scope: trio.CancelScope) -> trio.CancelScope:
         entered = enter(scope)
         execution = _Current.execution
-        if execution is not None and _opened_by_the_program(sys._getframe(1)):
-            execution.scopes.entered(scope, trio.lowlevel.current_task())
+        if execution is not None and _opened_by_the_program(caller := sys._getframe(1)):
+            execution.scopes.entered(scope, trio.lowlevel.current_task(), caller)
         return entered
 
     def watched_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:

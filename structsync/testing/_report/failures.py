@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from structsync.report._words import counted
 from structsync.testing._errors import NondeterminismError
 from structsync.testing._execution.execution import Ending, Execution
 from structsync.testing._execution.public_engine import PublicEngine
@@ -39,9 +40,11 @@ def failure_of(runs: Runs, found: SearchResult, title: str) -> Failure:
         )
     real = _in_real_trio(runs, repeated)
     number = deviations(repeated)
-    order = f"{number} deviation{'s' * (number > 1)} from first in, first out"
+    order = (
+        f"{counted(number, 'deviation')} from plain FIFO order" if number else "plain FIFO order"
+    )
     summary = (
-        f"{order if number else 'plain FIFO order'} in {len(repeated.choices)} steps, "
+        f"{order} in {counted(len(repeated.choices), 'step')}, "
         f"found at execution {found.execution:,}, replayed in trio.run: {real}"
     )
     if runs.settings.order == "any" and not is_endless:
@@ -71,12 +74,14 @@ def starvation_of(runs: Runs, starvation: Starvation, title: str) -> Failure:
     repeated = runs.execute(Prefix(starvation.way + starvation.cycle), recording)
     message = (
         f"{starvation.victim} can wait for ever although everybody who can run does: "
-        f"the last {len(starvation.cycle)} steps repeat"
+        f"the last {_repeating(len(starvation.cycle))}"
     )
     repeated.ending = Ending("starvation", message, culprit=starvation.victim)
     real = "same" if _is_possible(runs, repeated) else "differs: the schedule is not possible there"
     token = Schedule.of(runs.settings.order, repeated.choices, repeated.firsts).token
-    summary = f"{len(starvation.way)} steps and a cycle, found on the graph of all states, "
+    summary = (
+        f"{counted(len(starvation.way), 'step')} and a cycle, found on the graph of all states, "
+    )
     shown = recording.counterexample(
         repeated,
         title,
@@ -94,6 +99,10 @@ def starvation_of(runs: Runs, starvation: Starvation, title: str) -> Failure:
         replayed=real,
         counterexample=shown,
     )
+
+
+def _repeating(steps: int) -> str:
+    return "step repeats" if steps == 1 else f"{steps} steps repeat"
 
 
 def _is_possible(runs: Runs, repeated: Execution) -> bool:
