@@ -13,5 +13,6 @@ from ._json import to_json as to_json
 from ._json import to_trace_events as to_trace_events
 from ._model import Blocked as Blocked
 from ._model import Counterexample as Counterexample
+from ._model import Sentence as Sentence
 from ._model import Step as Step
 from ._text import to_text as to_text

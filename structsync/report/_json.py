@@ -11,9 +11,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from ._model import Counterexample
 
-FORMAT = "structsync.counterexample/2"
-# The first had no schedules; all that came since has a default.
-READABLE = ("structsync.counterexample/1", FORMAT)
+FORMAT = "structsync.counterexample/3"
+# The first had no schedules, the second did not tell them in a few lines; all that came since has a default.
+READABLE = ("structsync.counterexample/1", "structsync.counterexample/2", FORMAT)
 
 
 def to_json(shown: Counterexample) -> dict[str, Any]:

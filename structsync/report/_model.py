@@ -22,7 +22,7 @@ def encodable(value: Any) -> Any:
         return tuple(map(encodable, value))
     if isinstance(value, Mapping):
         return {encodable(name): encodable(one) for name, one in value.items()}
-    if isinstance(value, Step | Blocked):
+    if isinstance(value, Step | Blocked | Sentence):
         return replace(
             value, **{one.name: encodable(getattr(value, one.name)) for one in fields(value)}
         )
@@ -42,13 +42,16 @@ class Step:
     note: str = ""
     """What to notice here, in words."""
     deviation: bool = False
-    """In a schedule, whether first in, first out would have gone on otherwise."""
+    """In a schedule, whether plain FIFO order would have gone on otherwise."""
     parked: str = ""
     """In a schedule, where the task parked, ``wait_for:41  await queue.get()``, or ``exits``."""
     woke: tuple[str, ...] = ()
     """In a schedule, the tasks that this step made runnable."""
     injected: bool = False
     """In a schedule, whether it is a cancellation or an early deadline, not a task that ran."""
+    stack: tuple[str, ...] = ()
+    """In a schedule, the frames of the program where the task parked, the innermost first:
+    ``queue.py:41 in get``, ``test_queue.py:12 in worker``."""
 
     @property
     def call(self) -> str:
@@ -70,9 +73,22 @@ class Blocked:
 
     task: str
     where: tuple[str, ...] = ()
-    """Its frames, the innermost first, such as ``wait:61``, ``acquire:127``, ``worker:189``."""
+    """Its frames in the program, the innermost first: ``queue.py:41 in get``, ``main.py:12 in worker``."""
     why: str = ""
     """What it waits for, and who has that."""
+    source: str = ""
+    """The line of source of the innermost frame."""
+    waits_for: tuple[str, ...] = ()
+    """The tasks that would have to do something first, where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One line of the short version of a schedule: where it deviates, and what follows."""
+
+    text: str
+    step: int | None = None
+    """The number of the step that it is about, from 1; None if it is about all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +121,16 @@ class Counterexample:
     replay: str = ""
     """The whole command that replays it, as one line for a shell."""
     summary: str = ""
-    """How far a schedule is from first in, first out, and how it was found."""
+    """How far a schedule is from plain FIFO order, and how it was found."""
     covered: str = ""
     """What the search saw before it found this."""
     actors: tuple[str, ...] = ()
     """The order of the columns of a picture; whoever is not named comes after them."""
+
+    story: tuple[Sentence, ...] = ()
+    """A schedule in a few lines: where it deviates from plain FIFO order, and what that leads to."""
+    reasons: tuple[Sentence, ...] = ()
+    """What explains the message: who waits for what, or where an error was raised."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -140,9 +161,31 @@ class Counterexample:
         """
         ran = [step.actor for step in self.steps if not step.injected]
         woken = (name for step in self.steps for name in step.woke)
-        blocked = (one.task for one in self.blocked)
+        blocked = (name for one in self.blocked for name in (one.task, *one.waits_for))
         first = ran if self.is_schedule else sorted(ran)
         return tuple(dict.fromkeys((*self.actors, *first, *woken, *blocked)))
+
+    @property
+    def star(self) -> int | None:
+        """The index of the step that decides: the last deviation, behind which all is plain FIFO order.
+
+        None in a schedule without any, and in the behaviour of a spec.
+        """
+        stars = [index for index, step in enumerate(self.steps) if step.deviation]
+        return stars[-1] if stars else None
+
+    @property
+    def opens_at(self) -> int:
+        """The index of the step at which a picture opens: the star, or where it breaks without one."""
+        if not self.is_schedule:
+            return 0
+        if self.star is not None:
+            return self.star
+        return max(len(self.steps) - 1, 0) if self.cycle_start is None else self.cycle_start
+
+    def step_of(self, told: Sentence) -> Step | None:
+        """Return the step that a sentence is about; None if that is not one of those shown."""
+        return self.steps[told.step - 1] if told.step and told.step <= len(self.steps) else None
 
     def next_turn(self, task: str, after: int) -> int | None:
         """Return the index of the step in which a task runs next; None if it never does."""

@@ -10,12 +10,10 @@ from rich.console import Console
 
 from structsync.checking import Verdict
 from structsync.report import Counterexample, to_text
+from structsync.report._words import counted
 
 from ._errors import NotExhaustive
 from ._settings import Settings, Way
-
-#: Inside a traceback there is no terminal to ask for its width.
-WIDTH = 120
 
 FailureKind: TypeAlias = Literal[
     "deadlock", "error", "violation", "leak", "starvation", "livelock", "endless"
@@ -34,7 +32,7 @@ class Failure:
           ``endless`` (one execution took more than ``max_steps`` steps).
       message: what is wrong, in a sentence or two.
       error: the exception, if one left the test.
-      deviations: in how many steps the schedule differs from first in, first out.
+      deviations: in how many steps the schedule differs from plain FIFO order.
       execution: the number of the execution that failed first.
       token: replays the schedule, on the command line or with ``replay=``.
       replayed: what the same schedule did inside the real ``trio.run``: ``"same"`` or a difference.
@@ -106,9 +104,9 @@ class Exploration:
     def covered(self) -> str:
         """What was covered, in one line."""
         settings = self.settings
-        size = f"{self.executions:,} executions"
+        size = counted(self.executions, "execution")
         if self.states:
-            size = f"{self.states:,} states, {size}"
+            size = f"{counted(self.states, 'state')}, {size}"
         bounds = [size, f"order={settings.order}", f"cancels<={settings.cancels}"]
         if settings.cancels:
             bounds[-1] += f" ({settings.cancel})"
@@ -118,7 +116,8 @@ class Exploration:
             bounds.append("liveness")
         if self.merges_audited or self.schedules_audited:
             bounds.append(
-                f"audited: {self.merges_audited:,} merges, {self.schedules_audited:,} schedules"
+                f"audited: {counted(self.merges_audited, 'merge')}, "
+                f"{counted(self.schedules_audited, 'schedule')}"
             )
         whole = "swept one schedule" if settings.search == "sweep" else "exhaustive"
         said = whole if self.unfinished is None else f"not {whole}: {self.unfinished}"
@@ -145,9 +144,13 @@ class ExplorationFailed(AssertionError):
         super().__init__(exploration)
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """Return the failure in lines so wide; by default as wide as the terminal."""
         failure = self.exploration.failure
         assert failure is not None
-        plain = Console(file=io.StringIO(), width=WIDTH, no_color=True, highlight=False)
+        plain = Console(file=io.StringIO(), width=width, no_color=True, highlight=False)
         with plain.capture() as captured:
             plain.print(to_text(failure.counterexample))
         return captured.get().rstrip()

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from structsync.checking import Verdict
 from structsync.report import Counterexample, dumps, to_html
+from structsync.report._words import counted
 
 from . import _exploration
 from ._errors import NotExhaustiveWarning
@@ -112,7 +113,8 @@ class ProgressLine:
         if seen.seconds - self._shown_at < wait:
             return
         self._is_shown, self._shown_at = True, seen.seconds
-        line = f"exploring {self._name}: {seen.executions:,} executions, {seen.states:,} states, "
+        line = f"exploring {self._name}: {counted(seen.executions, 'execution')}, "
+        line += f"{counted(seen.states, 'state')}, "
         line += f"{seen.executions / max(seen.seconds, 1e-9):,.0f}/s, {seen.seconds:.0f} s"
         with self._uncaptured():
             self._reporter.ensure_newline()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import Any
 
 import pytest
@@ -43,16 +44,18 @@ def test_the_text_tells_the_whole_story() -> None:
     text = text_of(forgets_to_release_when_cancelled, cancels=1, cancel="tasks")
     lines = [line.rstrip() for line in text.splitlines()]
     assert lines[0] == "DEADLOCK  forgets_to_release_when_cancelled"
-    assert "1 deviation from first in, first out in" in text
-    assert "replayed in trio.run: same" in text
+    assert lines[1] == "  plain FIFO order, but for 1 step:"
+    assert "1 deviation from plain FIFO order in" in text
+    assert "replayed in trio.run: same" in " ".join(text.split())
     assert "  main and worker#1 wait for ever" in lines
-    [star] = [line for line in lines if line.startswith(" *")]
+    told, star = [line for line in lines if line.lstrip().startswith("*")]
+    assert "worker#0 is cancelled at test_report_of_failures.py:" in told
     assert "CANCEL worker#0" in star
     assert any(line.split()[2:3] == ["exits"] for line in lines)
     blocked = lines[lines.index("blocked for ever") + 1 :]
-    assert blocked[0] == "  main      waits for the tasks of its nursery"
-    assert blocked[2] == "  worker#1  waits for semaphore: 0 free, 1 waiting"
-    assert "< worker:" in blocked[3]
+    assert blocked[0] == "  main      waits for the tasks of its nursery: worker#1"
+    at = blocked.index("  worker#1  waits for semaphore: 0 free, 1 waiting")
+    assert blocked[at + 1].endswith(" in worker: await semaphore.acquire()")
     assert lines[-1].startswith("explore(..., replay='x1a:")
 
 
@@ -185,7 +188,9 @@ def test_an_error_that_is_raised_in_a_task_is_noted() -> None:
             nursery.start_soon(waits)
             nursery.start_soon(checkpoint)
 
-    assert "Cancelled is raised in it" in [step.note for step in steps_of(program)]
+    [note] = [step.note for step in steps_of(program) if step.note]
+    where = r"test_report_of_failures\.py:\d+ in waits"
+    assert re.fullmatch(f"Cancelled is raised in it: the scope waits#0~0, {where}, timed out", note)
 
 
 # ==== the replay in trio ====
@@ -326,7 +331,11 @@ def test_a_sleep_that_is_cancelled_is() -> None:
         raise ValueError("wrong")
 
     shown = failure_of(cancelled_and_then_wrong).counterexample
-    assert "Cancelled is raised in it" in [step.note for step in shown.steps]
+    notes = [
+        step.note for step in shown.steps if step.note.startswith("Cancelled is raised in it: ")
+    ]
+    assert len(notes) == 2
+    assert all("in cancelled_and_then_wrong, is cancelled" in note for note in notes)
 
 
 def test_an_error_names_a_task_as_the_schedule_does() -> None:

@@ -10,8 +10,9 @@ from structsync.report import Counterexample, dumps, from_json, to_json, to_trac
 
 from .schedules import DEADLOCK, EVERY, SPEC
 
-NEW_IN_STEPS = {"deviation", "parked", "woke", "injected"}
-NEW = {"blocked", "token", "replay", "summary", "covered", "actors"}
+NEW_IN_3 = {"story", "reasons"}
+NEW_IN_STEPS = {"deviation", "parked", "woke", "injected", "stack"}
+NEW = {"blocked", "token", "replay", "summary", "covered", "actors", *NEW_IN_3}
 
 
 def as_version_1(shown: Counterexample) -> dict[str, Any]:
@@ -38,13 +39,26 @@ def test_a_document_of_version_1_still_loads() -> None:
     assert from_json(as_version_1(SPEC)) == SPEC
 
 
+def test_a_document_of_version_2_still_loads() -> None:
+    stored = json.loads(dumps(DEADLOCK))
+    stored["format"] = "structsync.counterexample/2"
+    for name in NEW_IN_3:
+        del stored[name]
+    for step in stored["steps"]:
+        del step["stack"]
+    for one in stored["blocked"]:
+        del one["source"], one["waits_for"]
+    blocked = tuple(replace(one, source="", waits_for=()) for one in DEADLOCK.blocked)
+    assert from_json(stored) == replace(DEADLOCK, story=(), reasons=(), blocked=blocked)
+
+
 def test_a_new_document_names_its_version() -> None:
-    assert to_json(DEADLOCK)["format"] == "structsync.counterexample/2"
+    assert to_json(DEADLOCK)["format"] == "structsync.counterexample/3"
 
 
 def test_a_document_of_a_later_version_is_refused_with_both_formats() -> None:
-    later = {**to_json(SPEC), "format": "structsync.counterexample/3"}
-    with pytest.raises(ValueError, match=r"counterexample/2', not 'structsync.counterexample/3'"):
+    later = {**to_json(SPEC), "format": "structsync.counterexample/4"}
+    with pytest.raises(ValueError, match=r"counterexample/3', not 'structsync.counterexample/4'"):
         from_json(later)
 
 

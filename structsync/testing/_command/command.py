@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich import box
 from rich import progress as bars
 from rich.console import Console
 from rich.table import Table
@@ -22,6 +21,7 @@ from rich.text import Text
 from structsync.checking import Verdict
 from structsync.checking._suite import EXIT_CONFIRMED, EXIT_REFUTED, EXIT_UNFINISHED
 from structsync.report import to_json, to_text
+from structsync.report._words import counted
 from structsync.testing import _runner
 from structsync.testing._errors import (
     ExploreUsageError,
@@ -36,9 +36,6 @@ from .options import as_options, asked_for, setting_options
 from .targets import Target, targets
 
 FORMAT = "structsync.explore/1"
-
-#: Into a file or a pipe the table is printed as wide as names need, not as wide as a terminal.
-LOG_WIDTH = 160
 
 _STYLES = {
     Verdict.CONFIRMED: "green",
@@ -167,7 +164,7 @@ class _Bar:
     def update(self, seen: Progress) -> None:
         """Show how far the search has come."""
         rate = seen.executions / max(seen.seconds, 1e-9)
-        figures = f"{seen.executions:,} executions  {seen.states:,} states  {rate:,.0f}/s"
+        figures = f"{counted(seen.executions, 'execution')}  {counted(seen.states, 'state')}  {rate:,.0f}/s"
         figures += f"  {seen.seconds:.0f} s"
         self._shown.update(self._task, completed=seen.executions, figures=figures)
 
@@ -183,22 +180,25 @@ def _exit_code(found: Sequence[Exploration], left: dict[str, str]) -> int:
 
 
 def _print(found: Sequence[Exploration], left: dict[str, str], files: Sequence[Path]) -> None:
-    console = Console(width=None if sys.stdout.isatty() else LOG_WIDTH)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("test", "verdict", "covered"):
-        table.add_column(name, overflow="fold", no_wrap=name != "covered")
+    console = Console()
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(min_width=max(len(one.value) for one in Verdict))
+    table.add_column(overflow="fold")
     for one in found:
         if one.failure:
             console.print(to_text(one.failure.counterexample))
             console.print()
         verdict = Text(one.verdict.value, style=_STYLES[one.verdict])
-        table.add_row(Text(one.test), verdict, Text(one.covered))
+        table.add_row(verdict, Text.assemble((one.test, "bold"), "\n", one.covered))
     for name, why in left.items():
-        table.add_row(Text(name), Text("not explored", style="yellow"), Text(why))
+        table.add_row(
+            Text("not explored", style="yellow"), Text.assemble((name, "bold"), "\n", why)
+        )
     console.print(table)
+    console.print()
     executions, seconds = sum(o.executions for o in found), sum(o.seconds for o in found)
     rate = executions / max(seconds, 1e-9)
-    console.print(f"{executions:,} executions in {seconds:.1f} s ({rate:,.0f}/s)")
+    console.print(f"{counted(executions, 'execution')} in {seconds:.1f} s ({rate:,.0f}/s)")
     for page in files:
         console.print(f"report: {page}", soft_wrap=True, markup=False)
 

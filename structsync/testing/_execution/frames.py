@@ -59,16 +59,10 @@ def where(coroutine: Any) -> str:
     return f"{place(last)}  {source}".rstrip()
 
 
-def stack(coroutine: Any) -> tuple[str, ...]:
-    """Return the places of all frames that belong to the program, the innermost first.
-
-    Of libraries the frame that the program called is kept: it says what is waited for.
-    """
-    found: list[str] = []
-    was_below = True
-    for frame in frames_of(coroutine):
-        below = is_below(frame)
-        if not below or not was_below:
-            found.append(place(frame))
-        was_below = below
-    return tuple(reversed(found))
+def of_the_program(coroutine: Any) -> list[types.FrameType]:
+    """Return the frames that belong to the program, the innermost first; the outermost at least."""
+    outermost, *inner = frames_of(coroutine)
+    found = [frame for frame in inner if not is_below(frame)]
+    if not is_below(outermost) or not found:
+        found.insert(0, outermost)
+    return found[::-1]

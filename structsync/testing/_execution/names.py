@@ -8,9 +8,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import inf
+from types import FrameType
 
 import trio
 from trio.lowlevel import Task
+
+from .places import place_of, program_frame
 
 MAIN = "main"
 
@@ -122,15 +125,38 @@ class Scopes:
         self._open: dict[int, _OpenScope] = {}
         self._sleeps: dict[int, trio.CancelScope] = {}
         """Scopes with a deadline that the program did not open itself: who sleeps is in one."""
+        self._places: dict[str, str] | None = None
 
-    def entered(self, scope: trio.CancelScope, task: Task, raises: bool) -> None:
+    def entered(
+        self,
+        scope: trio.CancelScope,
+        task: Task,
+        *,
+        raises: bool = False,
+        caller: FrameType | None = None,
+    ) -> None:
         """Note that a task opened a scope, if it is a task of the program."""
         owner = self._names.of.get(task)
         if owner is not None:
-            self._open[id(scope)] = _OpenScope(
-                f"{owner}~{self._counts[owner]}", scope, task, raises
-            )
+            name = f"{owner}~{self._counts[owner]}"
+            self._open[id(scope)] = _OpenScope(name, scope, task, raises)
             self._counts[owner] += 1
+            if self._places is not None and (frame := program_frame(caller)) is not None:
+                self._places[name] = place_of(frame.f_code, frame.f_lineno)
+
+    def write_down_places(self) -> None:
+        """From now on, note where scopes are opened: for a report, as it takes time."""
+        if self._places is None:
+            self._places = {}
+
+    def opened_at(self, name: str) -> str:
+        """Return where a scope was opened, if that was written down."""
+        return (self._places or {}).get(name, "")
+
+    def round(self, task: Task) -> Iterator[tuple[str, trio.CancelScope]]:
+        """Yield name and scope of the program's open scopes that a task is in."""
+        for key in self._round(task):
+            yield self._open[key].name, self._open[key].scope
 
     def _round(self, task: Task) -> Iterator[int]:
         """Yield the keys of the scopes that a task is in.

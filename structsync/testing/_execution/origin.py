@@ -12,16 +12,17 @@ def describe_error(error: BaseException) -> tuple[str, str]:
 
     Of a group the members are described, because a nursery wraps each error into one.
     """
-    leaves = list(_leaves(error))
+    leaves = list(leaves_of(error))
     sentences = dict.fromkeys(map(_sentence, leaves))
     culprits = sorted({f"{type(one).__name__} at {_origin(one)}" for one in leaves})
     return "; ".join(sentences), ", ".join(culprits)
 
 
-def _leaves(error: BaseException) -> Iterator[BaseException]:
+def leaves_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, or those in a group."""
     if isinstance(error, BaseExceptionGroup):
         for one in error.exceptions:
-            yield from _leaves(one)
+            yield from leaves_of(one)
     else:
         yield error
 

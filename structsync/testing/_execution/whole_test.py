@@ -18,7 +18,7 @@ class _OneScope(Scopes):
         super().__init__(names)
         super().entered(scope, trio.lowlevel.current_task())
 
-    def entered(self, scope: trio.CancelScope, task: trio.lowlevel.Task) -> None:
+    def entered(self, *_: object, **__: object) -> None:
         """Take no note of it."""
 
 

@@ -17,6 +17,10 @@ _EXPLORER = Path(__file__).parents[1]
 _RUNNERS = (Path(trio.__file__).parent / "_core" / "_run.py", Path(contextlib.__file__))
 
 
+#: How pytest begins the lines of an error.
+_MARGIN = "E   "
+
+
 class FailureRepr:
     """A failure as pytest prints it: the error of the test, then the schedule that leads to it.
 
@@ -24,9 +28,10 @@ class FailureRepr:
     group as its cause twice.
     """
 
-    def __init__(self, cause: Any, text: str, crash: _Crash) -> None:
+    def __init__(self, cause: Any, error: BaseException, crash: _Crash) -> None:
         self._cause = cause
-        self._text = text
+        self._error = error
+        self._text = str(error)
         self.reprcrash = crash
 
     @classmethod
@@ -48,15 +53,18 @@ class FailureRepr:
         failure = error.exploration.failure if isinstance(error, ExplorationFailed) else None
         message = f"{failure.kind}: {failure.message}" if failure else str(error)
         path, line, _ = item.reportinfo()
-        return cls(shown, str(error), _Crash(str(path), (line or 0) + 1, message))
+        return cls(shown, error, _Crash(str(path), (line or 0) + 1, message))
 
     def toterminal(self, writer: Any) -> None:
         """Write it; the name is pytest's."""
         if self._cause:
             self._cause.toterminal(writer)
             writer.line("")
-        for line in self._text.splitlines():
-            writer.line(f"E   {line}".rstrip(), red=True, bold=True)
+        text = self._text
+        if isinstance(self._error, ExplorationFailed):
+            text = self._error.text(writer.fullwidth - len(_MARGIN))
+        for line in text.splitlines():
+            writer.line(f"{_MARGIN}{line}".rstrip(), red=True, bold=True)
 
     def __str__(self) -> str:
         # What pytest-xdist hands on; the first line stands in the short summary.

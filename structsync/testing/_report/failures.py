@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from structsync.report._words import counted
 from structsync.testing._errors import NondeterminismError
 from structsync.testing._execution.execution import Ending, Execution
 from structsync.testing._execution.public_engine import PublicEngine
@@ -40,9 +41,11 @@ def failure_of(runs: Runs, found: SearchResult, title: str) -> Failure:
         )
     real = _in_real_trio(runs, repeated)
     number = deviations(repeated)
-    order = f"{number} deviation{'s' * (number > 1)} from first in, first out"
+    order = (
+        f"{counted(number, 'deviation')} from plain FIFO order" if number else "plain FIFO order"
+    )
     summary = (
-        f"{order if number else 'plain FIFO order'} in {len(repeated.choices)} steps, "
+        f"{order} in {counted(len(repeated.choices), 'step')}, "
         f"found at execution {found.execution:,}, replayed in trio.run: {real}"
     )
     if runs.settings.order == "any" and not is_endless:
@@ -73,7 +76,7 @@ def cycle_of(runs: Runs, found: Starvation | Livelock, title: str) -> Failure:
     repeated.ending = Ending(found.kind, found.message, culprit=found.culprit)
     real = "same" if _is_possible(runs, repeated) else "differs: the schedule is not possible there"
     token = Schedule.of(runs.settings.order, repeated.choices, repeated.firsts).token
-    summary = f"{len(found.way)} steps and a cycle, found on the graph of all states, "
+    summary = f"{counted(len(found.way), 'step')} and a cycle, found on the graph of all states, "
     shown = recording.counterexample(
         repeated,
         title,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import outcome
-import trio
 from trio.lowlevel import Task
 
-from structsync._core.queue.group import Claims
-from structsync.report import Blocked, Counterexample, Step
-from structsync.testing._execution import frames, oracles
+from structsync.report import Blocked, Counterexample, Sentence, Step
+from structsync.report._words import an
+from structsync.testing._execution import frames, oracles, places
 from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.names import MAIN
 from structsync.testing._execution.schedule import Choice, Schedule
+
+from . import raised
+from .notes import met_by_cancel, met_by_error, met_by_scope
+from .story import reasons_of_a_deadlock, story
+from .waits import Wait, wait_of
 
 _StepRecord = tuple[Choice, bool, dict[str, Any]]
 
@@ -28,20 +33,23 @@ class Recording:
         self._start: dict[int, str] = {}
         self._labels: dict[int, str] = {}
         self._things: dict[int, object] = {}
-        self._blocked: list[tuple[str, tuple[str, ...], object]] = []
+        self._blocked: list[tuple[Blocked, Wait]] = []
 
     # For the execution.
 
     def before(self, execution: Execution, choice: Choice, first: Choice) -> None:
         """Note a choice, and what it meets."""
-        facts: dict[str, Any] = {"parked": "", "woke": (), "note": ""}
-        task = execution.names.tasks.get(choice.name)
-        if choice.kind == "run" and task is not None:
-            pending = execution.pending_of(task)
-            if isinstance(pending, outcome.Error):
-                facts["note"] = _met_by_error(execution, task, pending.error)
-        elif choice.kind == "cancel" and task is not None:
-            facts["note"] = _met_by_cancel(execution, task)
+        execution.scopes.write_down_places()
+        facts: dict[str, Any] = {"parked": "", "woke": (), "note": "", "stack": ()}
+        kind, name = choice
+        task = execution.names.tasks.get(name.partition("~")[0])
+        if task is not None:
+            if kind == "run" and isinstance(pending := execution.pending_of(task), outcome.Error):
+                facts["note"] = met_by_error(execution, task, pending.error)
+            elif kind == "cancel":
+                facts["note"] = met_by_cancel(execution, task)
+            elif kind == "scope":
+                facts["note"] = met_by_scope(execution, name)
         self._steps.append((choice, choice != first, facts))
 
     def after(self, execution: Execution, woke: list[Task]) -> None:
@@ -53,14 +61,20 @@ class Recording:
         if task is not None and choice.kind in ("run", "cancel"):
             alive = execution.is_alive(task)
             facts["parked"] = frames.where(execution.coroutine_of(task)) if alive else "exits"
+        target = execution.names.tasks.get(choice.name.partition("~")[0])
+        if target is not None and execution.is_alive(target):
+            facts["stack"] = _stack(execution, target)
         self._look(execution)
 
     def stuck(self, execution: Execution) -> None:
         """Note who waits for what in a deadlock."""
         for task in execution.blocked():
-            coroutine = execution.coroutine_of(task)
-            stack = frames.stack(coroutine)
-            self._blocked.append((execution.names.of[task], stack, _waited_for(coroutine)))
+            innermost = frames.of_the_program(execution.coroutine_of(task))[0]
+            wait = wait_of(execution, task)
+            source = places.statement_at(innermost.f_code.co_filename, innermost.f_lineno)
+            name, stack = execution.names.of[task], _stack(execution, task)
+            one = Blocked(name, stack, "", source=source, waits_for=wait.holders)
+            self._blocked.append((one, wait))
 
     def _look(self, execution: Execution) -> None:
         found: dict[int, str] = {}
@@ -97,7 +111,8 @@ class Recording:
         steps = tuple(self._report_steps())
         names = dict.fromkeys(execution.names.tasks)
         blocked = tuple(
-            Blocked(name, where, self._why(thing)) for name, where, thing in self._blocked
+            replace(one, why=execution.names.readable(wait.said(self._state)))
+            for one, wait in self._blocked
         )
         return Counterexample(
             spec=test,
@@ -109,6 +124,8 @@ class Recording:
             blocked=blocked,
             token=schedule.token,
             actors=tuple(names),
+            story=tuple(story(steps, execution.choices, execution.firsts)),
+            reasons=tuple(_reasons(execution, steps, blocked)),
             **details,
         )
 
@@ -128,19 +145,11 @@ class Recording:
                 parked=facts["parked"],
                 woke=facts["woke"],
                 injected=kind != "run",
+                stack=facts["stack"],
             )
 
-    def _why(self, thing: object) -> str:
-        if thing is None:
-            return ""
-        if isinstance(thing, str):
-            return thing
-        if isinstance(thing, _GroupWait):
-            return f"waits for {thing.how} of " + "; ".join(map(self._state, thing.primitives))
-        return f"waits for {self._state(thing)}"
-
     def _state(self, thing: object) -> str:
-        label = self._labels.get(id(thing), f"a {type(thing).__name__}")
+        label = self._labels.get(id(thing), an(type(thing).__name__))
         state = self._states[-1].get(id(thing)) if self._states else None
         return label + (f": {state}" if state else "")
 
@@ -156,56 +165,26 @@ def _arguments(choice: Choice) -> tuple[tuple[str, str], ...]:
     return (("scope" if kind == "scope" else "", name),)
 
 
-def _met_by_error(execution: Execution, task: Task, error: BaseException) -> str:
-    if isinstance(error, trio.Cancelled):
-        for frame in frames.frames_of(execution.coroutine_of(task)):
-            deadline = frame.f_locals.get("deadline")
-            if (
-                frame.f_code is _SLEEP_UNTIL
-                and deadline is not None
-                and deadline <= execution.clock.now
-            ):
-                return "its sleep is over"
-    return f"{type(error).__name__} is raised in it"
+def _stack(execution: Execution, task: Task) -> tuple[str, ...]:
+    """Return where a suspended task stands in the program, and the chain of callers."""
+    found = frames.of_the_program(execution.coroutine_of(task))
+    return tuple(places.place_of(frame.f_code, frame.f_lineno) for frame in found)
 
 
-#: Where a task is that sleeps: trio ends that by a cancellation of its own.
-_SLEEP_UNTIL = trio.sleep_until.__code__
-
-
-def _met_by_cancel(execution: Execution, task: Task) -> str:
-    if task in execution.pool:
-        return "runnable: it gets Cancelled at its next checkpoint"
-    return f"parked at {frames.where(execution.coroutine_of(task))}"
-
-
-class _GroupWait(NamedTuple):
-    """What a group waits for, taken down while it does: it forgets that when it ends."""
-
-    how: str
-    primitives: list[object]
-
-
-_NAMES = ("condition", "group", "live", "barrier", "monitor", "self")
-
-
-def _waited_for(coroutine: Any) -> object:
-    """Return the primitive in whose method a coroutine is parked, or several, or a text, or None."""
-    for frame in reversed([*frames.frames_of(coroutine)]):
-        if frame.f_code.co_name == "_nested_child_finished":
-            return "waits for the tasks of its nursery"
-        for value in (frame.f_locals.get(name) for name in _NAMES):
-            if isinstance(value, Claims):
-                return _GroupWait(
-                    "all" if value.every else "any", [one.primitive for one in value.members]
-                )
-            if isinstance(value, oracles.FOUND):
-                return value
-            if isinstance(value, trio.MemoryReceiveChannel):
-                return "waits for an item of a memory channel"
-        if not frames.is_below(frame):
-            return None
-    return None
+def _reasons(
+    execution: Execution, steps: Sequence[Step], blocked: Sequence[Blocked]
+) -> Iterator[Sentence]:
+    """Yield what explains the ending: who waits for what, or where an error was raised."""
+    ending = execution.ending
+    assert ending is not None
+    if ending.kind == "deadlock":
+        yield from reasons_of_a_deadlock(blocked)
+    elif ending.error is not None:
+        for text in raised.told(ending.error):
+            yield Sentence(execution.names.readable(text))
+    elif ending.kind == "violation" and steps and steps[-1].actor:
+        where = f", at {steps[-1].stack[0]}" if steps[-1].stack else ""
+        yield Sentence(f"after a step of {steps[-1].actor}{where}", len(steps))
 
 
 def _variables(local: Any) -> Iterator[tuple[int, str]]:

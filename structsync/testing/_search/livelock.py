@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from structsync.checking._liveness import CLOSED, TRIGGER, Lasso, find_lasso
+from structsync.report._words import steps_repeat
 from structsync.testing._execution.schedule import Choice
 
 #: The target of a choice after which the test is over.
@@ -54,7 +55,7 @@ class Livelock:
         verb = "goes" if len(self.tasks) == 1 else "go"
         return (
             f"{self.culprit} {verb} round for ever and nobody gets on, although everybody who can "
-            f"run does: the last {len(self.cycle)} steps repeat"
+            f"run does: the last {steps_repeat(len(self.cycle))}"
         )
 
 

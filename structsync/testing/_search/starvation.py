@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from structsync.checking._liveness import CLOSED, TRIGGER, find_lasso
+from structsync.report._words import steps_repeat
 from structsync.testing._execution.schedule import Choice, Schedule
 
 from .choosers import DepthFirst, Replay, memory_of
@@ -47,7 +48,7 @@ class Starvation:
         """What is wrong, in a sentence."""
         return (
             f"{self.victim} can wait for ever although everybody who can run does: "
-            f"the last {len(self.cycle)} steps repeat"
+            f"the last {steps_repeat(len(self.cycle))}"
         )
 
 

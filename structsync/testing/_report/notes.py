@@ -1,0 +1,49 @@
+"""What a task meets in a step, in words: an error, a cancellation, the end of its sleep."""
+
+from __future__ import annotations
+
+import trio
+from trio.lowlevel import Task
+
+from structsync.testing._execution import frames
+from structsync.testing._execution.execution import Execution
+
+
+def met_by_error(execution: Execution, task: Task, error: BaseException) -> str:
+    """Say what raises an error in a task, or that its sleep is over."""
+    raised = f"{type(error).__name__} is raised in it"
+    if not isinstance(error, trio.Cancelled):
+        return raised
+    for frame in frames.frames_of(execution.coroutine_of(task)):
+        if frame.f_code is _SLEEP_UNTIL:
+            deadline = frame.f_locals.get("deadline")
+            if deadline is not None and deadline <= execution.clock.now:
+                return "its sleep is over"
+    for name, scope in execution.scopes.round(task):
+        if scope.cancel_called:
+            passed = scope.deadline <= execution.clock.now
+            return (
+                f"{raised}: {_scope(execution, name)} {'timed out' if passed else 'is cancelled'}"
+            )
+    return raised
+
+
+#: Where a task is that sleeps: trio ends that by a cancellation of its own.
+_SLEEP_UNTIL = trio.sleep_until.__code__
+
+
+def met_by_cancel(execution: Execution, task: Task) -> str:
+    """Say what a cancelled task was doing."""
+    if task in execution.pool:
+        return "runnable: it gets Cancelled at its next checkpoint"
+    return f"parked at {frames.where(execution.coroutine_of(task))}"
+
+
+def met_by_scope(execution: Execution, name: str) -> str:
+    """Say where a scope was opened."""
+    return f"opened at {place}" if (place := execution.scopes.opened_at(name)) else ""
+
+
+def _scope(execution: Execution, name: str) -> str:
+    place = execution.scopes.opened_at(name)
+    return f"the scope {name}" + (f", {place}," if place else "")
