@@ -9,6 +9,7 @@ from dataclasses import replace
 from ._errors import ExploreUsageError, NondeterminismError, ReplayError
 from ._execution import determinism
 from ._execution.execution import AsyncTest, Execution
+from ._execution.own import standing_for
 from ._execution.schedule import Schedule
 from ._report.failures import failure_of, starvation_of
 from ._result import Exploration
@@ -63,6 +64,7 @@ def run(
         merges_audited=found.audited[0],
         schedules_audited=found.audited[1],
         interrupted=bool(runs.interrupt),
+        notes=determinism.notes(),
     )
 
 
@@ -96,7 +98,7 @@ def with_handle(fn: Callable[..., Awaitable[object]]) -> AsyncTest:
             "x; bind the others with functools.partial, or write @explore() with parentheses to "
             "decorate a test, which gets them from pytest"
         )
-    return fn if required else lambda _: fn()
+    return fn if required else standing_for(fn, lambda _: fn())
 
 
 def _check_worth(runs: Runs) -> Execution | None:

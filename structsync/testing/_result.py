@@ -68,6 +68,8 @@ class Exploration:
       schedules_audited: how many whole schedules at random were tried besides.
       interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
           has found; whoever runs several tests is to end as well.
+      notes: what is to be known of how the test was run: which clocks told the schedule's time, and
+        where they were read.
     """
 
     test: str
@@ -83,6 +85,7 @@ class Exploration:
     merges_audited: int = 0
     schedules_audited: int = 0
     interrupted: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -114,6 +117,7 @@ class Exploration:
             bounds.append(
                 f"audited: {self.merges_audited:,} merges, {self.schedules_audited:,} schedules"
             )
+        bounds += self.notes
         whole = "swept one schedule" if settings.search == "sweep" else "exhaustive"
         said = whole if self.unfinished is None else f"not {whole}: {self.unfinished}"
         return f"{said}: {', '.join(bounds)}"

@@ -11,7 +11,7 @@ from trio.lowlevel import checkpoint
 from structsync.testing import ExploredRun
 
 from ._rows import Row
-from ._shared import no_more_than, notification_goes_to_who_is_left, nothing_is_lost
+from ._shared import no_more_than, nothing_is_lost, notification_goes_to_who_is_left
 
 
 async def two_wait_for_one_borrower() -> None:
