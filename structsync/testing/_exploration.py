@@ -9,6 +9,7 @@ from dataclasses import replace
 from ._errors import ExploreUsageError, NondeterminismError, ReplayError
 from ._execution import determinism
 from ._execution.execution import AsyncTest, Execution
+from ._execution.own import standing_for
 from ._execution.schedule import Schedule
 from ._report.failures import cycle_of, failure_of
 from ._result import Exploration
@@ -65,7 +66,7 @@ def run(
         way=found.way,
         merges_audited=found.audited[0],
         schedules_audited=found.audited[1],
-        notes=found.notes + _of_the_clock(runs),
+        notes=(*determinism.notes(), *found.notes, *_of_the_clock(runs)),
         interrupted=bool(runs.interrupt),
     )
 
@@ -105,7 +106,7 @@ def with_handle(fn: Callable[..., Awaitable[object]]) -> AsyncTest:
             "x; bind the others with functools.partial, or write @explore() with parentheses to "
             "decorate a test, which gets them from pytest"
         )
-    return fn if required else lambda _: fn()
+    return fn if required else standing_for(fn, lambda _: fn())
 
 
 def _check_worth(runs: Runs) -> Execution | None:

@@ -28,6 +28,7 @@ from structsync.report._words import counted
 from . import _exploration
 from ._errors import NotExhaustiveWarning
 from ._execution.fixtures import Placeholder, with_fixtures
+from ._execution.own import standing_for
 from ._result import Exploration
 from ._settings import Settings
 
@@ -215,12 +216,12 @@ def _execution(
         async def execution_with_handle(x: object) -> object:
             return await with_fixtures(fixtures, fn, {**given, HANDLE: x}, instance)
 
-        return execution_with_handle
+        return standing_for(fn, execution_with_handle)
 
     async def execution() -> object:
         return await with_fixtures(fixtures, fn, given, instance)
 
-    return execution
+    return standing_for(fn, execution)
 
 
 def with_command(found: Exploration, command: Callable[[str], str]) -> Exploration:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, TypedDict, get_args
 
-Cancel: TypeAlias = Literal["scopes", "tasks"]
+Cancel: TypeAlias = Literal["scopes", "tasks", "own"]
 Order: TypeAlias = Literal["any", "trio"]
 ClockMode: TypeAlias = Literal["autojump", "explore"]
 Search: TypeAlias = Literal["auto", "states", "deviations", "random", "pct", "plain", "sweep"]
@@ -45,7 +45,8 @@ class Settings:
       cancel: what is cancelled: ``"scopes"``: any cancel scope or nursery that the program itself
           opened, if something in the program, its clock or its caller could cancel it;
           ``"tasks"``: any single task that runs in a nursery (the test function itself is none of
-          them).
+          them); ``"own"``: of the scopes those that the test's own file opened, and of the tasks those
+          that it started, each alone: nothing that a library keeps to itself.
       order: ``"any"``: each runnable task may go next; ``"trio"``: as trio's scheduler does today,
           all tasks that are runnable run once, in any order, before anything newly runnable.
       clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline

@@ -17,7 +17,7 @@ import types
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, ModuleType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import trio
 
@@ -25,7 +25,7 @@ from structsync._core.monitors.entry import Invocation
 from structsync._runtime.events import Event, observe
 from structsync.testing._errors import NondeterminismError
 
-from . import oracles, outside, reaching
+from . import clocks, oracles, outside, own, reaching
 from .captured import replaced_where_captured
 from .execution import Execution
 from .under_test import is_under_test
@@ -38,6 +38,7 @@ class _Current:
     thread: int = 0
     ticket_read: bool = False
     changed_outside: str | None = None
+    notes: ClassVar[dict[str, None]] = {}
 
 
 def changed_outside() -> str | None:
@@ -45,7 +46,12 @@ def changed_outside() -> str | None:
     return _Current.changed_outside
 
 
-_CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
+def notes() -> tuple[str, ...]:
+    """Return what is to be said of how the program was run, in the order in which it showed."""
+    return tuple(_Current.notes)
+
+
+_CLOCKS = ("time", "time_ns")
 _THREADS = frozenset({"_thread.start_new_thread", "_thread.start_joinable_thread"})
 _OUTSIDE = {
     "socket.__new__": "a socket",
@@ -62,6 +68,7 @@ def controlled(*tests: object) -> Iterator[None]:
     _install_audit()
     _Current.ticket_read = False
     _Current.changed_outside = None
+    _Current.notes.clear()
     patches = (
         _watched_scopes,
         _watched_primitives,
@@ -128,12 +135,12 @@ def _watched_scopes() -> Iterator[None]:
         execution = _Current.execution
         if execution is None:
             return entered
-        if _opened_by_the_program(caller := sys._getframe(1)):
-            task = trio.lowlevel.current_task()
-            raises = _raises_if_cancelled(caller)
-            execution.scopes.entered(scope, task, raises=raises, caller=caller)
-        else:
+        opener = sys._getframe(1)
+        if not _opened_by_the_program(opener):
             execution.scopes.sleeps(scope)
+        elif _counts(execution, opener):
+            task, raises = trio.lowlevel.current_task(), _raises_if_cancelled(opener)
+            execution.scopes.entered(scope, task, raises=raises, caller=opener)
         return entered
 
     def watched_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:
@@ -175,6 +182,11 @@ def _opened_by_the_program(caller: FrameType) -> bool:
 
 def _raises_if_cancelled(caller: FrameType) -> bool:
     return _is_trios(caller) and caller.f_code.co_name in ("fail_at", "fail_after")
+
+
+def _counts(execution: Execution, opener: FrameType) -> bool:
+    asked = execution.settings.cancel == "own"
+    return not asked or own.is_opened_in(execution.own_file, opener)
 
 
 def _is_trios(frame: FrameType) -> bool:
@@ -224,7 +236,11 @@ def _refused_chance(tests: tuple[object, ...]) -> Iterator[None]:
             getattr(module, name): _refusing(module, name, repair)
             for module, name, repair in refused
         }
-        for module, name, _ in refused:
+        measuring = {name: getattr(time, name) for name in clocks.MEASURING}
+        for name, function in measuring.items():
+            stands_for[function] = clocks.telling(name, _explored_from, _note)
+        names = [(module, name) for module, name, _ in refused] + [(time, one) for one in measuring]
+        for module, name in names:
             stack.enter_context(_replaced(module, name, stands_for[getattr(module, name)]))
         for module in [*sys.modules.values()]:
             if is_under_test(getattr(module, "__name__", "")):
@@ -271,13 +287,22 @@ def _refusing(module: ModuleType, name: str, repair: str) -> Callable[..., Any]:
 
 def _refuse(frame: FrameType, what: str, repair: str) -> None:
     """Raise if it is the code under test that calls."""
-    if _Current.execution is None or threading.get_ident() != _Current.thread:
-        return
-    if is_under_test(frame.f_globals.get("__name__", "")):
+    if _explored_from(frame) is not None:
         where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
         raise NondeterminismError(
             f"{what} at {where}: no schedule decides what it returns; {repair}"
         )
+
+
+def _explored_from(frame: FrameType) -> Execution | None:
+    """Return the execution in which the code under test calls from this frame, if it does."""
+    if _Current.execution is None or threading.get_ident() != _Current.thread:
+        return None
+    return _Current.execution if is_under_test(frame.f_globals.get("__name__", "")) else None
+
+
+def _note(text: str) -> None:
+    _Current.notes.setdefault(text)
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from .determinism import executing
 from .execution import Abandoned, AsyncTest, Chooser, Ending, Recorder, keep_forever
 from .handle import ExploredRun
 from .origin import describe_error
+from .own import file_of
 from .scheduled import ScheduledExecution
 
 #: An abandoned execution gets so many steps to unwind before its tasks are broken out of their
@@ -78,6 +79,7 @@ class Engine(ScheduledExecution):
     async def main(self, test: AsyncTest) -> None:
         """Run the test function and say how it ended."""
         self._init_task = trio.lowlevel.current_root_task()
+        self.own_file = file_of(test)
         with executing(self), self._root:
             try:
                 value = None

@@ -69,6 +69,8 @@ class Execution(abc.ABC):
     """One run of a test, from its first step to its ending."""
 
     settings: Settings
+    own_file: str | None
+    """Where the test stands."""
     clock: VirtualClock
     context: Context
     """The context variables with which the run began."""

@@ -20,6 +20,7 @@ from structsync.testing._settings import Settings
 from .execution import Ending, Execution, VirtualClock
 from .names import MAIN, Names, Scopes
 from .oracles import WatchedPrimitives
+from .own import is_started_in
 from .schedule import Choice
 
 
@@ -28,6 +29,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     def __init__(self, settings: Settings, watched: WatchedPrimitives) -> None:
         self.settings = settings
+        self.own_file: str | None = None
         self.watched = watched
         self.clock = VirtualClock()
         self.context = copy_context()
@@ -79,13 +81,16 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self._adopt(task)
 
     def _may_be_cancelled_alone(self, task: Task, name: str) -> bool:
-        """Return whether ``cancel="tasks"`` is about this task.
+        """Return whether ``cancel="tasks"``, or ``"own"``, is about this task.
 
         Not about the test function, nor about a task in the system, which nobody can cancel.
         """
-        asked = self.settings.cancel == "tasks" and self.settings.cancels > 0
-        in_system = name.startswith("system/")
-        return asked and name != MAIN and not in_system
+        asked = self.settings
+        if asked.cancel == "scopes" or not asked.cancels or name == MAIN:
+            return False
+        if name.startswith("system/"):
+            return False
+        return asked.cancel == "tasks" or is_started_in(self.own_file, task)
 
     def guard_of(self, task: Task) -> trio.CancelScope | None:
         return self._guards.get(task)
@@ -140,9 +145,13 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         return tuple(options)
 
     def _cancellations(self, runnable: list[Task]) -> list[Choice]:
-        if self.settings.cancel == "scopes":
+        found: list[Choice] = []
+        if self.settings.cancel != "tasks":
             open_ones = self.scopes.cancellable(self.exempt(), self.whole)
-            return [Choice("scope", name) for name in open_ones]
+            found += [Choice("scope", name) for name in open_ones]
+        return found + self._cancellations_of_tasks(runnable) if self._guards else found
+
+    def _cancellations_of_tasks(self, runnable: list[Task]) -> list[Choice]:
         names = self.names.of
         spared = {one for task in self.exempt() for one in _with_parents(task)}
         return [

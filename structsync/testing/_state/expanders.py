@@ -22,7 +22,7 @@ import trio
 from structsync._core.queue.arbiter import Arbiter
 from structsync._runtime.transitions import Transitions
 
-from . import builtin_types, class_instances
+from . import builtin_types, c_types, class_instances
 from .identity import UNSET, Expanded, Expander, is_local
 from .identity import Opaque as Opaque
 from .identity import name_of as name_of
@@ -95,6 +95,7 @@ _KINDS: dict[type, Expander] = {
     types.GeneratorType: builtin_types.suspended("gi_code", "gi_frame", "gi_yieldfrom"),
     types.AsyncGeneratorType: builtin_types.suspended("ag_code", "ag_frame", "ag_await"),
     types.TracebackType: lambda thing: ("traceback", []),
+    **c_types.KINDS,
 }
 _BY_IDENTITY: tuple[type, ...] = (
     types.CodeType,
@@ -124,6 +125,8 @@ def _choose(kind: type) -> Expander:
         return builtin_types.constant
     if issubclass(kind, _BY_IDENTITY):
         return builtin_types.identity
+    if (seen := c_types.expander_of(kind)) is not None:
+        return seen
     if issubclass(kind, type):
         return builtin_types.class_
     if hasattr(kind, "__explore_state__"):

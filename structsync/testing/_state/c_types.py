@@ -1,0 +1,87 @@
+"""Looking into objects of C types that released libraries keep in their modules.
+
+None of them can be pickled, and each tells all that it is in another way. One thread runs while a test
+is explored, so what a ``threading.local`` holds for the others does not matter, and a lock of
+threads is held or not, and how often.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import re
+import struct
+import sys
+import threading
+import types
+from typing import Any
+
+from .identity import Expanded, Expander, name_of, number_of
+
+
+def thread_local(thing: Any) -> Expanded:
+    return name_of(type(thing)), [type(thing), vars(thing)]
+
+
+def lock(thing: Any) -> Expanded:
+    return ("lock", thing.locked()), []
+
+
+def reentrant_lock(thing: Any) -> Expanded:
+    # How often it is held has no public name; who holds it can only be this thread.
+    return ("reentrant lock", _HELD.findall(repr(thing))), []
+
+
+_HELD = re.compile(r"count=(\d+)")
+
+
+def layout(thing: Any) -> Expanded:
+    return ("struct", thing.format), []
+
+
+def union(thing: Any) -> Expanded:
+    return "union", [*thing.__args__]
+
+
+def singleton(thing: Any) -> Expanded:
+    return number_of(thing), []
+
+
+def token(thing: Any) -> Expanded:
+    # Whether it has been used, which decides what a second reset does, stands in its text alone.
+    return ("token", repr(thing).startswith("<Token used")), [thing.var, thing.old_value]
+
+
+def context(thing: Any) -> Expanded:
+    """Look into a context of variables; in which order it keeps them depends on addresses."""
+    pairs = sorted(thing.items(), key=lambda pair: pair[0].name)
+    return "context", [part for pair in pairs for part in pair]
+
+
+def proxy(thing: Any) -> Expanded:
+    # What a proxy says of itself is what the object behind it says; what it holds, the collector knows.
+    return name_of(type(thing)), gc.get_referents(thing)
+
+
+KINDS: dict[type, Expander] = {
+    type(threading.Lock()): lock,
+    type(threading.RLock()): reentrant_lock,
+    struct.Struct: layout,
+    types.UnionType: union,
+    type(contextvars.Token.MISSING): singleton,
+    contextvars.Token: token,
+    contextvars.Context: context,
+}
+
+
+def expander_of(kind: type) -> Expander | None:
+    """Return what looks into objects of a type, or None if it is none of these."""
+    if issubclass(kind, threading.local):
+        return thread_local
+    return proxy if _is_proxy(kind) else None
+
+
+def _is_proxy(kind: type) -> bool:
+    """Return whether a class is one of wrapt's proxies, in C."""
+    wrappers = sys.modules.get("wrapt._wrappers")
+    return wrappers is not None and issubclass(kind, wrappers.ObjectProxy)
