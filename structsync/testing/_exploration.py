@@ -5,17 +5,20 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 from ._errors import ExploreUsageError, NondeterminismError, ReplayError
 from ._execution import determinism
 from ._execution.execution import AsyncTest, Execution
 from ._execution.schedule import Schedule
+from ._parallel.program import Build
+from ._parallel.search import search_in_processes
 from ._report.failures import failure_of, starvation_of
 from ._result import Exploration
 from ._search.choosers import Prefix, Replay
 from ._search.result import SearchResult
 from ._search.runs import Progress, Runs
-from ._search.search import fingerprinter, search
+from ._search.search import fingerprinter
 from ._search.starvation import CycleReplay
 from ._settings import Settings
 
@@ -30,9 +33,14 @@ def run(
     replay: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     name: str | None = None,
+    build: Build | None = None,
 ) -> Exploration:
-    """Explore a function with no parameter, or the handle; see :func:`explore`."""
+    """Explore a function with no parameter, or the handle; see :func:`explore`.
+
+    With ``workers`` ``build`` makes what is explored in another process, if not ``fn`` can be sent there.
+    """
     test = with_handle(fn)
+    build = build or partial(with_handle, fn)
     title = str(name or getattr(fn, "__qualname__", repr(fn)))
     runs = Runs(test, settings, progress=progress)
     with runs.open():
@@ -41,7 +49,9 @@ def run(
         else:
             first = _check_worth(runs)
             found = (
-                search(runs) if first is None else SearchResult(first, 1, 0, 0, "no execution ends")
+                search_in_processes(runs, build)
+                if first is None
+                else SearchResult(first, 1, 0, 0, "no execution ends")
             )
             found = _with_the_world_outside(runs, found)
         failure = None

@@ -110,6 +110,8 @@ class Exploration:
             bounds.append(f"clock={settings.clock}")
         if settings.liveness:
             bounds.append("liveness")
+        if settings.workers > 1:
+            bounds.append(f"workers={settings.workers}")
         if self.merges_audited or self.schedules_audited:
             bounds.append(
                 f"audited: {self.merges_audited:,} merges, {self.schedules_audited:,} schedules"

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from structsync.report import Counterexample, dumps, to_html
 
 from . import _exploration
 from ._errors import NotExhaustiveWarning
+from ._execution.execution import AsyncTest
 from ._execution.fixtures import Placeholder, with_fixtures
 from ._result import Exploration
 from ._settings import Settings
@@ -161,6 +163,7 @@ def run_test(
     found: Exploration = _exploration.run(
         _execution(fn, args, kwargs, session.fixtures),
         asked,
+        build=partial(_built, fn, args, kwargs, session.fixtures),
         replay=session.replay,
         progress=session.progress,
         name=session.name or name,
@@ -219,6 +222,16 @@ def _execution(
         return await with_fixtures(fixtures, fn, given, instance)
 
     return execution
+
+
+def _built(
+    fn: Callable[..., Awaitable[object]],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    fixtures: Sequence[Placeholder],
+) -> AsyncTest:
+    """Return the same as whoever explores it calls it, in whichever process."""
+    return _exploration.with_handle(_execution(fn, args, kwargs, fixtures))
 
 
 def _with_command(found: Exploration, command: Callable[[str], str]) -> Exploration:

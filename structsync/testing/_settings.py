@@ -34,6 +34,7 @@ class Options(TypedDict, total=False):
     depth: int
     seed: int
     exhaustive: bool
+    workers: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,8 @@ class Settings:
       depth: how many orderings a fault needs that ``"pct"`` is to find; a race of two has one or two.
       seed: for ``search="random"`` and ``"pct"``, and for what is audited.
       exhaustive: fail if the search ends before everything was seen.
+      workers: search in so many processes, which import the test by its name, where the search is large
+          enough and does not need to be one (``"auto"``, ``"states"``, ``"plain"``).
     """
 
     cancels: int = 1
@@ -88,6 +91,7 @@ class Settings:
     depth: int = 3
     seed: int = 0
     exhaustive: bool = False
+    workers: int = 1
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -100,6 +104,7 @@ class Settings:
             ("executions", 1),
             ("states", 1),
             ("depth", 1),
+            ("workers", 1),
         ):
             value = getattr(self, name)
             if value is None and name in ("executions", "states"):

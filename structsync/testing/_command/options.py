@@ -43,7 +43,8 @@ def _setting(field: dataclasses.Field[Any], hint: Any) -> Callable[[Any], Any]:
         name = f"{name}/{name.replace('--', '--no-')}"
     # Under "python -OO" no class has a docstring.
     text = f"{_EXPLAINED.get(field.name, '')} Default: {field.default}."
-    return click.option(name, field.name, type=kind, default=None, metavar=shown, help=text)
+    names = ("-j", name) if field.name == "workers" else (name,)
+    return click.option(*names, field.name, type=kind, default=None, metavar=shown, help=text)
 
 
 def _explained() -> dict[str, str]:

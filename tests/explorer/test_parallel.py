@@ -1,0 +1,210 @@
+"""One search in several processes.
+
+Starting a process takes a second, so most of this runs the jobs of the processes in this one. The others are
+in test_parallel_processes.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pickle
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from types import MethodType
+from typing import Any, cast
+
+import pytest
+
+from structsync.checking import Verdict
+from structsync.testing import (
+    Exploration,
+    ExploreUsageError,
+    NondeterminismError,
+    Settings,
+    explore,
+)
+from structsync.testing._exploration import with_handle
+from structsync.testing._parallel import search as parallel
+from structsync.testing._parallel.frontier import LANES, Frontier
+from structsync.testing._parallel.jobs import Bench, Job
+from structsync.testing._parallel.plain import FailedElsewhere
+from structsync.testing._parallel.program import NotPortable, named, packed
+from structsync.testing._search.choosers import Prefix
+from structsync.testing._search.runs import Runs
+from structsync.testing._search.search import fingerprinter
+
+from .parallel_programs import (
+    Group,
+    decorated,
+    handler,
+    one_order_in_many_fails,
+    with_a_semaphore,
+)
+
+
+class Here:
+    """Stands for other processes: does their jobs, one after the other."""
+
+    def __init__(self, runs: Runs) -> None:
+        own = Runs(runs.test, runs.settings)
+        self.benches = [Bench(own, fingerprinter(runs.settings)) for _ in range(2)]
+        self.jobs: list[Job] = []
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def run(self, jobs: Sequence[Job]) -> list[Any]:
+        self.jobs += jobs
+        # The last one first: in which order they are done makes no difference.
+        done = [job.run(self.benches[place % 2]) for place, job in reversed([*enumerate(jobs)])]
+        return done[::-1]
+
+    def tell(self, job: Job) -> None:
+        for bench in self.benches:
+            job.run(bench)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the jobs of all processes be done in this one, from the first execution on."""
+    monkeypatch.setattr(parallel, "_started", lambda runs, program: Here(runs))
+    monkeypatch.setattr(parallel, "ALONE", 1)
+
+
+def summary(found: Exploration) -> tuple[object, ...]:
+    failure = found.failure
+    return (
+        found.verdict,
+        found.executions,
+        found.steps,
+        failure and (failure.token, failure.execution),
+    )
+
+
+few = functools.partial(with_a_semaphore, 2)
+
+
+@pytest.mark.usefixtures("here")
+def test_every_schedule_is_tried_once_in_all() -> None:
+    alone = explore(few, search="plain")
+    found = explore(few, search="plain", workers=2)
+    assert found.verdict is Verdict.CONFIRMED
+    assert summary(found) == summary(alone)
+    assert found.covered == alone.covered + ", workers=2"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_small_search_is_done_without_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "ALONE", 1_000)
+    monkeypatch.delattr(parallel, "_started")
+    assert explore(few, search="plain", workers=2).verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.usefixtures("here")
+def test_a_budget_is_kept_to_the_execution() -> None:
+    found = explore(with_a_semaphore, search="plain", workers=2, executions=100)
+    assert found.executions == 100
+    assert found.unfinished == "stopped after executions=100"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_lane_may_take_so_much_time() -> None:
+    found = explore(with_a_semaphore, search="plain", workers=2, executions=None, seconds=0.05)
+    assert found.unfinished == "stopped after seconds=0.05"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_failure_is_found_and_made_small_here() -> None:
+    alone = explore(one_order_in_many_fails, search="plain", cancels=0)
+    found = explore(one_order_in_many_fails, search="plain", cancels=0, workers=2)
+    assert found.failure is not None
+    assert alone.failure is not None
+    assert found.failure.deviations == alone.failure.deviations
+    assert found.failure.error is not None
+
+
+def test_a_failure_that_is_none_here_is_never_green() -> None:
+    runs = Runs(with_handle(few), Settings(cancels=0))
+    with runs.open():
+        choices = tuple(runs.execute(Prefix((), go_on=True)).choices)
+        passed = FailedElsewhere(choices, ("deadlock", ""), "all wait")
+        with pytest.raises(
+            NondeterminismError, match=r"with deadlock all wait, and here with passed"
+        ):
+            passed.repeated(runs)
+
+
+def test_other_searches_are_made_by_one_process() -> None:
+    assert explore(few, search="sweep", workers=2).verdict is Verdict.CONFIRMED
+    assert explore(few, search="random", workers=2, executions=10).executions == 10
+
+
+def test_lanes_that_are_empty_steal_from_the_longest() -> None:
+    frontier = Frontier([*range(20)])
+    frontier.share()
+    assert sorted(one for lane in frontier.lanes for one in lane) == [*range(20)]
+    assert all(frontier.lanes)
+    assert frontier.allot(3, 7) == [(0, 3), (1, 3), (2, 1)]
+    assert len(frontier.allot(3, None)) == LANES
+
+
+# ==== what can be sent ====
+
+
+def test_what_is_wrapped_or_bound_is_found_by_its_name() -> None:
+    inner = cast(Any, decorated).__structsync_explored__[0]
+    assert named(inner.__module__, inner.__qualname__, inner.__code__.co_filename) is inner
+    made = pickle.loads(packed(functools.partial(with_handle, functools.partial(few))))
+    assert callable(made())
+    bound = Group().method
+    inner = cast(Any, bound).__structsync_explored__[0]
+    sent = pickle.loads(packed(functools.partial(with_handle, MethodType(inner, Group()))))
+    assert sent.args[0].__func__ is inner
+
+
+def test_a_file_that_no_name_leads_to_is_imported_by_its_path(tmp_path: Path) -> None:
+    for place in (tmp_path / "json.py", tmp_path / "no_name_leads_here.py"):
+        place.write_text("def found(): return __name__")
+        function = cast(Any, named(place.stem, "found", str(place)))
+        assert function() == place.stem
+        sys.modules.pop(place.stem)
+    importlib.import_module("json")
+    with pytest.raises(ImportError):
+        named("no_such_module", "x", None)
+    with pytest.raises(ImportError, match="cannot be imported as no_such_module"):
+        named("no_such_module", "x", "a file without a suffix")
+
+
+async def _takes(what: object) -> None: ...
+
+
+def test_what_cannot_be_sent_is_refused_with_the_reason() -> None:
+    async def local() -> None:
+        await few()
+
+    with pytest.raises(
+        ExploreUsageError, match="is made inside of a function: put it into a module"
+    ):
+        explore(local, search="plain", workers=2)
+    for test, reason in (
+        (handler, "is not this function"),
+        (functools.partial(_takes, threading.Lock()), "cannot pickle"),
+    ):
+        with pytest.raises(NotPortable, match=reason):
+            packed(functools.partial(with_handle, test))
+
+
+def test_what_belongs_to_a_script_is_refused() -> None:
+    class Strange: ...
+
+    async def program(x: object) -> None: ...
+
+    for thing in (program, Strange):
+        thing.__module__, thing.__qualname__ = "__main__", "thing"
+        with pytest.raises(NotPortable, match="a script or an interactive session"):
+            packed(cast(Any, functools.partial(with_handle, thing)))
