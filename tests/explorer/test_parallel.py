@@ -30,7 +30,7 @@ from structsync.testing._exploration import with_handle
 from structsync.testing._parallel import search as parallel
 from structsync.testing._parallel.frontier import LANES, Frontier
 from structsync.testing._parallel.jobs import Bench, Job
-from structsync.testing._parallel.plain import FailedElsewhere
+from structsync.testing._parallel.lane import FailedElsewhere
 from structsync.testing._parallel.program import NotPortable, named, packed
 from structsync.testing._search.choosers import Prefix
 from structsync.testing._search.runs import Runs

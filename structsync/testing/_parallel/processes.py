@@ -21,6 +21,7 @@ from typing import IO, Any
 
 import structsync
 from structsync.testing import _errors
+from structsync.testing._state.fingerprint import Opaque
 
 #: How long a process may take to end by itself, and how often Ctrl-C is looked for meanwhile.
 PATIENCE, POLL = 5.0, 0.1
@@ -29,6 +30,10 @@ LAST_WORDS = 2_000
 
 _PROGRAM = "from structsync.testing._parallel.worker import main; main()"
 _LENGTH = struct.Struct("<Q")
+
+
+#: Errors that mean here what they meant in the process where they were raised.
+RAISED = (_errors.ExploreUsageError, _errors.NondeterminismError, _errors.ReplayError, Opaque)
 
 
 class WorkerLost(Exception):
@@ -213,7 +218,7 @@ class Processes:
         kind, value = pickle.loads(data)
         if kind == "result":
             return worker, value
-        raise getattr(_errors, kind, RuntimeError)(value)
+        raise {one.__name__: one for one in RAISED}.get(kind, RuntimeError)(value)
 
 
 def _environment() -> dict[str, str]:

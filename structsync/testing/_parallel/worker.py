@@ -14,13 +14,13 @@ import warnings
 from dataclasses import dataclass
 from typing import IO, Any
 
-from structsync.testing import _errors
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
 from structsync.testing._settings import Settings
+from structsync.testing._state.across_processes import comparable
 
 from .jobs import Bench, Job
-from .processes import read, write
+from .processes import RAISED, read, write
 from .program import Build
 
 #: How long a process whose owner is gone may go on, should it be in the middle of an execution.
@@ -82,7 +82,7 @@ def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
         text = f"a worker process cannot import the test: {type(error).__name__}: {error}"
         write(answers, ("ExploreUsageError", text))
         return
-    with runs.open():
+    with runs.open(), comparable():
         bench = Bench(runs, fingerprinter(settings))
         write(answers, ("result", hash("structsync")))
         while (data := inbox.get()) is not None:
@@ -100,8 +100,7 @@ def _answer(bench: Bench, data: bytes) -> tuple[str, object]:
     try:
         job: Job = pickle.loads(data)
         return "result", job.run(bench)
+    except RAISED as error:
+        return type(error).__name__, str(error)
     except Exception as error:  # noqa: BLE001 - told to whoever started this process
-        kind = type(error).__name__
-        if hasattr(_errors, kind):
-            return kind, str(error)
         return "RuntimeError", "".join(traceback.format_exception(error))
