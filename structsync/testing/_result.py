@@ -68,6 +68,7 @@ class Exploration:
       schedules_audited: how many whole schedules at random were tried besides.
       interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
           has found; whoever runs several tests is to end as well.
+      alone: why pytest has explored the test in one process, although more were asked for.
     """
 
     test: str
@@ -83,6 +84,7 @@ class Exploration:
     merges_audited: int = 0
     schedules_audited: int = 0
     interrupted: bool = False
+    alone: str | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -112,6 +114,8 @@ class Exploration:
             bounds.append("liveness")
         if settings.workers > 1:
             bounds.append(f"workers={settings.workers}")
+        if self.alone:
+            bounds.append(f"in one process: {self.alone}")
         if self.merges_audited or self.schedules_audited:
             bounds.append(
                 f"audited: {self.merges_audited:,} merges, {self.schedules_audited:,} schedules"

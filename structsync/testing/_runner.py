@@ -29,6 +29,7 @@ from . import _exploration
 from ._errors import NotExhaustiveWarning
 from ._execution.execution import AsyncTest
 from ._execution.fixtures import Placeholder, with_fixtures
+from ._parallel.program import Build, NotPortable, packed
 from ._result import Exploration
 from ._settings import Settings
 
@@ -59,6 +60,9 @@ class Session:
       command: makes the command that replays a token.
       fixtures: what is set up in each execution, in this order.
       explored: is called with the result.
+      is_suite: whether it is asked for all tests of a suite, so that what cannot be done with one of them
+          is left out there.
+      set_up: what was set up for the test in this process, and in no other.
     """
 
     name: str | None = None
@@ -68,6 +72,8 @@ class Session:
     command: Callable[[str], str] | None = None
     fixtures: Sequence[Placeholder] = ()
     explored: Callable[[Exploration], None] | None = None
+    is_suite: bool = False
+    set_up: Sequence[str] = ()
 
 
 _current: ContextVar[Session] = ContextVar("structsync explores", default=Session())  # noqa: B039 - frozen
@@ -160,14 +166,20 @@ def run_test(
     if session.replay is not None:
         # One schedule is never exhaustive, and nobody thinks that it is.
         asked = dataclasses.replace(asked, exhaustive=False)
+    build = partial(_built, fn, args, kwargs, session.fixtures)
+    alone = _why_alone(build, session) if asked.workers > 1 and session.is_suite else None
+    if alone is not None:
+        asked = dataclasses.replace(asked, workers=1)
     found: Exploration = _exploration.run(
         _execution(fn, args, kwargs, session.fixtures),
         asked,
-        build=partial(_built, fn, args, kwargs, session.fixtures),
+        build=build,
         replay=session.replay,
         progress=session.progress,
         name=session.name or name,
     )
+    if alone is not None:
+        found = dataclasses.replace(found, alone=alone)
     if session.command:
         found = _with_command(found, session.command)
     if session.explored:
@@ -222,6 +234,17 @@ def _execution(
         return await with_fixtures(fixtures, fn, given, instance)
 
     return execution
+
+
+def _why_alone(build: Build, session: Session) -> str | None:
+    """Return why a test is explored in this process alone, whatever is asked for all tests."""
+    if session.set_up:
+        return f"the fixture {session.set_up[0]!r} was set up in it"
+    try:
+        packed(build)
+    except NotPortable as error:
+        return str(error)
+    return None
 
 
 def _built(

@@ -11,12 +11,13 @@ import importlib
 import pickle
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from types import MethodType
 from typing import Any, cast
 
 import pytest
+import trio
 
 from structsync.checking import Verdict
 from structsync.testing import (
@@ -26,21 +27,30 @@ from structsync.testing import (
     Settings,
     explore,
 )
+from structsync.testing._execution.schedule import Choice
 from structsync.testing._exploration import with_handle
+from structsync.testing._parallel import audit
 from structsync.testing._parallel import search as parallel
+from structsync.testing._parallel.audit import Walks
 from structsync.testing._parallel.frontier import LANES, Frontier
-from structsync.testing._parallel.jobs import Bench, Job
+from structsync.testing._parallel.jobs import Allowance, Bench, Job, Outside
 from structsync.testing._parallel.lane import FailedElsewhere
+from structsync.testing._parallel.plain import PlainLane
 from structsync.testing._parallel.program import NotPortable, named, packed
 from structsync.testing._search.choosers import Prefix
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
+from structsync.testing._state.across_processes import comparable
 
+from .conftest import abba
+from .hidden_state import HIDDEN
 from .parallel_programs import (
     Group,
+    at_a_database,
     decorated,
     handler,
     one_order_in_many_fails,
+    who_looks_first_looks_for_ever,
     with_a_semaphore,
 )
 
@@ -48,31 +58,34 @@ from .parallel_programs import (
 class Here:
     """Stands for other processes: does their jobs, one after the other."""
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: Runs, number: int) -> None:
         own = Runs(runs.test, runs.settings)
-        self.benches = [Bench(own, fingerprinter(runs.settings)) for _ in range(2)]
-        self.jobs: list[Job] = []
+        self.benches = [Bench(own, fingerprinter(runs.settings)) for _ in range(number)]
+        self.comparable = comparable()
 
     def __enter__(self) -> Here:
+        self.comparable.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None: ...
+    def __exit__(self, *error: Any) -> None:
+        self.comparable.__exit__(*error)
 
     def run(self, jobs: Sequence[Job]) -> list[Any]:
-        self.jobs += jobs
         # The last one first: in which order they are done makes no difference.
-        done = [job.run(self.benches[place % 2]) for place, job in reversed([*enumerate(jobs)])]
+        places = reversed([*enumerate(jobs)])
+        done = [job.run(self.benches[place % len(self.benches)]) for place, job in places]
         return done[::-1]
 
-    def tell(self, job: Job) -> None:
-        for bench in self.benches:
-            job.run(bench)
+    def each(self, job: Job) -> list[Any]:
+        return [job.run(bench) for bench in self.benches]
 
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the jobs of all processes be done in this one, from the first execution on."""
-    monkeypatch.setattr(parallel, "_started", lambda runs, program: Here(runs))
+    monkeypatch.setattr(
+        parallel, "_started", lambda runs, program: Here(runs, runs.settings.workers)
+    )
     monkeypatch.setattr(parallel, "ALONE", 1)
 
 
@@ -84,6 +97,28 @@ def summary(found: Exploration) -> tuple[object, ...]:
         found.steps,
         failure and (failure.token, failure.execution),
     )
+
+
+def the_log_is_returned() -> Callable[[], Awaitable[str]]:
+    """Nothing fails; the two orders only end with different values."""
+    hidden = HIDDEN["a global path"]
+
+    async def returns_the_order() -> str:
+        hidden.reset()
+
+        async def worker(number: int) -> None:
+            await trio.lowlevel.checkpoint()
+            hidden.note(number)
+
+        async with trio.open_nursery() as nursery:
+            for number in (1, 2):
+                nursery.start_soon(worker, number)
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(trio.lowlevel.checkpoint)
+        return str(hidden.read())
+
+    return returns_the_order
 
 
 few = functools.partial(with_a_semaphore, 2)
@@ -151,6 +186,125 @@ def test_lanes_that_are_empty_steal_from_the_longest() -> None:
     assert all(frontier.lanes)
     assert frontier.allot(3, 7) == [(0, 3), (1, 3), (2, 1)]
     assert len(frontier.allot(3, None)) == LANES
+
+
+# ==== by states ====
+
+
+@pytest.mark.usefixtures("here")
+def test_the_result_is_the_same_for_any_number_of_processes() -> None:
+    two, three = (explore(with_a_semaphore, search="states", cancels=0, workers=n) for n in (2, 3))
+    assert two.verdict is Verdict.CONFIRMED
+    assert two.way == "merged"
+    assert two.merges_audited > 0
+    assert two.schedules_audited >= audit.FEWEST_SCHEDULES
+    assert (*summary(two), two.states) == (*summary(three), three.states)
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_too_large_to_be_searched_plainly_is_searched_by_states() -> None:
+    found = explore(with_a_semaphore, workers=2, executions=600)
+    assert found.way == "merged"
+    assert explore(few, workers=2, cancels=0).way == "plain"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_failure_is_found_by_states() -> None:
+    found = explore(abba, search="states", workers=2)
+    assert found.failure is not None
+    assert (found.failure.kind, found.way) == ("deadlock", "merged")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_way_without_an_end_is_found_on_the_graph_of_all_lanes() -> None:
+    found = explore(who_looks_first_looks_for_ever, search="states", max_steps=100, workers=2)
+    assert found.failure is not None
+    assert (found.failure.kind, found.failure.deviations) == ("endless", 1)
+
+
+@pytest.mark.usefixtures("here")
+def test_what_cannot_be_looked_into_is_searched_in_one_process() -> None:
+    found = explore(at_a_database, search="states", workers=2, cancels=0, executions=50)
+    assert (found.verdict, found.way, found.states) == (Verdict.CONFIRMED, "plain", 0)
+
+
+@pytest.mark.usefixtures("here")
+def test_the_rest_of_a_budget_goes_to_schedules_at_random() -> None:
+    found = explore(functools.partial(with_a_semaphore, 4), workers=2, executions=150)
+    assert found.executions == 150
+    assert "schedules by priorities at random found nothing" in str(found.unfinished)
+    assert "of the " in str(found.unfinished)
+
+
+@pytest.mark.usefixtures("here")
+def test_the_world_outside_is_noted_in_each_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Outside, "run", lambda job, bench: "opens 'x' for writing at y")
+    for search in ("plain", "states"):
+        found = explore(few, search=search, cancels=0, workers=2)
+        assert found.verdict is Verdict.UNFINISHED
+        assert "the test opens 'x' for writing at y" in str(found.unfinished)
+
+
+# ==== the audit ====
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("part", ["FEWEST_MERGES", "FEWEST_SCHEDULES"])
+def test_either_half_of_the_audit_sees_what_no_state_holds(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, part, 0)
+    monkeypatch.setattr(audit, "SHARE", 1_000)
+    hidden = HIDDEN["a global Decimal"].program()
+    monkeypatch.setattr(parallel, "packed", lambda build: b"")
+    found = explore(hidden, search="states", cancels=0, workers=2)
+    assert found.verdict is Verdict.REFUTED
+    assert (found.schedules_audited > 0) == (part == "FEWEST_MERGES")
+
+
+@pytest.mark.usefixtures("here")
+def test_without_the_audit_it_would_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "FEWEST_MERGES", 0)
+    monkeypatch.setattr(audit, "FEWEST_SCHEDULES", 0)
+    monkeypatch.setattr(audit, "SHARE", 1_000)
+    monkeypatch.setattr(parallel, "packed", lambda build: b"")
+    hidden = HIDDEN["a global Decimal"].program()
+    found = explore(hidden, search="states", cancels=0, workers=2)
+    assert found.verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("part", ["FEWEST_MERGES", "FEWEST_SCHEDULES"])
+def test_what_was_never_seen_is_not_finished(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, part, 0)
+    monkeypatch.setattr(audit, "SHARE", 1_000)
+    monkeypatch.setattr(parallel, "packed", lambda build: b"")
+    found = explore(the_log_is_returned(), search="states", cancels=0, workers=2)
+    assert found.verdict is Verdict.UNFINISHED
+    assert "two states were taken for equal that differ" in str(found.unfinished)
+
+
+@pytest.mark.usefixtures("here")
+def test_an_audit_that_the_budget_ends_is_not_finished() -> None:
+    whole = explore(with_a_semaphore, search="states", cancels=0, workers=2)
+    for executions in (whole.searched + 1, whole.searched + whole.merges_audited + 1):
+        found = explore(
+            with_a_semaphore, search="states", cancels=0, workers=2, executions=executions
+        )
+        assert found.verdict is Verdict.UNFINISHED
+        assert found.unfinished == f"stopped after executions={executions}, in the audit"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_walk_that_is_another_one_by_now_is_refused() -> None:
+    runs = Runs(with_handle(few), Settings(cancels=0))
+    with runs.open():
+        walks = Walks([(0, [Choice("run", "nobody")])])
+        with pytest.raises(NondeterminismError, match="expected 'run nobody'"):
+            walks.run(Bench(runs, fingerprinter(runs.settings)))
+        lane = PlainLane([(Choice("run", "nobody"),)], Allowance(1, 1_000, None))
+        with pytest.raises(NondeterminismError, match="expected 'run nobody'"):
+            lane.run(Bench(runs, fingerprinter(runs.settings)))
 
 
 # ==== what can be sent ====

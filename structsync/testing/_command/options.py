@@ -85,6 +85,8 @@ def asked_for(asked: Mapping[str, Any]) -> dict[str, Any]:
 def as_options(changes: Mapping[str, Any]) -> Iterator[str]:
     """Yield the options that ask for these settings: some decide what a schedule can contain."""
     for name, value in changes.items():
+        if name == "workers":
+            continue
         option = name.replace("_", "-")
         if isinstance(value, bool):
             yield f"--{option}" if value else f"--no-{option}"

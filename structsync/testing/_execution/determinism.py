@@ -45,6 +45,11 @@ def changed_outside() -> str | None:
     return _Current.changed_outside
 
 
+def note_change_outside(what: str) -> None:
+    """Note what the program has changed there in another process."""
+    _Current.changed_outside = _Current.changed_outside or what
+
+
 _CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
 _THREADS = frozenset({"_thread.start_new_thread", "_thread.start_joinable_thread"})
 _OUTSIDE = frozenset({"socket.__new__", "subprocess.Popen", "os.fork", "os.posix_spawn"})

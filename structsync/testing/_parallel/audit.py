@@ -69,7 +69,9 @@ class Audited:
 class _Walk:
     """Goes to where an execution was cut, and on from there at random, and notes where it comes."""
 
-    def __init__(self, prefix: Sequence[Choice], look: Fingerprinter, chance: random.Random) -> None:
+    def __init__(
+        self, prefix: Sequence[Choice], look: Fingerprinter, chance: random.Random
+    ) -> None:
         self._prefix = prefix
         self._look = look
         self._random = chance
@@ -151,32 +153,35 @@ class Audit:
 
     def run(self) -> FailedElsewhere | str | None:
         """Return what is wrong: a failure, or why nothing can be confirmed."""
-        runs, log = self._runs, self._log
+        return self._of_merges() or self._of_schedules()
+
+    def _of_merges(self) -> FailedElsewhere | str | None:
+        log, seed = self._log, self._runs.settings.seed
         wanted = min(max(FEWEST_MERGES, log.count // SHARE), len(log.merges))
-        chosen = random.Random(runs.settings.seed).sample(log.merges, wanted)
-        walks = [Walks(part) for part in _batches([*enumerate(chosen)])]
-        for seen in self._of(walks):
+        chosen = random.Random(seed).sample(log.merges, wanted)[: self._possible(wanted)]
+        for seen in self._of([Walks(part) for part in _batches([*enumerate(chosen)])]):
             self.merges += 1
-            if seen.failed is not None:
-                return seen.failed
-            if text := self._mismatch(seen):
-                return text
-        if reason := self._ended_early(self.merges < wanted):
-            return reason
+            if wrong := seen.failed or self._mismatch(seen):
+                return wrong
+        return self._ended_early(self.merges < wanted)
+
+    def _of_schedules(self) -> FailedElsewhere | str | None:
         wanted = max(FEWEST_SCHEDULES, self._searched // SHARE)
-        for seen in self._of(
-            [
-                Schedules(f"{runs.settings.seed} {number}", len(part))
-                for number, part in enumerate(_batches([*range(wanted)]))
-            ]
-        ):
+        parts = _batches(range(self._possible(wanted)))
+        seed = self._runs.settings.seed
+        for seen in self._of([Schedules(f"{seed} {part[0]}", len(part)) for part in parts]):
             self.schedules += 1
             if seen.failed is not None:
                 return seen.failed
-            if any(key not in log.numbers for key, _ in seen.ways):
+            if any(key not in self._log.numbers for key, _ in seen.ways):
                 text = f"a schedule at random ends with {seen.shown}, and no other did"
                 return f"{TAKEN_FOR_EQUAL}: {text}; {REPAIR}"
         return self._ended_early(self.schedules < wanted)
+
+    def _possible(self, wanted: int) -> int:
+        """Return how many of so many executions the budget has."""
+        left = self._runs.executions_left
+        return wanted if left is None else min(wanted, left)
 
     def _of(self, jobs: Sequence[Job]) -> Iterator[Seen]:
         """Yield what the executions of jobs came to, in their order, while there is a budget."""
@@ -202,9 +207,7 @@ class Audit:
 
 
 def _batches(all_of_them: Sequence[One], size: int = AT_ONCE) -> list[list[One]]:
-    return [
-        [*all_of_them[start : start + size]] for start in range(0, len(all_of_them), size)
-    ]
+    return [[*all_of_them[start : start + size]] for start in range(0, len(all_of_them), size)]
 
 
 def audited(runs: Runs, processes: Processes, log: MergeLog, found: SearchResult) -> SearchResult:

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from structsync.testing._execution.determinism import changed_outside
 from structsync.testing._search.runs import Runs
 from structsync.testing._state.fingerprint import Fingerprinter
 
@@ -35,6 +36,13 @@ class Job(abc.ABC):
     @abc.abstractmethod
     def run(self, bench: Bench) -> Any:
         """Do it."""
+
+
+class Outside(Job):
+    """Says what the program has first changed in the world outside, if it has."""
+
+    def run(self, bench: Bench) -> str | None:
+        return changed_outside()
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,7 +236,7 @@ def by_states(
             frontier.lanes[lane] = done.left
         if frontier and (reason := runs.stopped(joint.states)):
             return _merged(runs, joint, reason)
-        processes.tell(Learn(news))
+        processes.each(Learn(news))
         each = max(1, min(runs.executions // (LANES * GROWTH), MOST))
     if states := joint.endless():
         (failed,) = processes.run([Seek(states)])

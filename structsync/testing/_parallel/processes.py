@@ -170,11 +170,8 @@ class Processes:
             one.end(at_once=at_once)
         self._workers.clear()
 
-    def tell(self, message: object) -> None:
-        """Give each of them a job whose result nobody needs."""
-        self._each(message)
-
-    def _each(self, message: object) -> list[Any]:
+    def each(self, message: object) -> list[Any]:
+        """Give each of them the same job, and return what comes of it."""
         data = pickle.dumps(message)
         for number, one in enumerate(self._workers):
             one.send(data)

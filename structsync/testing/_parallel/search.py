@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 
+from structsync.testing._execution.determinism import note_change_outside
 from structsync.testing._search.result import SearchResult
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.sampling import RANDOM_SHARE, the_rest
@@ -14,6 +15,7 @@ from structsync.testing._state.across_processes import comparable
 from structsync.testing._state.fingerprint import Opaque
 
 from .audit import audited
+from .jobs import Outside
 from .merged import Below, JointLog, JointMap, by_states
 from .plain import first_schedules, plainly
 from .processes import Interrupted, Processes, WorkerLost
@@ -43,7 +45,7 @@ def search_in_processes(runs: Runs, build: Build) -> SearchResult:
             if isinstance(left, SearchResult):
                 return left
             with _started(runs, program) as processes:
-                return plainly(runs, processes, left)
+                return _with_the_world_outside(plainly(runs, processes, left), processes)
         if how == "auto" and asked.states is None:
             found = plainly_if_small(runs, None)
             if found is not None:
@@ -66,6 +68,7 @@ def _by_states(runs: Runs, program: bytes) -> SearchResult:
             found = by_states(runs, processes, [Below(())], joint, log)
             if found.failed is None and found.unfinished is None:
                 found = audited(runs, processes, log, found)
+            found = _with_the_world_outside(found, processes)
             ended_early = found.failed is None and runs.stopped(found.states) is not None
     if share is None or not ended_early or found.unfinished is None or runs.interrupt:
         return found
@@ -80,3 +83,10 @@ def _started(runs: Runs, program: bytes) -> Iterator[Processes]:
     setup = Surroundings.here(), unbounded, program
     with Processes(runs.settings.workers, setup, lambda: bool(runs.interrupt)) as processes:
         yield processes
+
+
+def _with_the_world_outside(found: SearchResult, processes: Processes) -> SearchResult:
+    """Note here what the program has changed there, which is looked at before anything is confirmed."""
+    for what in sorted(filter(None, processes.each(Outside()))):
+        note_change_outside(what)
+    return found

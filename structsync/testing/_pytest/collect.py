@@ -11,7 +11,7 @@ import pytest
 
 BOUNDS = ("seconds", "executions")
 #: Options that are settings; they win over those of the tests.
-_SETTINGS = (*BOUNDS, "order")
+_SETTINGS = (*BOUNDS, "order", "workers")
 
 
 def changes(config: pytest.Config) -> dict[str, Any]:
