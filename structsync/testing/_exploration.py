@@ -12,9 +12,9 @@ from ._execution import determinism
 from ._execution.execution import AsyncTest, Execution
 from ._execution.schedule import Schedule
 from ._parallel.program import Build
-from ._parallel.search import search_in_processes
+from ._parallel.search import search_shared
 from ._report.failures import failure_of, starvation_of
-from ._result import Exploration
+from ._result import Exploration, Partition
 from ._search.choosers import Prefix, Replay
 from ._search.result import SearchResult
 from ._search.runs import Progress, Runs
@@ -24,6 +24,8 @@ from ._settings import Settings
 
 #: Of a test whose tasks run for ever the first so many steps are tried twice before the search.
 LOOK_STEPS = 100
+
+_ONE_OF_SEVERAL = "shard {} of {} is complete, and only all of them together confirm anything"
 
 
 def run(
@@ -43,17 +45,20 @@ def run(
     build = build or partial(with_handle, fn)
     title = str(name or getattr(fn, "__qualname__", repr(fn)))
     runs = Runs(test, settings, progress=progress)
+    shard: Partition | None = None
     with runs.open():
         if replay is not None:
             found = _replayed(runs, replay)
         else:
             first = _check_worth(runs)
-            found = (
-                search_in_processes(runs, build)
-                if first is None
-                else SearchResult(first, 1, 0, 0, "no execution ends")
-            )
+            if first is None:
+                found, shard = search_shared(runs, build)
+            else:
+                found = SearchResult(first, 1, 0, 0, "no execution ends")
             found = _with_the_world_outside(runs, found)
+            if shard is not None and found.failed is None and found.unfinished is None:
+                shard = replace(shard, complete=True)
+                found = replace(found, unfinished=_ONE_OF_SEVERAL.format(shard.number, shard.of))
         failure = None
         if found.failed is not None:
             failure = failure_of(runs, found, title)
@@ -73,6 +78,7 @@ def run(
         merges_audited=found.audited[0],
         schedules_audited=found.audited[1],
         interrupted=bool(runs.interrupt),
+        shard=shard,
     )
 
 

@@ -49,6 +49,28 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Partition:
+    """How a search was cut, and which part of it this is.
+
+    Attributes:
+      number: which shard this is, from 1 on.
+      of: how many there are.
+      depth: how long the prefixes are that were shared out; 0 if the search was small, and each shard
+          has made all of it.
+      prefixes: how many there are.
+      digest: differs if the prefixes differ, or who has which.
+      complete: whether everything was seen that begins with one of its own.
+    """
+
+    number: int
+    of: int
+    depth: int
+    prefixes: int
+    digest: str
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Exploration:
     """The result of ``explore`` or ``sweep``.
 
@@ -68,6 +90,7 @@ class Exploration:
       schedules_audited: how many whole schedules at random were tried besides.
       interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
           has found; whoever runs several tests is to end as well.
+      shard: which part of the search this was, if it was cut into shards.
       alone: why pytest has explored the test in one process, although more were asked for.
     """
 
@@ -85,6 +108,7 @@ class Exploration:
     schedules_audited: int = 0
     interrupted: bool = False
     alone: str | None = None
+    shard: Partition | None = None
 
     @property
     def verdict(self) -> Verdict:

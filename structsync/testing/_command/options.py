@@ -67,8 +67,8 @@ def setting_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each setting."""
     hints = typing.get_type_hints(Settings)
     for field in reversed(dataclasses.fields(Settings)):
-        # What is not finished has an exit code of its own here.
-        if field.name != "exhaustive":
+        # What is not finished has an exit code of its own here; a shard has an option of its own.
+        if field.name not in ("exhaustive", "shard"):
             command = _setting(field, hints[field.name])(command)
     return command
 
@@ -85,7 +85,7 @@ def asked_for(asked: Mapping[str, Any]) -> dict[str, Any]:
 def as_options(changes: Mapping[str, Any]) -> Iterator[str]:
     """Yield the options that ask for these settings: some decide what a schedule can contain."""
     for name, value in changes.items():
-        if name == "workers":
+        if name in ("workers", "shard"):
             continue
         option = name.replace("_", "-")
         if isinstance(value, bool):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from structsync.testing._execution.execution import Execution
+from structsync.testing._execution.execution import Chooser, Execution
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._search.audit import (
     FARTHEST,
@@ -30,12 +30,13 @@ from structsync.testing._search.runs import Runs
 from structsync.testing._state.fingerprint import Fingerprinter
 
 from .frontier import LANES
-from .jobs import Bench, Job
+from .jobs import Bench, Job, Jobs
 from .lane import FailedElsewhere, failed_in
-from .processes import Processes
 
 #: One job looks at so many merges, or makes so many schedules.
 AT_ONCE = 25
+#: Schedules at random of one shard begin with one of so many of its prefixes.
+MOST_PREFIXES = 100
 
 Key = bytes | tuple[str, ...]
 One = TypeVar("One")
@@ -66,13 +67,26 @@ class Audited:
     seen: list[Seen]
 
 
+class Led:
+    """Makes given choices, and then does as another one does."""
+
+    def __init__(self, prefix: Sequence[Choice], chooser: Chooser) -> None:
+        self._prefix = prefix
+        self._chooser = chooser
+
+    def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
+        step = len(execution.choices)
+        if step >= len(self._prefix):
+            return self._chooser.choose(execution, options)
+        if self._prefix[step] not in options:
+            raise differing(step, (self._prefix[step],), options)
+        return self._prefix[step]
+
+
 class _Walk:
     """Goes to where an execution was cut, and on from there at random, and notes where it comes."""
 
-    def __init__(
-        self, prefix: Sequence[Choice], look: Fingerprinter, chance: random.Random
-    ) -> None:
-        self._prefix = prefix
+    def __init__(self, look: Fingerprinter, chance: random.Random) -> None:
         self._look = look
         self._random = chance
         self.ways: list[tuple[Key, str]] = []
@@ -80,10 +94,6 @@ class _Walk:
 
     def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
         step = len(execution.choices)
-        if step < len(self._prefix):
-            if self._prefix[step] not in options:
-                raise differing(step, (self._prefix[step],), options)
-            return self._prefix[step]
         if not branches(options):
             return self._random.choice(options)
         self.ways.append((self._look(execution), self._after))
@@ -111,8 +121,8 @@ class Walks(Job):
         executions, steps = runs.executions, runs.steps
         seen = []
         for number, prefix in self.prefixes:
-            walk = _Walk(prefix, bench.look, random.Random(number))
-            seen.append(walk.seen(runs.execute(walk)))
+            walk = _Walk(bench.look, random.Random(number))
+            seen.append(walk.seen(runs.execute(Led(prefix, walk))))
         return Audited(runs.executions - executions, runs.steps - steps, seen)
 
 
@@ -122,15 +132,17 @@ class Schedules(Job):
 
     seed: str
     number: int
+    prefixes: list[tuple[Choice, ...]]
 
     def run(self, bench: Bench) -> Audited:
         runs = bench.runs
         executions, steps = runs.executions, runs.steps
         sample = RandomSample(self.seed)
+        chance = random.Random(self.seed)
         seen = []
         for _ in range(self.number):
             sample.begin()
-            execution = runs.execute(sample)
+            execution = runs.execute(Led(chance.choice(self.prefixes), sample))
             sample.ended(len(execution.choices))
             ending = execution.ending
             assert ending is not None
@@ -142,10 +154,17 @@ class Schedules(Job):
 class Audit:
     """Looks again at a part of what a complete search by states has left out."""
 
-    def __init__(self, runs: Runs, processes: Processes, log: MergeLog) -> None:
+    def __init__(
+        self,
+        runs: Runs,
+        processes: Jobs,
+        log: MergeLog,
+        prefixes: list[tuple[Choice, ...]],
+    ) -> None:
         self._runs = runs
         self._processes = processes
         self._log = log
+        self._prefixes = prefixes
         self._searched = runs.executions
         self._successors: Successors = log.successors()
         self.merges = 0
@@ -169,7 +188,9 @@ class Audit:
         wanted = max(FEWEST_SCHEDULES, self._searched // SHARE)
         parts = _batches(range(self._possible(wanted)))
         seed = self._runs.settings.seed
-        for seen in self._of([Schedules(f"{seed} {part[0]}", len(part)) for part in parts]):
+        within = random.Random(seed).sample(self._prefixes, min(MOST_PREFIXES, len(self._prefixes)))
+        jobs = [Schedules(f"{seed} {part[0]}", len(part), within) for part in parts]
+        for seen in self._of(jobs):
             self.schedules += 1
             if seen.failed is not None:
                 return seen.failed
@@ -210,9 +231,15 @@ def _batches(all_of_them: Sequence[One], size: int = AT_ONCE) -> list[list[One]]
     return [[*all_of_them[start : start + size]] for start in range(0, len(all_of_them), size)]
 
 
-def audited(runs: Runs, processes: Processes, log: MergeLog, found: SearchResult) -> SearchResult:
-    """Return what a complete search by states has come to after the audit."""
-    made = Audit(runs, processes, log)
+def audited(
+    runs: Runs,
+    processes: Jobs,
+    log: MergeLog,
+    found: SearchResult,
+    prefixes: list[tuple[Choice, ...]],
+) -> SearchResult:
+    """Return what a complete search below these prefixes, by states, has come to after the audit."""
+    made = Audit(runs, processes, log, prefixes)
     wrong = made.run()
     done = made.merges, made.schedules
     if isinstance(wrong, FailedElsewhere):

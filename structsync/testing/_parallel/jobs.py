@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import abc
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from structsync.testing._execution.determinism import changed_outside
 from structsync.testing._search.runs import Runs
@@ -36,6 +37,16 @@ class Job(abc.ABC):
     @abc.abstractmethod
     def run(self, bench: Bench) -> Any:
         """Do it."""
+
+
+class Jobs(Protocol):
+    """Does jobs, in other processes or not."""
+
+    def run(self, jobs: Sequence[Job]) -> list[Any]:
+        """Return what comes of jobs, in their order."""
+
+    def each(self, job: Job) -> list[Any]:
+        """Let each process do the same job."""
 
 
 class Outside(Job):

@@ -18,9 +18,8 @@ from structsync.testing._search.runs import Runs
 from structsync.testing._state.fingerprint import Fingerprinter, refuse_tickets
 
 from .frontier import LANES, Frontier
-from .jobs import Allowance, Bench, Job
+from .jobs import Allowance, Bench, Job, Jobs
 from .lane import FailedElsewhere, search_below
-from .processes import Processes
 from .subtree import Subtree
 
 #: As for schedules. The more executions in a round, the more states are visited by more than one lane.
@@ -211,7 +210,7 @@ class JointMap(ReachabilityMap):
 
 
 def by_states(
-    runs: Runs, processes: Processes, parts: list[Below], joint: JointMap, log: JointLog
+    runs: Runs, processes: Jobs, parts: list[Below], joint: JointMap, log: JointLog
 ) -> SearchResult:
     """Visit each state that can be reached below these prefixes."""
     frontier = Frontier(parts)

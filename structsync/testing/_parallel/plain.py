@@ -11,9 +11,8 @@ from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import next_result
 
 from .frontier import Frontier
-from .jobs import Allowance, Bench, Job
+from .jobs import Allowance, Bench, Job, Jobs
 from .lane import FailedElsewhere, search_below
-from .processes import Processes
 from .subtree import Subtree
 
 #: In the first round of a search, and from then on twice as many in each, a lane makes so many executions.
@@ -67,7 +66,7 @@ def first_schedules(runs: Runs, most: int) -> SearchResult | list[Prefix]:
     return prefixes_left(chooser)
 
 
-def plainly(runs: Runs, processes: Processes, prefixes: list[Prefix]) -> SearchResult:
+def plainly(runs: Runs, processes: Jobs, prefixes: list[Prefix]) -> SearchResult:
     """Try every schedule that begins with one of these prefixes."""
     frontier = Frontier(prefixes)
     each = FIRST
