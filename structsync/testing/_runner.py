@@ -239,7 +239,7 @@ def _execution(
 def _why_alone(build: Build, session: Session) -> str | None:
     """Return why a test is explored in this process alone, whatever is asked for all tests."""
     if session.set_up:
-        return f"the fixture {session.set_up[0]!r} was set up in it"
+        return f"fixtures were set up in it ({', '.join(session.set_up)})"
     try:
         packed(build)
     except NotPortable as error:

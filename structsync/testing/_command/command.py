@@ -51,25 +51,24 @@ _STYLES = {
 # ==== the command ====
 
 
-class _Shard(click.ParamType):
-    """One of several, as in 3/16."""
-
-    name = "K/N"
-
-    def convert(self, value: Any, param: object, ctx: object) -> tuple[int, int]:
-        number, slash, of = str(value).partition("/")
-        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-            raise click.BadParameter(
-                f"{value!r} is none of several: write 3/16 for the third of sixteen"
-            )
-        return int(number), int(of)
+def _shard(text: str) -> tuple[int, int]:
+    """Read one of several, as in 3/16."""
+    number, slash, of = text.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise click.BadParameter(
+            f"{text!r} is none of several: write 3/16 for the third of sixteen"
+        )
+    return int(number), int(of)
 
 
 @click.command()
 @click.argument("given", nargs=-1, required=True, metavar="TARGET...")
 @setting_options
 @click.option(
-    "--shard", type=_Shard(), help="Search one part of several; see structsync merge-shards."
+    "--shard",
+    type=_shard,
+    metavar="K/N",
+    help="Search one part of several; see structsync merge-shards.",
 )
 @click.option("--replay", metavar="TOKEN", help="Run only the schedule of this token.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, nothing else.")

@@ -102,12 +102,12 @@ class _Walk:
         return None if len(self.ways) > FARTHEST else choice
 
     def seen(self, execution: Execution) -> Seen:
+        """Return where the execution has come."""
         ending = execution.ending
         assert ending is not None
-        ways = self.ways
-        if ways and ending.kind not in ("cut", "endless"):
-            ways = [*ways, (ending_of(ending), self._after)]
-        return Seen(ways, failed_in(execution, at_random=True), "")
+        if self.ways and ending.kind not in ("cut", "endless"):
+            self.ways.append((ending_of(ending), self._after))
+        return Seen(self.ways, failed_in(execution, at_random=True), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,9 @@ class Schedules(Job):
             sample.ended(len(execution.choices))
             ending = execution.ending
             assert ending is not None
-            ways = [] if ending.kind == "endless" else [(ending_of(ending), "")]
+            ways: list[tuple[Key, str]] = []
+            if ending.kind != "endless":
+                ways.append((ending_of(ending), ""))
             seen.append(Seen(ways, failed_in(execution, at_random=True), repr(ending.value)))
         return Audited(runs.executions - executions, runs.steps - steps, seen)
 

@@ -223,7 +223,8 @@ def by_states(
             for lane, may in allotted
         ]
         news: States = {}
-        for (lane, _), done in zip(allotted, processes.run(jobs), strict=True):
+        results: list[MergedDone] = processes.run(jobs)
+        for (lane, _), done in zip(allotted, results, strict=True):
             runs.count(done.executions, done.steps)
             news.update(joint.add(done))
             log.add(done.log)
@@ -238,6 +239,7 @@ def by_states(
         processes.each(Learn(news))
         each = max(1, min(runs.executions // (LANES * GROWTH), MOST))
     if states := joint.endless():
+        failed: FailedElsewhere
         (failed,) = processes.run([Seek(states)])
         found = failed.result(runs, joint.states, joint.memory)
         return replace(found, way="merged")

@@ -77,7 +77,8 @@ def plainly(runs: Runs, processes: Jobs, prefixes: list[Prefix]) -> SearchResult
             PlainLane(frontier.lanes[lane], Allowance(may, STEPS, runs.seconds_left))
             for lane, may in allotted
         ]
-        for (lane, _), done in zip(allotted, processes.run(jobs), strict=True):
+        results: list[PlainDone] = processes.run(jobs)
+        for (lane, _), done in zip(allotted, results, strict=True):
             runs.count(done.executions, done.steps)
             if done.failed is not None:
                 return done.failed.result(runs)
