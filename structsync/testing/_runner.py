@@ -29,7 +29,7 @@ from . import _exploration
 from ._errors import NotExhaustiveWarning
 from ._execution.execution import AsyncTest
 from ._execution.fixtures import Placeholder, with_fixtures
-from ._parallel.program import Build, NotPortable, packed
+from ._parallel.program import NotPortable
 from ._result import Exploration
 from ._settings import Settings
 
@@ -166,18 +166,7 @@ def run_test(
     if session.replay is not None:
         # One schedule is never exhaustive, and nobody thinks that it is.
         asked = dataclasses.replace(asked, exhaustive=False)
-    build = partial(_built, fn, args, kwargs, session.fixtures)
-    alone = _why_alone(build, session) if asked.workers > 1 and session.is_suite else None
-    if alone is not None:
-        asked = dataclasses.replace(asked, workers=1)
-    found: Exploration = _exploration.run(
-        _execution(fn, args, kwargs, session.fixtures),
-        asked,
-        build=build,
-        replay=session.replay,
-        progress=session.progress,
-        name=session.name or name,
-    )
+    found, alone = _found(fn, args, kwargs, asked, name)
     if alone is not None:
         found = dataclasses.replace(found, alone=alone)
     if session.command:
@@ -236,15 +225,35 @@ def _execution(
     return execution
 
 
-def _why_alone(build: Build, session: Session) -> str | None:
-    """Return why a test is explored in this process alone, whatever is asked for all tests."""
-    if session.set_up:
-        return f"fixtures were set up in it ({', '.join(session.set_up)})"
-    try:
-        packed(build)
-    except NotPortable as error:
-        return str(error)
-    return None
+def _found(
+    fn: Callable[..., Awaitable[object]],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    asked: Settings,
+    name: str,
+) -> tuple[Exploration, str | None]:
+    """Explore a test; also say why in one process, if more were asked for all tests of a suite."""
+    __tracebackhide__ = True
+    session = _current.get()
+    alone: str | None = None
+    if asked.workers > 1 and session.set_up and session.replay is None:
+        alone = f"fixtures were set up in it ({', '.join(session.set_up)})"
+    while True:
+        try:
+            found = _exploration.run(
+                _execution(fn, args, kwargs, session.fixtures),
+                asked if alone is None else dataclasses.replace(asked, workers=1),
+                build=partial(_built, fn, args, kwargs, session.fixtures),
+                replay=session.replay,
+                progress=session.progress,
+                name=session.name or name,
+            )
+        except NotPortable as error:
+            if not session.is_suite:
+                raise
+            alone = str(error)
+        else:
+            return found, alone
 
 
 def _built(

@@ -151,5 +151,7 @@ def test_pytest_explores_in_processes_what_other_processes_can_import(tmp_path: 
     assert ran.code == 0
     lines = [line for line in ran.printed.splitlines() if line.startswith("confirmed")]
     assert lines[0].endswith("workers=2")
-    assert lines[1].endswith("in one process: fixtures were set up in it (tmp_path_factory, tmp_path)")
+    assert lines[1].endswith(
+        "in one process: fixtures were set up in it (tmp_path_factory, tmp_path)"
+    )
     assert "in one process: workers= runs the test in other processes" in lines[2]

@@ -23,6 +23,8 @@ import structsync
 from structsync.testing import _errors
 from structsync.testing._state.fingerprint import Opaque
 
+from .program import NotPortable
+
 #: How long a process may take to end by itself, and how often Ctrl-C is looked for meanwhile.
 PATIENCE, POLL = 5.0, 0.1
 #: So much of what a process that died has said last is repeated.
@@ -33,7 +35,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 #: Errors that mean here what they meant in the process where they were raised.
-RAISED = (_errors.ExploreUsageError, _errors.NondeterminismError, _errors.ReplayError, Opaque)
+RAISED = (NotPortable, _errors.NondeterminismError, Opaque)
 
 
 class WorkerLost(Exception):
@@ -156,7 +158,7 @@ class Processes:
             raise
         if len(hashes) > 1:
             self._end(at_once=True)
-            raise _errors.ExploreUsageError(
+            raise NotPortable(
                 "the worker processes hash texts differently, so they may do different things: "
                 "set PYTHONHASHSEED, or leave workers= out"
             )

@@ -80,7 +80,7 @@ def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
         runs = Runs(build(), settings)
     except Exception as error:  # noqa: BLE001 - whatever the user's module raises when it is imported
         text = f"a worker process cannot import the test: {type(error).__name__}: {error}"
-        write(answers, ("ExploreUsageError", text))
+        write(answers, ("NotPortable", text))
         return
     with runs.open(), comparable():
         bench = Bench(runs, fingerprinter(settings))
