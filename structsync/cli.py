@@ -28,6 +28,7 @@ from .checking._suite import (
 )
 from .checking._terminal import ProgressLine, counterexamples, print_runs
 from .testing._command.command import explore
+from .testing._command.merge import merge_shards
 
 #: More states than this take gigabytes; a spec without bounds should end by itself before that.
 DEFAULT_MAX_STATES = 5_000_000
@@ -171,6 +172,7 @@ def _on_record(runs: Sequence[Run], given: Path | None, update: bool) -> list[st
 
 
 main.add_command(explore)
+main.add_command(merge_shards)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ FLOORS: Floors = (
     ("testing/_execution/", "testing/_result.py"),
     ("testing/_state/",),
     ("testing/_search/",),
-    ("testing/_report/", "testing/_stateful/"),
+    ("testing/_parallel/", "testing/_report/", "testing/_stateful/"),
     ("testing/_exploration.py",),
     ("testing/_existing.py",),
     ("testing/_runner.py",),

@@ -5,18 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 from ._errors import ExploreUsageError, NondeterminismError, ReplayError
 from ._execution import determinism
 from ._execution.execution import AsyncTest, Execution
 from ._execution.own import standing_for
 from ._execution.schedule import Schedule
+from ._parallel.program import Build
+from ._parallel.search import search_shared
 from ._report.failures import cycle_of, failure_of
-from ._result import Exploration
+from ._result import Exploration, Partition
 from ._search.choosers import Prefix, Replay
 from ._search.result import SearchResult
 from ._search.runs import Progress, Runs
-from ._search.search import fingerprinter, search
+from ._search.search import fingerprinter
 from ._search.starvation import CycleReplay
 from ._settings import Settings
 
@@ -26,6 +29,8 @@ DEADLINES = "deadlines came in their order only: clock='explore' lets them come 
 #: Of a test whose tasks run for ever the first so many steps are tried twice before the search.
 LOOK_STEPS = 100
 
+_ONE_OF_SEVERAL = "shard {} of {} is complete, and only all of them together confirm anything"
+
 
 def run(
     fn: Callable[..., Awaitable[object]],
@@ -34,20 +39,30 @@ def run(
     replay: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     name: str | None = None,
+    build: Build | None = None,
 ) -> Exploration:
-    """Explore a function with no parameter, or the handle; see :func:`explore`."""
+    """Explore a function with no parameter, or the handle; see :func:`explore`.
+
+    With ``workers`` ``build`` makes what is explored in another process, if not ``fn`` can be sent there.
+    """
     test = with_handle(fn)
+    build = build or partial(with_handle, fn)
     title = str(name or getattr(fn, "__qualname__", repr(fn)))
     runs = Runs(test, settings, progress=progress)
+    shard: Partition | None = None
     with runs.open():
         if replay is not None:
             found = replayed(runs, replay)
         else:
             first = _check_worth(runs)
-            found = (
-                search(runs) if first is None else SearchResult(first, 1, 0, 0, "no execution ends")
-            )
+            if first is None:
+                found, shard = search_shared(runs, build)
+            else:
+                found = SearchResult(first, 1, 0, 0, "no execution ends")
             found = with_the_world_outside(runs, found)
+            if shard is not None and found.failed is None and found.unfinished is None:
+                shard = replace(shard, complete=True)
+                found = replace(found, unfinished=_ONE_OF_SEVERAL.format(shard.number, shard.of))
         failure = None
         if found.failed is not None:
             failure = failure_of(runs, found, title)
@@ -68,6 +83,7 @@ def run(
         schedules_audited=found.audited[1],
         notes=(*determinism.notes(), *found.notes, *_of_the_clock(runs)),
         interrupted=bool(runs.interrupt),
+        shard=shard,
     )
 
 

@@ -50,6 +50,28 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Partition:
+    """How a search was cut, and which part of it this is.
+
+    Attributes:
+      number: which shard this is, from 1 on.
+      of: how many there are.
+      depth: how long the prefixes are that were shared out; 0 if the search was small, and each shard
+          has made all of it.
+      prefixes: how many there are.
+      digest: differs if the prefixes differ, or who has which.
+      complete: whether everything was seen that begins with one of its own.
+    """
+
+    number: int
+    of: int
+    depth: int
+    prefixes: int
+    digest: str
+    complete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Exploration:
     """The result of ``explore`` or ``sweep``.
 
@@ -72,6 +94,8 @@ class Exploration:
       notes: what a reader of the verdict is to know besides: that deadlines which could race came in
           their order only, that starvation was not looked for where executions can go round, which
           clocks told the schedule's time and where they were read.
+      shard: which part of the search this was, if it was cut into shards.
+      alone: why pytest has explored the test in one process, although more were asked for.
     """
 
     test: str
@@ -88,6 +112,8 @@ class Exploration:
     schedules_audited: int = 0
     interrupted: bool = False
     notes: tuple[str, ...] = ()
+    alone: str | None = None
+    shard: Partition | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -115,6 +141,10 @@ class Exploration:
             bounds.append(f"clock={settings.clock}")
         if settings.liveness:
             bounds.append("liveness")
+        if settings.workers > 1:
+            bounds.append(f"workers={settings.workers}")
+        if self.alone:
+            bounds.append(f"in one process: {self.alone}")
         if self.merges_audited or self.schedules_audited:
             bounds.append(
                 f"audited: {counted(self.merges_audited, 'merge')}, "

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,10 @@ from structsync.report._words import counted
 
 from . import _exploration
 from ._errors import NotExhaustiveWarning
+from ._execution.execution import AsyncTest
 from ._execution.fixtures import Placeholder, with_fixtures
 from ._execution.own import standing_for
+from ._parallel.program import NotPortable
 from ._result import Exploration
 from ._settings import Settings
 
@@ -59,6 +62,9 @@ class Session:
       command: makes the command that replays a token.
       fixtures: what is set up in each execution, in this order.
       explored: is called with the result.
+      is_suite: whether it is asked for all tests of a suite, so that what cannot be done with one of them
+          is left out there.
+      set_up: what was set up for the test in this process, and in no other.
     """
 
     name: str | None = None
@@ -68,6 +74,8 @@ class Session:
     command: Callable[[str], str] | None = None
     fixtures: Sequence[Placeholder] = ()
     explored: Callable[[Exploration], None] | None = None
+    is_suite: bool = False
+    set_up: Sequence[str] = ()
 
 
 _current: ContextVar[Session] = ContextVar("structsync explores", default=Session())  # noqa: B039 - frozen
@@ -161,13 +169,9 @@ def run_test(
     if session.replay is not None:
         # One schedule is never exhaustive, and nobody thinks that it is.
         asked = dataclasses.replace(asked, exhaustive=False)
-    found: Exploration = _exploration.run(
-        _execution(fn, args, kwargs, session.fixtures),
-        asked,
-        replay=session.replay,
-        progress=session.progress,
-        name=session.name or name,
-    )
+    found, alone = _found(fn, args, kwargs, asked, name)
+    if alone is not None:
+        found = dataclasses.replace(found, alone=alone)
     if session.command:
         found = with_command(found, session.command)
     if session.explored:
@@ -222,6 +226,47 @@ def _execution(
         return await with_fixtures(fixtures, fn, given, instance)
 
     return standing_for(fn, execution)
+
+
+def _found(
+    fn: Callable[..., Awaitable[object]],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    asked: Settings,
+    name: str,
+) -> tuple[Exploration, str | None]:
+    """Explore a test; also say why in one process, if more were asked for all tests of a suite."""
+    __tracebackhide__ = True
+    session = _current.get()
+    alone: str | None = None
+    if asked.workers > 1 and session.set_up and session.replay is None:
+        alone = f"fixtures were set up in it ({', '.join(session.set_up)})"
+    while True:
+        try:
+            found = _exploration.run(
+                _execution(fn, args, kwargs, session.fixtures),
+                asked if alone is None else dataclasses.replace(asked, workers=1),
+                build=partial(_built, fn, args, kwargs, session.fixtures),
+                replay=session.replay,
+                progress=session.progress,
+                name=session.name or name,
+            )
+        except NotPortable as error:
+            if not session.is_suite:
+                raise
+            alone = str(error)
+        else:
+            return found, alone
+
+
+def _built(
+    fn: Callable[..., Awaitable[object]],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
+    fixtures: Sequence[Placeholder],
+) -> AsyncTest:
+    """Return the same as whoever explores it calls it, in whichever process."""
+    return _exploration.with_handle(_execution(fn, args, kwargs, fixtures))
 
 
 def with_command(found: Exploration, command: Callable[[str], str]) -> Exploration:

@@ -34,6 +34,8 @@ class Options(TypedDict, total=False):
     depth: int
     seed: int
     exhaustive: bool
+    workers: int
+    shard: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,10 @@ class Settings:
       depth: how many orderings a fault needs that ``"pct"`` is to find; a race of two has one or two.
       seed: for ``search="random"`` and ``"pct"``, and for what is audited.
       exhaustive: fail if the search ends before everything was seen.
+      workers: search in so many processes, which import the test by its name, where the search is large
+          enough and does not need to be one (``"auto"``, ``"states"``, ``"plain"``).
+      shard: search one part of several, ``(3, 16)``: for machines that know nothing of each other; what
+          all of them come to says ``structsync merge-shards``.
     """
 
     cancels: int = 1
@@ -89,6 +95,8 @@ class Settings:
     depth: int = 3
     seed: int = 0
     exhaustive: bool = False
+    workers: int = 1
+    shard: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -101,6 +109,7 @@ class Settings:
             ("executions", 1),
             ("states", 1),
             ("depth", 1),
+            ("workers", 1),
         ):
             value = getattr(self, name)
             if value is None and name in ("executions", "states"):
@@ -118,9 +127,17 @@ class Settings:
             raise ValueError(
                 "a random search never ends by itself; give it executions= or seconds="
             )
+        if self.shard is not None and not 1 <= self.shard[0] <= self.shard[1]:
+            raise ValueError(f"shard must be one of several, such as (3, 16), not {self.shard!r}")
+        if self.shard is not None and (self.liveness or self.search not in SHARED):
+            kind = "liveness" if self.liveness else f"search={self.search!r}"
+            raise ValueError(f"{kind} cannot be cut into shards: it is one search")
         if self.liveness and self.search not in ("auto", "states"):
             raise ValueError(f"liveness needs search='states', not {self.search!r}")
 
+
+#: Searches that several processes can share.
+SHARED = ("auto", "states", "plain")
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "cancel": get_args(Cancel),

@@ -32,6 +32,7 @@ from structsync.testing._errors import (
 from structsync.testing._result import Exploration
 from structsync.testing._search.runs import Progress
 
+from .merge import digest_of, versions
 from .options import as_options, asked_for, setting_options
 from .targets import Target, targets
 
@@ -47,9 +48,25 @@ _STYLES = {
 # ==== the command ====
 
 
+def _shard(text: str) -> tuple[int, int]:
+    """Read one of several, as in 3/16."""
+    number, slash, of = text.partition("/")
+    if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise click.BadParameter(
+            f"{text!r} is none of several: write 3/16 for the third of sixteen"
+        )
+    return int(number), int(of)
+
+
 @click.command()
 @click.argument("given", nargs=-1, required=True, metavar="TARGET...")
 @setting_options
+@click.option(
+    "--shard",
+    type=_shard,
+    metavar="K/N",
+    help="Search one part of several; see structsync merge-shards.",
+)
 @click.option("--replay", metavar="TOKEN", help="Run only the schedule of this token.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, nothing else.")
 @click.option(
@@ -69,8 +86,8 @@ def explore(
     A TARGET is module:function, path/to/file.py::function, or a module or file alone for all
     functions in it that @explore() decorates. Options win over what the decorator says.
 
-    Exit code: 0 all confirmed; 1 a schedule breaks something; 2 something is not finished; 64 wrong
-    usage, or a function that cannot be explored.
+    Exit code: 0 all confirmed, or all of the --shard seen; 1 a schedule breaks something; 2 something
+    is not finished; 64 wrong usage, or a function that cannot be explored.
     """
     changes = asked_for(asked)
     with contextlib.redirect_stdout(sys.stderr):
@@ -81,7 +98,10 @@ def explore(
     code = _exit_code(found, left)
     files = [file for one in found if report for file in _runner.write_report(report, one)[:1]]
     if as_json:
-        click.echo(json.dumps(_document(found, left, code), indent=2))
+        document = _document(found, left, code)
+        for one, target in zip(document["explored"], chosen, strict=False):
+            one["source"] = digest_of(target.fn)
+        click.echo(json.dumps(document, indent=2))
     else:
         _print(found, left, files)
     sys.exit(code)
@@ -176,7 +196,12 @@ def _exit_code(found: Sequence[Exploration], left: dict[str, str]) -> int:
     verdicts = [one.verdict for one in found]
     if Verdict.REFUTED in verdicts:
         return EXIT_REFUTED
-    return EXIT_UNFINISHED if left or Verdict.UNFINISHED in verdicts else EXIT_CONFIRMED
+    seen = all(one.verdict is Verdict.CONFIRMED or _is_a_whole_shard(one) for one in found)
+    return EXIT_UNFINISHED if left or not seen else EXIT_CONFIRMED
+
+
+def _is_a_whole_shard(found: Exploration) -> bool:
+    return found.shard is not None and found.shard.complete
 
 
 def _print(found: Sequence[Exploration], left: dict[str, str], files: Sequence[Path]) -> None:
@@ -208,6 +233,7 @@ def _document(found: Sequence[Exploration], left: dict[str, str], code: int) -> 
     return {
         "format": FORMAT,
         "exit_code": code,
+        "versions": versions(),
         "explored": [_result(one) for one in found],
         "not_explored": left,
     }
@@ -226,6 +252,7 @@ def _result(one: Exploration) -> dict[str, Any]:
         "seconds": one.seconds,
         "memory": one.memory,
         "unfinished": one.unfinished,
+        "shard": one.shard and dataclasses.asdict(one.shard),
         "failure": failure
         and {
             "kind": failure.kind,

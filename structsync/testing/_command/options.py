@@ -43,7 +43,8 @@ def _setting(field: dataclasses.Field[Any], hint: Any) -> Callable[[Any], Any]:
         name = f"{name}/{name.replace('--', '--no-')}"
     # Under "python -OO" no class has a docstring.
     text = f"{_EXPLAINED.get(field.name, '')} Default: {field.default}."
-    return click.option(name, field.name, type=kind, default=None, metavar=shown, help=text)
+    names = ("-j", name) if field.name == "workers" else (name,)
+    return click.option(*names, field.name, type=kind, default=None, metavar=shown, help=text)
 
 
 def _explained() -> dict[str, str]:
@@ -66,8 +67,8 @@ def setting_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each setting."""
     hints = typing.get_type_hints(Settings)
     for field in reversed(dataclasses.fields(Settings)):
-        # What is not finished has an exit code of its own here.
-        if field.name != "exhaustive":
+        # What is not finished has an exit code of its own here; a shard has an option of its own.
+        if field.name not in ("exhaustive", "shard"):
             command = _setting(field, hints[field.name])(command)
     return command
 
@@ -84,6 +85,8 @@ def asked_for(asked: Mapping[str, Any]) -> dict[str, Any]:
 def as_options(changes: Mapping[str, Any]) -> Iterator[str]:
     """Yield the options that ask for these settings: some decide what a schedule can contain."""
     for name, value in changes.items():
+        if name in ("workers", "shard"):
+            continue
         option = name.replace("_", "-")
         if isinstance(value, bool):
             yield f"--{option}" if value else f"--no-{option}"

@@ -46,6 +46,11 @@ def changed_outside() -> str | None:
     return _Current.changed_outside
 
 
+def note_change_outside(what: str) -> None:
+    """Note what the program has changed there in another process."""
+    _Current.changed_outside = _Current.changed_outside or what
+
+
 def notes() -> tuple[str, ...]:
     """Return what is to be said of how the program was run, in the order in which it showed."""
     return tuple(_Current.notes)

@@ -11,7 +11,7 @@ import pytest
 
 BOUNDS = ("seconds", "executions")
 #: Options that are settings; they win over those of the tests.
-_SETTINGS = (*BOUNDS, "order", "seed")
+_SETTINGS = (*BOUNDS, "order", "seed", "workers")
 
 #: The second item of a test of a suite, which --explore-all has made.
 EXISTING = pytest.StashKey[bool]()

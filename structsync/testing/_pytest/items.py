@@ -101,7 +101,17 @@ def _session(item: pytest.Function, line: ProgressLine) -> Session:
         command=lambda token: _command(item, token),
         fixtures=fixtures,
         explored=explored,
+        is_suite=True,
+        set_up=_set_up(item),
     )
+
+
+def _set_up(item: pytest.Function) -> list[str]:
+    """Return the fixtures that were set up in this process, and no execution sets up anew."""
+    callspec = getattr(item, "callspec", None)
+    elsewhere = {"request", *(callspec.params if callspec else ())}
+    elsewhere.update(one.name for one in item.stash[_PLACEHOLDERS])
+    return [name for name in item.fixturenames if name not in elsewhere]
 
 
 def _command(item: pytest.Item, token: str) -> str:

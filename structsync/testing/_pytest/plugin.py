@@ -47,6 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="any: each runnable task may go next; trio: in batches, as trio's scheduler does.",
     )
     group.addoption(
+        "--explore-workers",
+        type=int,
+        metavar="N",
+        help="Explore each test that is large enough for that in so many processes.",
+    )
+    group.addoption(
         "--explore-report",
         type=Path,
         metavar="DIR",
@@ -79,7 +85,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    for name in BOUNDS:
+    for name in (*BOUNDS, "workers"):
         value = config.getoption(f"explore_{name}")
         if value is not None and not value > 0:
             raise pytest.UsageError(

@@ -68,7 +68,7 @@ class DepthFirst:
         depth = self._depth
         self.key = None
         if self._fingerprinter is not None and depth >= len(self._path):
-            worth = len(options) > 1 or depth % STRIDE == 0
+            worth = len(options) > 1 or len(execution.choices) % STRIDE == 0
             if worth and self._known(execution, self._budget()):
                 return None
         return self._go(options, depth)
@@ -146,7 +146,7 @@ def memory_of(table: Mapping[Any, Any]) -> int:
 class RandomSample:
     """Chooses at random, but the same for the same seed."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int | str) -> None:
         self._random = random.Random(seed)
         self._length = 8.0
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, cast
 
 import trio
@@ -23,6 +24,10 @@ from . import engine_choice
 
 # Bound now: the test may not read the clock, and what refuses it stands in its place meanwhile.
 _now = time.perf_counter
+
+
+#: Whoever wants to see the progress does so after so many executions.
+_TELL = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class Runs:
         self._progress = progress
         self._started = _now()
         self._share = 1.0
+        self._told = 0
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
@@ -120,10 +126,28 @@ class Runs:
     def _is_our_interrupt(self, error: BaseException) -> bool:
         return bool(self.interrupt) and _first(error, KeyboardInterrupt) is not None
 
+    def count(self, executions: int, steps: int) -> None:
+        """Add what other processes have run."""
+        self.executions += executions
+        self.steps += steps
+
+    @property
+    def executions_left(self) -> int | None:
+        """How many executions may still be made; None where nothing bounds them."""
+        most = self.settings.executions
+        return None if most is None else max(0, ceil(self._share * most) - self.executions)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How much time there still is; None where nothing bounds it."""
+        most = self.settings.seconds
+        return None if most is None else max(0.0, self._share * most - self.seconds)
+
     def stopped(self, states: int) -> str | None:
         """Return why the search is to end now, or None; tell whoever wants to see the progress."""
         settings = self.settings
-        if self._progress is not None and self.executions % 16 == 0:
+        if self._progress is not None and self.executions - self._told >= _TELL:
+            self._told = self.executions
             self._progress(Progress(self.executions, states, self.steps, self.seconds))
         if self.interrupt:
             return "stopped by Ctrl-C"

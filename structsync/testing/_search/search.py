@@ -47,7 +47,7 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
     if runs.settings.liveness:
         return _map(runs)
     if how == "auto" and runs.settings.states is None:
-        found = _plainly_if_small(runs, outcomes)
+        found = plainly_if_small(runs, outcomes)
         if found is not None:
             return found
     if how == "sweep":
@@ -110,14 +110,14 @@ def _by_states_and_audit(
     )
 
 
-def _plainly_if_small(runs: Runs, outcomes: Outcomes | None) -> SearchResult | None:
+def plainly_if_small(runs: Runs, outcomes: Outcomes | None) -> SearchResult | None:
     """Try every schedule; None if they are too many for that."""
     asked = runs.settings
     most = PLAIN_EXECUTIONS if asked.executions is None else asked.executions // PLAIN_SHARE
     seconds = inf if asked.seconds is None else asked.seconds / PLAIN_SHARE
     chooser = ShortDepthFirst(min(PLAIN_LENGTH, asked.max_steps - 1))
     while runs.executions < most and runs.steps < PLAIN_STEPS and runs.seconds < seconds:
-        found = _next_result(runs, chooser, outcomes)
+        found = next_result(runs, chooser, outcomes)
         if found is not None or chooser.gave_up:
             return None if chooser.gave_up else found
     return None
@@ -151,12 +151,12 @@ def fingerprinter(settings: Settings) -> Fingerprinter:
 
 
 def _depth_first(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult:
-    while (found := _next_result(runs, chooser, outcomes)) is None:
+    while (found := next_result(runs, chooser, outcomes)) is None:
         pass
     return found
 
 
-def _next_result(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult | None:
+def next_result(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult | None:
     """Run the test once more; return the result if the search ends with it."""
     chooser.begin()
     execution = runs.execute(chooser)

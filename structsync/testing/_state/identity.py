@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from structsync._core.monitors.entry import Call, Invocation
@@ -43,6 +44,7 @@ KEPT: dict[types.CodeType, tuple[str, ...]] = {}
 
 _interned: dict[int, tuple[int, object]] = {}
 _made_codes: dict[types.CodeType, int] = {}
+_numberings: list[Callable[[object], int]] = []
 
 
 def is_local(kind: type) -> bool:
@@ -59,11 +61,32 @@ def number_of(thing: object) -> int:
     """Return a number that stands for this very object, in every execution."""
     if type(thing) is types.CodeType and thing.co_filename.startswith("<"):
         # Made at run time, as dataclasses make methods: new, but the same, in each execution.
-        return _made_codes.setdefault(thing, -1 - len(_made_codes))
+        made = _made_codes.get(thing)
+        if made is None:
+            made = _made_codes[thing] = _number(thing, -1 - len(_made_codes))
+        return made
     found = _interned.get(address_of(thing))
     if found is None:
-        found = _interned[address_of(thing)] = (len(_interned), thing)
+        found = _interned[address_of(thing)] = (_number(thing, len(_interned)), thing)
     return found[0]
+
+
+def _number(thing: object, following: int) -> int:
+    return _numberings[-1](thing) if _numberings else following
+
+
+@contextlib.contextmanager
+def numbered_by(numbering: Callable[[object], int]) -> Iterator[None]:
+    """Number objects like this, and not in the order in which they are met, while the block runs."""
+    _numberings.append(numbering)
+    _interned.clear()
+    _made_codes.clear()
+    try:
+        yield
+    finally:
+        _numberings.pop()
+        _interned.clear()
+        _made_codes.clear()
 
 
 def name_of(kind: type) -> str:

@@ -1,0 +1,106 @@
+"""What a worker process does: import the test, and do one job after the other."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from dataclasses import dataclass
+from typing import IO, Any
+
+from structsync.testing._search.runs import Runs
+from structsync.testing._search.search import fingerprinter
+from structsync.testing._settings import Settings
+from structsync.testing._state.across_processes import comparable
+
+from .jobs import Bench, Job
+from .processes import RAISED, read, write
+from .program import Build
+
+#: How long a process whose owner is gone may go on, should it be in the middle of an execution.
+GRACE = 1.0
+
+# Bound now: the test may not read the clock, and what refuses it stands in its place meanwhile.
+_sleep = time.sleep
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a worker process takes over before it imports the test."""
+
+    path: list[str]
+    filters: list[Any]
+
+    @classmethod
+    def here(cls) -> Surroundings:
+        """Return those of this process."""
+        return cls([*sys.path], [*warnings.filters])
+
+    def take_over(self) -> None:
+        """Make them those of this process."""
+        sys.path[:] = self.path
+        warnings.filters[:] = self.filters  # type: ignore[index] # typed as a sequence, and a list
+
+
+def main() -> None:
+    """Serve whoever started this process, until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "r+b", buffering=0) as nowhere:  # what the test prints is nobody's
+        for taken in (0, 1):
+            os.dup2(nowhere.fileno(), taken)
+    inbox = queue.SimpleQueue[bytes | None]()
+    threading.Thread(target=_listen, args=(orders, inbox), daemon=True).start()
+    serve(inbox, answers)
+
+
+def _listen(orders: IO[bytes], inbox: queue.SimpleQueue[bytes | None]) -> None:
+    """Pass on what comes; where nothing will come any more, end the process, even in the middle."""
+    try:
+        while True:
+            inbox.put(read(orders))
+    except EOFError:
+        inbox.put(None)
+        _sleep(GRACE)
+        os._exit(1)
+
+
+def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
+    """Make the test, and do jobs until there are no more."""
+    try:
+        _unpacked(inbox).take_over()
+        settings: Settings = _unpacked(inbox)
+        build: Build = _unpacked(inbox)
+        runs = Runs(build(), settings)
+    except Exception as error:  # noqa: BLE001 - whatever the user's module raises when it is imported
+        text = f"a worker process cannot import the test: {type(error).__name__}: {error}"
+        write(answers, ("NotPortable", text))
+        return
+    with runs.open(), comparable():
+        bench = Bench(runs, fingerprinter(settings))
+        write(answers, ("result", hash("structsync")))
+        while (data := inbox.get()) is not None:
+            write(answers, _answer(bench, data))
+
+
+def _unpacked(inbox: queue.SimpleQueue[bytes | None]) -> Any:
+    data = inbox.get()
+    if data is None:
+        raise EOFError
+    return pickle.loads(data)
+
+
+def _answer(bench: Bench, data: bytes) -> tuple[str, object]:
+    try:
+        job: Job = pickle.loads(data)
+        return "result", job.run(bench)
+    except RAISED as error:
+        return type(error).__name__, str(error)
+    except Exception as error:  # noqa: BLE001 - told to whoever started this process
+        return "RuntimeError", "".join(traceback.format_exception(error))

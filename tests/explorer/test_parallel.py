@@ -1,0 +1,451 @@
+"""One search in several processes.
+
+Starting a process takes a second, so most of this runs the jobs of the processes in this one. The others are
+in test_parallel_processes.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pickle
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from types import MethodType
+from typing import Any, cast
+
+import pytest
+import trio
+
+from structsync.checking import Verdict
+from structsync.checking._interrupt import InterruptFlag
+from structsync.testing import (
+    Exploration,
+    ExploreUsageError,
+    NondeterminismError,
+    Settings,
+    explore,
+)
+from structsync.testing._execution.schedule import Choice
+from structsync.testing._exploration import with_handle
+from structsync.testing._parallel import audit, shards
+from structsync.testing._parallel import search as parallel
+from structsync.testing._parallel.audit import Walks
+from structsync.testing._parallel.frontier import LANES, Frontier
+from structsync.testing._parallel.jobs import Allowance, Bench, Job, Outside
+from structsync.testing._parallel.lane import FailedElsewhere
+from structsync.testing._parallel.plain import PlainLane
+from structsync.testing._parallel.processes import Interrupted
+from structsync.testing._parallel.program import NotPortable, named, packed
+from structsync.testing._parallel.this_process import ThisProcess
+from structsync.testing._result import Partition
+from structsync.testing._search.choosers import Prefix
+from structsync.testing._search.runs import Runs
+from structsync.testing._search.search import fingerprinter
+from structsync.testing._state.across_processes import comparable
+
+from .conftest import abba
+from .hidden_state import HIDDEN
+from .parallel_programs import (
+    Group,
+    at_a_database,
+    decorated,
+    ends_as_it_began,
+    handler,
+    one_order_in_many_fails,
+    who_looks_first_looks_for_ever,
+    with_a_semaphore,
+)
+
+
+class Here:
+    """Stands for other processes: does their jobs, one after the other."""
+
+    def __init__(self, runs: Runs, number: int) -> None:
+        own = Runs(runs.test, runs.settings)
+        self.benches = [Bench(own, fingerprinter(runs.settings)) for _ in range(number)]
+        self.comparable = comparable()
+
+    def __enter__(self) -> Here:
+        self.comparable.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.comparable.__exit__(*error)
+
+    def run(self, jobs: Sequence[Job]) -> list[Any]:
+        # The last one first: in which order they are done makes no difference.
+        places = reversed([*enumerate(jobs)])
+        done = [job.run(self.benches[place % len(self.benches)]) for place, job in places]
+        return done[::-1]
+
+    def each(self, job: Job) -> list[Any]:
+        return [job.run(bench) for bench in self.benches]
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the jobs of all processes be done in this one, from the first execution on."""
+    monkeypatch.setattr(
+        parallel, "_started", lambda runs, program: Here(runs, runs.settings.workers)
+    )
+    monkeypatch.setattr(parallel, "ALONE", 1)
+
+
+def summary(found: Exploration) -> tuple[object, ...]:
+    failure = found.failure
+    return (
+        found.verdict,
+        found.executions,
+        found.steps,
+        failure and (failure.token, failure.execution),
+    )
+
+
+def the_log_is_returned() -> Callable[[], Awaitable[str]]:
+    """Nothing fails; the two orders only end with different values."""
+    hidden = HIDDEN["a global path"]
+
+    async def returns_the_order() -> str:
+        hidden.reset()
+
+        async def worker(number: int) -> None:
+            await trio.lowlevel.checkpoint()
+            hidden.note(number)
+
+        async with trio.open_nursery() as nursery:
+            for number in (1, 2):
+                nursery.start_soon(worker, number)
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(trio.lowlevel.checkpoint)
+        return str(hidden.read())
+
+    return returns_the_order
+
+
+few = functools.partial(with_a_semaphore, 2)
+
+
+@pytest.mark.usefixtures("here")
+def test_every_schedule_is_tried_once_in_all() -> None:
+    alone = explore(few, search="plain")
+    found = explore(few, search="plain", workers=2)
+    assert found.verdict is Verdict.CONFIRMED
+    assert summary(found) == summary(alone)
+    assert found.covered == alone.covered + ", workers=2"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_small_search_is_done_without_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "ALONE", 1_000)
+    monkeypatch.delattr(parallel, "_started")
+    assert explore(few, search="plain", workers=2).verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.usefixtures("here")
+def test_a_budget_is_kept_to_the_execution() -> None:
+    found = explore(with_a_semaphore, search="plain", workers=2, executions=100)
+    assert found.executions == 100
+    assert found.unfinished == "stopped after executions=100"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_lane_may_take_so_much_time() -> None:
+    found = explore(with_a_semaphore, search="plain", workers=2, executions=None, seconds=0.05)
+    assert found.unfinished == "stopped after seconds=0.05"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_failure_is_found_and_made_small_here() -> None:
+    alone = explore(one_order_in_many_fails, search="plain", cancels=0)
+    found = explore(one_order_in_many_fails, search="plain", cancels=0, workers=2)
+    assert found.failure is not None
+    assert alone.failure is not None
+    assert found.failure.deviations == alone.failure.deviations
+    assert found.failure.error is not None
+
+
+def test_a_failure_that_is_none_here_is_never_green() -> None:
+    runs = Runs(with_handle(few), Settings(cancels=0))
+    with runs.open():
+        choices = tuple(runs.execute(Prefix((), go_on=True)).choices)
+        passed = FailedElsewhere(choices, ("deadlock", ""), "all wait")
+        with pytest.raises(
+            NondeterminismError, match=r"with deadlock all wait, and here with passed"
+        ):
+            passed.repeated(runs)
+
+
+def test_other_searches_are_made_by_one_process() -> None:
+    assert explore(few, search="sweep", workers=2).verdict is Verdict.CONFIRMED
+    assert explore(few, search="random", workers=2, executions=10).executions == 10
+
+
+def test_lanes_that_are_empty_steal_from_the_longest() -> None:
+    frontier = Frontier([*range(20)])
+    frontier.share()
+    assert sorted(one for lane in frontier.lanes for one in lane) == [*range(20)]
+    assert all(frontier.lanes)
+    assert frontier.allot(3, 7) == [(0, 3), (1, 3), (2, 1)]
+    assert len(frontier.allot(3, None)) == LANES
+
+
+# ==== by states ====
+
+
+@pytest.mark.usefixtures("here")
+def test_the_result_is_the_same_for_any_number_of_processes() -> None:
+    two, three = (explore(with_a_semaphore, search="states", cancels=0, workers=n) for n in (2, 3))
+    assert two.verdict is Verdict.CONFIRMED
+    assert two.way == "merged"
+    assert two.merges_audited > 0
+    assert two.schedules_audited >= 200
+    assert (*summary(two), two.states) == (*summary(three), three.states)
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_too_large_to_be_searched_plainly_is_searched_by_states() -> None:
+    found = explore(with_a_semaphore, workers=2, executions=300)
+    assert found.way == "merged"
+    assert explore(few, workers=2, cancels=0).way == "plain"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_failure_is_found_by_states() -> None:
+    found = explore(abba, search="states", workers=2)
+    assert found.failure is not None
+    assert (found.failure.kind, found.way) == ("deadlock", "merged")
+
+
+@pytest.mark.usefixtures("here")
+def test_a_way_without_an_end_is_found_on_the_graph_of_all_lanes() -> None:
+    found = explore(who_looks_first_looks_for_ever, search="states", max_steps=100, workers=2)
+    assert found.failure is not None
+    assert (found.failure.kind, found.failure.deviations) == ("endless", 1)
+
+
+@pytest.mark.usefixtures("here")
+def test_what_cannot_be_looked_into_is_searched_in_one_process() -> None:
+    found = explore(at_a_database, search="states", workers=2, cancels=0, executions=50)
+    assert (found.verdict, found.way, found.states) == (Verdict.CONFIRMED, "plain", 0)
+
+
+@pytest.mark.usefixtures("here")
+def test_the_rest_of_a_budget_goes_to_schedules_at_random() -> None:
+    found = explore(functools.partial(with_a_semaphore, 4), workers=2, executions=150)
+    assert found.executions == 150
+    assert "schedules by priorities at random found nothing" in str(found.unfinished)
+    assert "of the " in str(found.unfinished)
+
+
+@pytest.mark.usefixtures("here")
+def test_the_world_outside_is_noted_in_each_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Outside, "run", lambda job, bench: "opens 'x' for writing at y")
+    for search in ("plain", "states"):
+        found = explore(few, search=search, cancels=0, workers=2)
+        assert found.verdict is Verdict.UNFINISHED
+        assert "the test opens 'x' for writing at y" in str(found.unfinished)
+
+
+# ==== the audit ====
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("part", ["FEWEST_MERGES", "FEWEST_SCHEDULES"])
+def test_either_half_of_the_audit_sees_what_no_state_holds(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, part, 0)
+    monkeypatch.setattr(audit, "SHARE", 1_000)
+    hidden = HIDDEN["a global Decimal"].program()
+    monkeypatch.setattr(parallel, "packed", lambda build: b"")
+    found = explore(hidden, search="states", cancels=0, workers=2)
+    assert found.verdict is Verdict.REFUTED
+    assert (found.schedules_audited > 0) == (part == "FEWEST_MERGES")
+
+
+@pytest.mark.usefixtures("here")
+def test_without_the_audit_it_would_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "FEWEST_MERGES", 0)
+    monkeypatch.setattr(audit, "FEWEST_SCHEDULES", 0)
+    monkeypatch.setattr(audit, "SHARE", 1_000)
+    monkeypatch.setattr(parallel, "packed", lambda build: b"")
+    hidden = HIDDEN["a global Decimal"].program()
+    found = explore(hidden, search="states", cancels=0, workers=2)
+    assert found.verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("part", ["FEWEST_MERGES", "FEWEST_SCHEDULES"])
+def test_what_was_never_seen_is_not_finished(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, part, 0)
+    monkeypatch.setattr(audit, "SHARE", 1_000)
+    monkeypatch.setattr(parallel, "packed", lambda build: b"")
+    found = explore(the_log_is_returned(), search="states", cancels=0, workers=2)
+    assert found.verdict is Verdict.UNFINISHED
+    assert "two states were taken for equal that differ" in str(found.unfinished)
+
+
+@pytest.mark.usefixtures("here")
+def test_an_audit_that_the_budget_ends_is_not_finished() -> None:
+    whole = explore(with_a_semaphore, search="states", cancels=0, workers=2)
+    for executions in (whole.searched + 1, whole.searched + whole.merges_audited + 1):
+        found = explore(
+            with_a_semaphore, search="states", cancels=0, workers=2, executions=executions
+        )
+        assert found.verdict is Verdict.UNFINISHED
+        assert found.unfinished == f"stopped after executions={executions}, in the audit"
+
+
+@pytest.mark.usefixtures("here")
+def test_a_walk_that_is_another_one_by_now_is_refused() -> None:
+    runs = Runs(with_handle(few), Settings(cancels=0))
+    with runs.open():
+        walks = Walks([(0, [Choice("run", "nobody")])])
+        with pytest.raises(NondeterminismError, match="expected 'run nobody'"):
+            walks.run(Bench(runs, fingerprinter(runs.settings)))
+        lane = PlainLane([(Choice("run", "nobody"),)], Allowance(1, 1_000, None))
+        with pytest.raises(NondeterminismError, match="expected 'run nobody'"):
+            lane.run(Bench(runs, fingerprinter(runs.settings)))
+
+
+# ==== shards ====
+
+
+@pytest.mark.parametrize("search", ["plain", "states"])
+def test_the_shards_of_a_search_are_the_whole_of_it(search: Any) -> None:
+    whole = explore(with_a_semaphore, search=search, cancels=0)
+    parts = [
+        explore(with_a_semaphore, search=search, cancels=0, shard=(number, 2)) for number in (1, 2)
+    ]
+    cuts = [one.shard for one in parts]
+    assert all(one is not None and one.complete for one in cuts)
+    assert len({one and (one.digest, one.depth, one.prefixes) for one in cuts}) == 1
+    assert [one.verdict for one in parts] == [Verdict.UNFINISHED] * 2
+    assert str(parts[0].unfinished).startswith("shard 1 of 2 is complete, and only all of them")
+    assert whole.searched <= sum(one.searched for one in parts)
+
+
+def test_a_schedule_that_fails_is_in_one_of_the_shards() -> None:
+    found = [
+        explore(one_order_in_many_fails, search="plain", cancels=0, shard=(number, 3))
+        for number in (1, 2, 3)
+    ]
+    assert Verdict.REFUTED in {one.verdict for one in found}
+
+
+def test_what_is_small_is_searched_by_each_shard() -> None:
+    found = explore(few, cancels=0, shard=(2, 2))
+    assert found.shard == Partition(2, 2, depth=0, prefixes=1, digest="", complete=True)
+    assert explore(few, search="plain", cancels=0, shard=(1, 50)).shard == Partition(
+        1, 50, depth=0, prefixes=1, digest="", complete=True
+    )
+
+
+def test_a_shard_that_is_not_complete_says_so() -> None:
+    found = explore(with_a_semaphore, search="plain", shard=(1, 2), executions=60)
+    assert found.shard is not None
+    assert not found.shard.complete
+    assert found.unfinished == "stopped after executions=60"
+    assert explore(with_a_semaphore, search="plain", shard=(1, 2), executions=3).executions == 3
+
+
+def test_the_schedules_of_an_audit_begin_as_the_shard_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would end as none of it has ended, where each shard ends otherwise."""
+    monkeypatch.setattr(shards, "FOR_EACH", 1)
+    found = explore(ends_as_it_began, search="states", cancels=0, shard=(1, 2))
+    assert found.shard is not None
+    assert found.shard.complete
+    assert found.schedules_audited == 200
+
+
+def test_a_shard_of_what_cannot_be_looked_into_is_not_finished(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shards, "FOR_EACH", 1)
+    found = explore(at_a_database, search="states", cancels=0, shard=(1, 1))
+    assert "cannot look into sqlite3.Connection: cut into shards with search='plain'" in str(
+        found.unfinished
+    )
+
+
+def test_ctrl_c_ends_a_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(InterruptFlag, "__bool__", lambda flag: True)
+    runs = Runs(with_handle(few), Settings())
+    with pytest.raises(Interrupted):
+        ThisProcess(runs, lambda: bool(runs.interrupt)).run([Outside()])
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"shard": (0, 2)}, "shard must be one of several"),
+        ({"shard": (3, 2)}, "shard must be one of several"),
+        ({"shard": (1, 2), "search": "sweep"}, "search='sweep' cannot be cut into shards"),
+        ({"shard": (1, 2), "liveness": True}, "liveness cannot be cut into shards"),
+        ({"workers": 0}, "workers must be an int >= 1"),
+    ],
+)
+def test_what_cannot_be_shared_is_refused(settings: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        Settings(**settings)
+
+
+# ==== what can be sent ====
+
+
+def test_what_is_wrapped_or_bound_is_found_by_its_name() -> None:
+    inner = cast(Any, decorated).__structsync_explored__[0]
+    assert named(inner.__module__, inner.__qualname__, inner.__code__.co_filename) is inner
+    made = pickle.loads(packed(functools.partial(with_handle, functools.partial(few))))
+    assert callable(made())
+    bound = Group().method
+    inner = cast(Any, bound).__structsync_explored__[0]
+    sent = pickle.loads(packed(functools.partial(with_handle, MethodType(inner, Group()))))
+    assert sent.args[0].__func__ is inner
+
+
+def test_a_file_that_no_name_leads_to_is_imported_by_its_path(tmp_path: Path) -> None:
+    for place in (tmp_path / "json.py", tmp_path / "no_name_leads_here.py"):
+        place.write_text("def found(): return __name__")
+        function = cast(Any, named(place.stem, "found", str(place)))
+        assert function() == place.stem
+        sys.modules.pop(place.stem)
+    importlib.import_module("json")
+    with pytest.raises(ImportError):
+        named("no_such_module", "x", None)
+    with pytest.raises(ImportError, match="cannot be imported as no_such_module"):
+        named("no_such_module", "x", "a file without a suffix")
+
+
+async def _takes(what: object) -> None: ...
+
+
+def test_what_cannot_be_sent_is_refused_with_the_reason() -> None:
+    async def local() -> None:
+        await few()
+
+    with pytest.raises(
+        ExploreUsageError, match="is made inside of a function: put it into a module"
+    ):
+        explore(local, search="plain", workers=2)
+    for test, reason in (
+        (handler, "is not this function"),
+        (functools.partial(_takes, threading.Lock()), "cannot pickle"),
+    ):
+        with pytest.raises(NotPortable, match=reason):
+            packed(functools.partial(with_handle, test))
+
+
+def test_what_belongs_to_a_script_is_refused() -> None:
+    class Strange: ...
+
+    async def program(x: object) -> None: ...
+
+    for thing in (program, Strange):
+        thing.__module__, thing.__qualname__ = "__main__", "thing"
+        with pytest.raises(NotPortable, match="a script or an interactive session"):
+            packed(functools.partial(with_handle, cast(Any, thing)))

@@ -1,0 +1,168 @@
+"""Worker processes as they are: started, killed, interrupted, and gone at the end."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import structsync
+from structsync.checking import Verdict
+from structsync.testing import explore
+from structsync.testing._parallel import search
+from structsync.testing._parallel.processes import Processes
+
+from .conftest import python
+from .parallel_programs import with_a_semaphore
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+
+def is_there(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the processes that a search has started, which it does after one execution."""
+    found: list[int] = []
+    enter = Processes.__enter__
+
+    def noted(self: Processes) -> Processes:
+        enter(self)
+        found.extend(self.ids)
+        return self
+
+    monkeypatch.setattr(Processes, "__enter__", noted)
+    monkeypatch.setattr(search, "ALONE", 1)
+    return found
+
+
+def test_two_processes_search_as_one(started: list[int]) -> None:
+    few = functools.partial(with_a_semaphore, 2)
+    alone, found = explore(few, search="plain"), explore(few, search="plain", workers=2)
+    assert (found.verdict, found.executions, found.steps) == (
+        Verdict.CONFIRMED,
+        alone.executions,
+        alone.steps,
+    )
+    assert len(started) == 2
+    assert not any(map(is_there, started))
+
+
+def test_a_killed_worker_is_never_green(
+    started: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Processes.run
+
+    def kill_and_run(self: Processes, jobs: list[object]) -> list[object]:
+        os.kill(self.ids[0], signal.SIGKILL)
+        return run(self, jobs)
+
+    monkeypatch.setattr(Processes, "run", kill_and_run)
+    found = explore(with_a_semaphore, search="plain", workers=2)
+    assert found.verdict is Verdict.UNFINISHED
+    assert "a worker process was killed by signal 9" in str(found.unfinished)
+    assert not any(map(is_there, started))
+
+
+SCRIPT = """
+    import functools, sys
+    from structsync.testing import explore
+    from structsync.testing._parallel import search
+    from structsync.testing._parallel.processes import Processes
+
+    sys.path.insert(0, {folder!r})
+    from parallel_programs import with_a_semaphore
+
+    enter = Processes.__enter__
+
+    def noted(self):
+        enter(self)
+        print(*self.ids, flush=True)
+        return self
+
+    Processes.__enter__ = noted
+    search.ALONE = 1
+    print(explore(with_a_semaphore, search="plain", executions=None, workers=2).unfinished)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_whoever_started_them_ends_them_whatever_ends_it(number: signal.Signals) -> None:
+    script = dedent(SCRIPT.format(folder=str(Path(__file__).parent)))
+    environment = {**os.environ, "PYTHONPATH": str(Path(structsync.__file__).parents[1])}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        workers = [int(one) for one in process.stdout.readline().split()]
+        assert len(workers) == 2
+        assert all(map(is_there, workers))
+        process.send_signal(number)
+        rest = process.stdout.read()
+        assert process.wait(20) == (0 if number == signal.SIGINT else -signal.SIGKILL)
+    assert ("stopped by Ctrl-C" in rest) == (number == signal.SIGINT)
+    until = time.monotonic() + 20
+    while any(map(is_there, workers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(map(is_there, workers))
+
+
+FINGERPRINTS = """
+    import contextlib, sys
+    from structsync.testing import Settings
+    from structsync.testing._exploration import with_handle
+    from structsync.testing._search.choosers import Trace
+    from structsync.testing._search.runs import Runs
+    from structsync.testing._state.across_processes import comparable
+    from structsync.testing._state.fingerprint import Fingerprinter
+
+    sys.path.insert(0, {folder!r})
+    import parallel_programs
+
+    class Keys(Trace):
+        def choose(self, execution, options):
+            look = Fingerprinter(symmetry=True, exact=False)
+            print(name, len(execution.choices), look(execution).hex())
+            return super().choose(execution, options)
+
+    names = {names!r}
+    with comparable() if {comparable} else contextlib.nullcontext():
+        for name in names:
+            runs = Runs(with_handle(getattr(parallel_programs, name)), Settings())
+            with runs.open():
+                runs.execute(Keys())
+"""
+
+
+def test_equal_states_of_two_processes_have_equal_fingerprints(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever else they have run before, and however they hash."""
+    names = ["with_a_semaphore", "with_much_to_look_at", "who_looks_first_looks_for_ever"]
+    found = []
+    for seed, order, can_be_compared in (
+        (1, names, True),
+        (2, names[::-1], True),
+        (2, names[::-1], False),
+    ):
+        monkeypatch.setenv("PYTHONHASHSEED", str(seed))
+        folder = str(Path(__file__).parent)
+        made = python(FINGERPRINTS.format(folder=folder, names=order, comparable=can_be_compared))
+        assert made.returncode == 0, made.stderr
+        found.append(sorted(made.stdout.splitlines()))
+    assert len(found[0]) > 20
+    assert found[0] == found[1]
+    assert found[0] != found[2]
