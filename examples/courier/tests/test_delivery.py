@@ -34,14 +34,23 @@ async def post_two(x: ExploredRun, kind: type[Courier] = Courier, fails: bool = 
             raise ConnectionError("nobody at home")
         accepted.append(letter)
 
-    posted = []
+    posted: list[str] = []
+    couriers: list[Courier] = []
+
+    def everything_is_kept() -> bool:
+        for courier in couriers:
+            places = [*courier.delivered, *courier.refused, *courier.unsent]
+            assert sorted(courier.delivered) == sorted(accepted), "what arrived counts as delivered"
+            assert sorted(places) == sorted(posted), f"posted {posted}, but found {places}"
+        return True
+
+    # Not behind the block, where nobody gets if the whole test is cancelled.
+    x.finally_(everything_is_kept, "every letter ends up in one place")
     async with open_courier(send, SMALL, kind=kind) as courier:
+        couriers.append(courier)
         for letter in LETTERS:
             await courier.post(letter)
             posted.append(letter)
-    places = [*courier.delivered, *courier.refused, *courier.unsent]
-    assert sorted(courier.delivered) == sorted(accepted), "what arrived counts as delivered"
-    assert sorted(places) == sorted(posted), f"posted {posted}, but found {places}"
 
 
 @explore()
