@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -75,7 +76,8 @@ def run_existing(
                 runs.settings = replace(settings, cancels=1)  # the token may have one
                 found = _exploration.replayed(runs, replay)
             else:
-                found = search_existing(runs, sweep=sweep)
+                code = inspect.unwrap(test.function).__code__
+                found = search_existing(runs, file=code.co_filename, sweep=sweep)
                 found = _exploration.with_the_world_outside(runs, found)
             failure = None if found.failed is None else failure_of(runs, found, test.name)
     except (ExploreUsageError, NondeterminismError) as error:

@@ -203,7 +203,7 @@ def test_a_lock_that_is_held_at_the_end_is_held_on_purpose(right: list[list[str]
 async def with_a_bad_end() -> None:
     try:
         await in_order([["a", "b"], ["b", "a"]])
-    except trio.Cancelled:
+    except BaseException:  # noqa: BLE001 - a group of Cancelled
         raise ValueError("of the end") from None
 
 
@@ -227,6 +227,36 @@ def test_a_sweep_cancels_nothing_else() -> None:
         assert not scope.cancelled_caught
 
     assert explored(test, sweep=True).verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize("in_a_task", [False, True])
+def test_what_a_cancelled_test_asserts_at_its_end_is_no_failure(in_a_task: bool) -> None:
+    """It says what is true if nobody cancels the test; any other error counts."""
+
+    def test_that(fails: Callable[[], object]) -> Test:
+        async def works() -> None:
+            done = False
+            try:
+                await trio.lowlevel.checkpoint()
+                done = True
+            finally:
+                if not done:
+                    fails()
+
+        async def test() -> None:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(works)
+
+        return test if in_a_task else works
+
+    def asserts() -> None:
+        raise AssertionError
+
+    def breaks() -> None:
+        raise KeyError
+
+    assert explored(test_that(asserts), sweep=True).verdict is Verdict.CONFIRMED
+    assert explored(test_that(breaks), sweep=True).verdict is Verdict.REFUTED
 
 
 def test_a_sweep_that_is_cut_short_says_so() -> None:

@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 import pytest
 import trio
+from _pytest.skipping import evaluate_xfail_marks
 
 from structsync.testing._errors import ExploreUsageError
 from structsync.testing._execution.fixtures import Placeholder
@@ -75,9 +76,10 @@ def _is_second(item: pytest.Function) -> bool:
 def _runs_in_trio(item: pytest.Function) -> bool:
     if item.get_closest_marker("trio") is not None:
         return True
-    backend = item.callspec.params.get("anyio_backend", "trio")
+    # What anyio runs has this fixture, by a mark or because all of its async tests have it.
+    backend = item.callspec.params.get("anyio_backend")
     name = backend[0] if isinstance(backend, tuple) else backend
-    return item.get_closest_marker("anyio") is not None and name == "trio"
+    return "anyio_backend" in item.fixturenames and name == "trio"
 
 
 def _prepare(item: pytest.Function) -> None:
@@ -166,6 +168,8 @@ def _explore(item: pytest.Function, line: ProgressLine) -> None:
         # The search took the signal, in order to end well; pytest is to end as well.
         item.session.shouldstop = "Ctrl-C"
     pass_on_a_skip(found)
+    if found.failure is None and evaluate_xfail_marks(item) is not None:
+        raise NotExplored("it is expected to fail, and does not fail here")
     found = with_command(found, lambda token: replay_command(item, token))
     item.user_properties.append((ALL, found.verdict.value))
     note(item, found)
@@ -198,7 +202,7 @@ def _give_up(item: pytest.Item, reason: Exception) -> NoReturn:
     error = alone(reason.__cause__)
     if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
         raise error
-    if error is not None and item.get_closest_marker("xfail"):
+    if error is not None and evaluate_xfail_marks(item) is not None:
         raise error
     _skip(item, str(reason))
 

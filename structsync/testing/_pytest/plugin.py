@@ -111,7 +111,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def _is_result(obj: object) -> bool:
     """Return whether this is an Exploration, if anybody has imported that class."""
     module = sys.modules.get("structsync.testing._result")
-    return module is not None and isinstance(obj, module.Exploration)
+    # By its type: what is a proxy, such as those of web frameworks, may raise anything when it is looked at.
+    return module is not None and issubclass(type(obj), module.Exploration)
+
+
+def _is_decorated(obj: object) -> bool:
+    try:
+        return hasattr(obj, "__structsync_explored__")
+    except Exception:  # noqa: BLE001 - whatever it is, it is none of ours
+        return False
 
 
 def pytest_pycollect_makeitem(
@@ -122,7 +130,7 @@ def pytest_pycollect_makeitem(
             f"{name} was explored while it was imported, and is no test: write @explore() with "
             "parentheses"
         )
-    if hasattr(obj, "__structsync_explored__"):
+    if _is_decorated(obj):
         inner: Any = getattr(obj, "__func__", obj)
         # The place of the test is that of the user's function, for pytest's messages and for IDEs.
         inner.place_as = inspect.unwrap(inner.__structsync_explored__[0])

@@ -35,8 +35,9 @@ class NotExplored(Exception):
 class _Test:
     """A test whose plain schedule is known."""
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: Runs, file: str) -> None:
         self._runs = runs
+        self._file = file
         self.trace = Trace()
         self.plain = runs.execute(self.trace)
         self._is_as_before(Prefix(self.plain.choices, go_on=True))
@@ -67,15 +68,35 @@ class _Test:
             self._leaks and ending is not None and ending.kind == "leak"
         )
 
+    def failed_when_cancelled(self, execution: Execution) -> bool:
+        """Return the same for an execution that was cancelled from outside.
+
+        What the test asserts in a ``finally`` need not be so then.
+        """
+        error = execution.ending.error if execution.ending is not None else None
+        if isinstance(error, BaseExceptionGroup):
+            is_own = error.split(self._is_own_assertion)[1] is None
+        else:
+            is_own = error is not None and self._is_own_assertion(error)
+        return self.failed(execution) and not is_own
+
+    def _is_own_assertion(self, error: BaseException) -> bool:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        is_own = trace is not None and trace.tb_frame.f_code.co_filename == self._file
+        return isinstance(error, AssertionError) and is_own
+
     def require_innocence(self) -> None:
         """Make sure that a failure was not left behind by the executions before it."""
         self._is_as_before(Prefix(self.plain.choices, go_on=True))
 
 
-def search_existing(runs: Runs, *, sweep: bool) -> SearchResult:
+def search_existing(runs: Runs, *, file: str, sweep: bool) -> SearchResult:
     """Look for a schedule in which a test fails that passes in others.
 
-    With ``sweep`` the whole test is cancelled from outside, too: at each step of its plain schedule.
+    With ``sweep`` the whole test is cancelled from outside, too: at each step of its plain schedule. The file is that
+    of the test function.
 
     Raises:
       NotExplored: there is none to look for, or none that would mean anything.
@@ -83,7 +104,7 @@ def search_existing(runs: Runs, *, sweep: bool) -> SearchResult:
     """
     asked = runs.settings
     runs.settings = replace(asked, cancels=0)
-    test = _Test(runs)
+    test = _Test(runs, file)
     runs.executions = runs.steps = 0
     if test.failed(test.plain):
         _require_one_that_passes(runs, test)
@@ -140,7 +161,7 @@ def _sweep(runs: Runs, test: _Test) -> tuple[Execution | None, str]:
             if stopped := runs.stopped(0):
                 return None, f"{stopped}, cancelled in the first {step} of {len(made)} steps"
             execution = runs.execute(Prefix([*made[:step], one], go_on=True))
-            if test.failed(execution):
+            if test.failed_when_cancelled(execution):
                 return execution, ""
     return None, ""
 
