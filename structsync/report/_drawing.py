@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
-from ._model import Counterexample, Step
+from ._model import Blocked, Counterexample, Step
+from ._words import listed
 
 LEFT, TOP = 84, 8
 LANE_MIN, LANE_MAX = 110, 260
@@ -24,6 +25,9 @@ CHARACTER = 8.1
 NOTE_LEAST, NOTE_MOST = 24, 70
 # An arrow's tip: half its width, and its length.
 TIP, TIP_LENGTH = 5, 8
+# Who waits for whom is drawn below the boxes of the blocked: a level for each who waits, and an own
+# point at the box of whom it waits for, so that no two lines cover each other.
+LEVEL, LEAVES, ARRIVES, APART = 14, 18, -34, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Box:
     y: float
     width: float
     look: str = ""
-    """What sets it apart: again, last, injected, blocked."""
+    """What sets it apart: again, last, injected, blocked, ended."""
     starred: bool = False
     changed: str = ""
 
@@ -67,6 +71,15 @@ class Arrow:
 
 
 @dataclass(frozen=True, slots=True)
+class Wait:
+    """From a task that is blocked to those that would have to do something first."""
+
+    title: str
+    line: str
+    tips: str
+
+
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """All of it, and how large it is."""
 
@@ -74,6 +87,7 @@ class Drawing:
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     blocked: tuple[Box, ...]
+    waits: tuple[Wait, ...]
     left: float
     notes: float
     row: float
@@ -120,12 +134,13 @@ def draw(shown: Counterexample) -> Drawing:
         boxes=tuple(_boxes(shown, grid, noted if noted >= NOTE_LEAST else 0)),
         arrows=tuple(_arrows(shown, grid)),
         blocked=tuple(_blocked(shown, grid)),
+        waits=tuple(_waits(shown, grid)),
         left=LEFT,
         notes=notes,
         row=grid.row,
         box=grid.box,
         width=notes + noted * CHARACTER if noted >= NOTE_LEAST else notes,
-        height=bottom + (grid.row if shown.blocked else 0) + 8,
+        height=bottom + (grid.row if shown.blocked else 0) + LEVEL * len(_waiting(shown)) + 8,
         bottom=bottom,
         cycle_top=None
         if shown.cycle_start is None or shown.stutters
@@ -202,6 +217,42 @@ def _blocked(shown: Counterexample, grid: _Grid) -> Iterator[Box]:
             width=grid.lane - 10,
             look="blocked",
         )
+    for name in _ended(shown):
+        yield Box(
+            number=0,
+            lines=("has ended",),
+            title=name,
+            x=grid.x(name) - grid.lane / 2 + 5,
+            y=grid.y(len(shown.steps)) + (grid.row - grid.box) / 2,
+            width=grid.lane - 10,
+            look="ended",
+        )
+
+
+def _waiting(shown: Counterexample) -> list[Blocked]:
+    return [one for one in shown.blocked if one.waits_for]
+
+
+def _ended(shown: Counterexample) -> Iterator[str]:
+    """Yield the tasks that somebody waits for although they do not wait, so have ended."""
+    blocked = {one.task for one in shown.blocked}
+    awaited = dict.fromkeys(name for one in shown.blocked for name in one.waits_for)
+    yield from (name for name in awaited if name not in blocked)
+
+
+def _waits(shown: Counterexample, grid: _Grid) -> Iterator[Wait]:
+    arrived: dict[str, int] = {}
+    foot = grid.y(len(shown.steps) + 1) - (grid.row - grid.box) / 2
+    for level, one in enumerate(_waiting(shown), 1):
+        across = foot + LEVEL * level
+        line = f"M{grid.x(one.task) + LEAVES},{foot} V{across}"
+        tips = ""
+        for name in one.waits_for:
+            number = arrived[name] = arrived.get(name, -1) + 1
+            x = grid.x(name) + min(ARRIVES + APART * number, LEAVES - APART)
+            line += f" M{grid.x(one.task) + LEAVES},{across} H{x} V{foot + TIP_LENGTH}"
+            tips += f"M{x},{foot} l{-TIP},{TIP_LENGTH} h{2 * TIP} z "
+        yield Wait(f"{one.task} waits for {listed(one.waits_for)}", line, tips.rstrip())
 
 
 def _arrows(shown: Counterexample, grid: _Grid) -> Iterator[Arrow]:

@@ -15,6 +15,7 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from ._drawing import draw
+from ._folding import Fold, rows
 from ._model import Counterexample
 
 
@@ -24,7 +25,12 @@ def to_html(shown: Counterexample) -> str:
     # The page forbids itself to fetch anything, and to run any script but this one.
     digest = b64encode(sha256(script.encode()).digest()).decode()
     return _template().render(
-        shown=shown, drawing=draw(shown), style=style, script=script, digest=digest
+        shown=shown,
+        drawing=draw(shown),
+        folds={one.first: one for one in rows(shown) if isinstance(one, Fold)},
+        style=style,
+        script=script,
+        digest=digest,
     )
 
 

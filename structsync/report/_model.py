@@ -161,7 +161,7 @@ class Counterexample:
         """
         ran = [step.actor for step in self.steps if not step.injected]
         woken = (name for step in self.steps for name in step.woke)
-        blocked = (one.task for one in self.blocked)
+        blocked = (name for one in self.blocked for name in (one.task, *one.waits_for))
         first = ran if self.is_schedule else sorted(ran)
         return tuple(dict.fromkeys((*self.actors, *first, *woken, *blocked)))
 
@@ -173,6 +173,19 @@ class Counterexample:
         """
         stars = [index for index, step in enumerate(self.steps) if step.deviation]
         return stars[-1] if stars else None
+
+    @property
+    def opens_at(self) -> int:
+        """The index of the step at which a picture opens: the star, or where it breaks without one."""
+        if not self.is_schedule:
+            return 0
+        if self.star is not None:
+            return self.star
+        return max(len(self.steps) - 1, 0) if self.cycle_start is None else self.cycle_start
+
+    def step_of(self, told: Sentence) -> Step | None:
+        """Return the step that a sentence is about; None if that is not one of those shown."""
+        return self.steps[told.step - 1] if told.step and told.step <= len(self.steps) else None
 
     def next_turn(self, task: str, after: int) -> int | None:
         """Return the index of the step in which a task runs next; None if it never does."""

@@ -92,8 +92,9 @@ def _sentences(shown: Counterexample, told: Sequence[Sentence]) -> Table:
     before = None
     for one in told:
         number = "" if one.step in (None, before) else f"{one.step}"
-        star = number and shown.steps[int(number) - 1].deviation
-        table.add_row("*" if star else "", number, Text(one.text))
+        step = shown.step_of(one)
+        star = "*" if number and step is not None and step.deviation else ""
+        table.add_row(star, number, Text(one.text))
         before = one.step
     return table
 

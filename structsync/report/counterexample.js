@@ -21,10 +21,32 @@
       if (current) row.setAttribute("aria-current", "step");
       else row.removeAttribute("aria-current");
     });
-    // At first the page stays at its top, where it says what went wrong.
+    const fold = rows[number - 1].dataset.fold;
+    if (fold) show(fold, true);
+    // At first it is revealed by other means.
     if (before === 0) return;
     if (inTable) rows[number - 1].focus();
     else boxes[number - 1].scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  // Steps in which nothing is to be seen are one row until somebody wants them.
+  function show(fold, open) {
+    for (const row of rows) if (row.dataset.fold === fold) row.hidden = !open;
+    const head = document.querySelector(`tr[data-folds="${fold}"]`);
+    head.hidden = false;
+    head.querySelector("button").setAttribute("aria-expanded", open);
+  }
+
+  // The step that decides is in sight, below two others. Not by scrollIntoView(), which would move
+  // a page round this one, too.
+  function reveal(box) {
+    const frame = document.querySelector(".beside > .scroll");
+    const gutter = document.querySelector(".gutter").getBoundingClientRect().width;
+    const inFrame = () => box.getBoundingClientRect();
+    const outer = frame.getBoundingClientRect();
+    frame.scrollTop += inFrame().top - outer.top - 160;
+    if (inFrame().right > outer.right) frame.scrollLeft += inFrame().left - outer.left - gutter - 8;
+    scrollBy(0, Math.max(0, inFrame().bottom + 16 - innerHeight));
   }
 
   const targets = {
@@ -38,7 +60,19 @@
 
   if (last) {
     document.querySelector("aside").hidden = false;
-    select(1);
+    for (const head of document.querySelectorAll("tr[data-folds]")) {
+      const button = head.querySelector("button"), fold = head.dataset.folds;
+      show(fold, false);
+      button.addEventListener("click", () => show(fold, button.ariaExpanded !== "true"));
+    }
+    select(Number(document.body.dataset.opens));
+    reveal(boxes[selected - 1]);
+    for (const link of document.querySelectorAll(".story a")) {
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        select(Number(link.hash.slice("#step-".length)));
+      });
+    }
     document.addEventListener("keydown", (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       const number = targets[event.key]?.();

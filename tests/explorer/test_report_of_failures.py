@@ -331,7 +331,9 @@ def test_a_sleep_that_is_cancelled_is() -> None:
         raise ValueError("wrong")
 
     shown = failure_of(cancelled_and_then_wrong).counterexample
-    notes = [step.note for step in shown.steps if step.note.startswith("Cancelled is raised in it: ")]
+    notes = [
+        step.note for step in shown.steps if step.note.startswith("Cancelled is raised in it: ")
+    ]
     assert len(notes) == 2
     assert all("in cancelled_and_then_wrong, is cancelled" in note for note in notes)
 

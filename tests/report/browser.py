@@ -84,6 +84,12 @@ class Page:
         self.call("Page.navigate", url=file.as_uri())
         self._browser.wait_for("Page.loadEventFired", self._session)
 
+    def open_again(self) -> None:
+        """Load the same file as if for the first time: a reload would keep what was scrolled."""
+        del self._browser.events[:]
+        self.call("Page.navigate", url=self.value("location.href.split('?')[0]") + "?again")
+        self._browser.wait_for("Page.loadEventFired", self._session)
+
     def scheme(self, name: str) -> None:
         """Prefer "light" or "dark"."""
         preferred = {"name": "prefers-color-scheme", "value": name}

@@ -81,11 +81,20 @@ def stepping(page: Page, shown: Counterexample) -> list[str]:
     """Go through the steps by key; return where the page does not follow."""
     page.resize(1280, 420)  # a few steps only are seen at once
     last = len(shown.steps)
-    walk = [(None, 1), ("ArrowUp", 1), *(("ArrowDown", n) for n in range(2, last + 1))]
+    opens = shown.opens_at + 1
+    walk = [
+        (None, opens),
+        ("Home", 1),
+        ("ArrowUp", 1),
+        *(("ArrowDown", n) for n in range(2, last + 1)),
+    ]
     walk += [("j", last), ("k", last - 1), ("ArrowUp", last - 2), ("j", last - 1)]
     walk += [("Home", 1), ("k", 1), ("End", last), ("Home", 1)]
+    walk += [
+        ("ArrowUp", 1)
+    ]  # at the end: where it moves no step the browser scrolls, in its own time
     wrong = []
-    before = 1
+    before = opens
     for key, number in walk:
         if key is not None:
             page.press(key)
@@ -109,6 +118,43 @@ def stepping(page: Page, shown: Counterexample) -> list[str]:
         if rows != [("step", str(number))]:
             wrong.append(f"{key} to {number}: aria-current is at {rows}")
     return wrong
+
+
+def opening(page: Page, shown: Counterexample) -> list[str]:
+    """Load the page where little of it is seen; return whether it is not at the step that decides."""
+    page.resize(1280, 600)
+    page.open_again()
+    found = page.value(READ_SELECTION)
+    boxes, wanted = found["boxes"], shown.opens_at + 1
+    wrong = [] if boxes == [wanted] else [f"opens at {boxes}, not at {wanted}"]
+    return wrong if found["seen"] else [*wrong, f"step {wanted} is out of sight"]
+
+
+READ_WAITS = """[...document.querySelectorAll("g.waits")].map((one) => {
+  const box = (element) => element.getBoundingClientRect();
+  const boxes = [...document.querySelectorAll("svg .blocked, svg .ended")];
+  const named = (rect) => rect.parentElement.querySelector("title").textContent.split("\\n")[0];
+  const at = (x, y) => boxes.filter((rect) => {
+    const {left, right, bottom} = box(rect);
+    return left <= x && x <= right && Math.abs(y - bottom) < 3;
+  }).map(named);
+  const origin = box(document.querySelector("svg.drawing"));
+  const points = (path) => [...path.getAttribute("d").matchAll(/M([\\d.]+),([\\d.]+)/g)]
+    .map((found) => at(Number(found[1]) + origin.x, Number(found[2]) + origin.y));
+  const [line, tips] = one.querySelectorAll("path");
+  return [points(line)[0][0], points(tips).map((found) => found[0])];
+})"""
+
+
+def waits(page: Page, shown: Counterexample) -> list[str]:
+    """Return the tasks from which no line leads to exactly those that they wait for."""
+    drawn = dict(page.value(READ_WAITS))
+    known = {one.task: [*one.waits_for] for one in shown.blocked if one.waits_for}
+    return [
+        f"from {name} lines lead to {drawn.get(name)}, not to {known.get(name)}"
+        for name in {*drawn, *known}
+        if drawn.get(name) != known.get(name)
+    ]
 
 
 def paleness(page: Page, shown: Counterexample) -> list[str]:
@@ -169,4 +215,13 @@ def blankness(page: Page, shown: Counterexample) -> list[str]:
 
 
 Check = Callable[[Page, Counterexample], list[str]]
-EVERY: tuple[Check, ...] = (complaints, stepping, paleness, overflow, copying, blankness)
+EVERY: tuple[Check, ...] = (
+    complaints,
+    stepping,
+    opening,
+    waits,
+    paleness,
+    overflow,
+    copying,
+    blankness,
+)

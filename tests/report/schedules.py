@@ -1,6 +1,6 @@
 """Counterexamples to draw: as the explorer and the checker tell them, and as nobody wants them."""
 
-from structsync.report import Blocked, Counterexample, Step
+from structsync.report import Blocked, Counterexample, Sentence, Step
 
 DEADLOCK = Counterexample(
     spec="test_semaphore",
@@ -67,6 +67,25 @@ DEADLOCK = Counterexample(
             ("queue.py:61 in wait", "queue.py:127 in acquire", "main.py:189 in worker"),
             "waits for <Semaphore 'sem': 1 free, held by nobody>",
             source="await self.event.wait()",
+            waits_for=("worker#0", "main"),
+        ),
+        Blocked(
+            "main",
+            ("main.py:200 in main",),
+            "waits for the tasks of its nursery",
+            waits_for=("worker#2",),
+        ),
+    ),
+    story=(
+        Sentence("plain FIFO order, but for 4 steps:"),
+        Sentence("worker#1 is cancelled at queue.py:61 in wait, before worker#0 runs", 4),
+        Sentence("so worker#1 exits; sem was value=0, is value=1", 6),
+        Sentence("the next deadline passes before worker#2 runs", 7),
+        Sentence("and 2 more deviations"),
+    ),
+    reasons=(
+        Sentence(
+            "worker#2 waits for <Semaphore 'sem': 1 free, held by nobody> (queue.py:61 in wait)"
         ),
     ),
     token="x1:2c1,3r0,4r1",
@@ -174,10 +193,31 @@ def crowd(tasks: int, steps: int, names: tuple[str, ...] = ()) -> Counterexample
 
 HOSTILE = crowd(12, 60, NASTY)
 CROWD = crowd(12, 40)
+
+IDLE = Counterexample(
+    spec="test_that_idles",
+    refuted="error",
+    kind="error",
+    start={},
+    steps=(
+        Step("run", (), {"lock": "free"}, "main", parked="main:3", woke=("a", "b")),
+        Step("run", (), {"lock": "held by a"}, "a", parked="a:5  await checkpoint()"),
+        *(Step("run", (), {"lock": "held by a"}, "ab"[n % 2], parked=f"a:{n}") for n in range(4)),
+        Step("run", (), {"lock": "held by a"}, "b", parked="b:9", deviation=True),
+        *(Step("run", (), {"lock": "held by a"}, "b", parked=f"b:{n}") for n in range(2)),
+        Step("run", (), {"lock": "held by a"}, "a", parked="exits"),
+        *(Step("run", (), {"lock": "held by a"}, f"c#{n}", parked=f"c:{n}") for n in range(5)),
+        Step("run", (), {"lock": "held by a"}, "b", parked="b:12"),
+    ),
+    detail="ValueError: wrong",
+    token="x1:",
+    replay="structsync explore idle.py --replay x1:",
+)
 EVERY = {
     "deadlock": DEADLOCK,
     "starvation": STARVATION,
     "spec": SPEC,
     "hostile": HOSTILE,
     "crowd": CROWD,
+    "idle": IDLE,
 }

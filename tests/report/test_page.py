@@ -4,15 +4,16 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from structsync.report import Counterexample, to_html
+from structsync.report import Blocked, Counterexample, to_html
 
 from . import checks
 from .browser import Page
-from .schedules import CROWD, DEADLOCK, HOSTILE, NASTY, SPEC, STARVATION
+from .schedules import CROWD, DEADLOCK, HOSTILE, IDLE, NASTY, SPEC, STARVATION
 
 
 def opened(page: Page, folder: Path, html: str) -> None:
@@ -63,6 +64,16 @@ FAULTS = [
     ("a step out of sight", checks.stepping, ".scrollIntoView(", ".getBBox(", "seen is False"),
     ("a step under the head", checks.stepping, "padding: 3rem", "padding: 0", "seen is False"),
     ("a box left behind", checks.stepping, '("current", current)', '("current", true)', "boxes is"),
+    ("opened at the top", checks.opening, 'data-opens="7"', 'data-opens="1"', "opens at [1]"),
+    ("not brought into sight", checks.opening, "reveal(boxes", "String(boxes", "out of sight"),
+    ("somebody waits for none", checks.waits, 'class="waits"', 'class="x"', "lead to None"),
+    (
+        "a line that ends beside",
+        checks.waits,
+        'class="wait-tip" d="M',
+        'class="wait-tip" d="M9',
+        "lead to [",
+    ),
     ("no current row", checks.stepping, '"aria-current", "step"', '"aria-no", "step"', "aria-"),
     ("pale in light", checks.paleness, "--faint: #5b636c", "--faint: #808890", "light, step"),
     ("pale in dark", checks.paleness, "--faint: #a3acb6", "--faint: #70787f", "dark, step"),
@@ -74,7 +85,7 @@ FAULTS = [
     ("nothing copied", checks.copying, "writeText(source.textContent)", "writeText('')", "copied"),
     ("nothing selected", checks.copying, "selectAllChildren(source)", "empty()", "selected"),
     ("nothing said", checks.copying, "button.textContent = ", "button.title = ", "button says"),
-    ("an empty page", checks.blankness, "<body>", "<body hidden>", "bytes of picture"),
+    ("an empty page", checks.blankness, "<body ", "<body hidden ", "bytes of picture"),
 ]
 
 
@@ -153,8 +164,62 @@ def test_a_click_selects_and_the_table_can_be_walked(page: Page, tmp_path: Path)
 
 def test_keys_with_a_modifier_stay_with_the_browser(page: Page, tmp_path: Path) -> None:
     opened(page, tmp_path, to_html(DEADLOCK))
+    page.press("Home")
     page.press("j", control=True)
     assert page.value("document.querySelector('[aria-current]').dataset.step") == "1"
+
+
+@pytest.mark.parametrize(
+    ("shown", "opens"),
+    [
+        (DEADLOCK, 7),  # the last star
+        (replace(DEADLOCK, steps=DEADLOCK.steps[:3]), 3),  # without one: where it breaks
+        (STARVATION, 3),  # where the cycle begins
+        (replace(DEADLOCK, steps=()), 1),
+        (SPEC, 1),
+    ],
+)
+def test_a_page_opens_at_the_step_that_decides(shown: Counterexample, opens: int) -> None:
+    assert f'<body data-opens="{opens}">' in to_html(shown)
+
+
+def test_a_line_of_the_short_version_leads_to_its_step(page: Page, tmp_path: Path) -> None:
+    opened(page, tmp_path, to_html(DEADLOCK))
+    links = "[...document.querySelectorAll('.story a')].map((one) => one.innerText)"
+    assert page.value(links) == ["step 4", "step 6", "step 7"]
+    page.click(".story a")
+    assert page.value("document.querySelector('[aria-current]').dataset.step") == "4"
+    told = page.value("document.querySelector('header').innerText")
+    for one in (*DEADLOCK.story, *DEADLOCK.reasons):
+        assert one.text in told
+
+
+HIDDEN = "[...document.querySelectorAll('tr[data-step]')].filter((r) => r.hidden).map((r) => +r.dataset.step)"
+
+
+def test_steps_in_which_nothing_is_to_be_seen_are_folded_until_somebody_wants_them(
+    page: Page, tmp_path: Path
+) -> None:
+    opened(page, tmp_path, to_html(IDLE))
+    assert page.value(HIDDEN) == [3, 4, 5, 6, 11, 12, 13, 14, 15]
+    page.click("tr[data-folds='3-6'] button")
+    assert page.value(HIDDEN) == [11, 12, 13, 14, 15]
+    page.click("tr[data-folds='3-6'] button")
+    assert page.value(HIDDEN) == [3, 4, 5, 6, 11, 12, 13, 14, 15]
+    page.press("Home", "j", "j")
+    assert page.value(HIDDEN) == [11, 12, 13, 14, 15]
+    assert page.value("document.querySelector('[aria-current]').dataset.step") == "3"
+    assert checks.complaints(page, IDLE) == []
+    assert checks.paleness(page, IDLE) == []
+
+
+def test_a_task_that_ended_with_what_others_wait_for_is_drawn_as_ended(
+    page: Page, tmp_path: Path
+) -> None:
+    shown = replace(CROWD, blocked=(Blocked("worker#2", waits_for=("worker#1", "worker#0")),))
+    opened(page, tmp_path, to_html(shown))
+    assert checks.waits(page, shown) == []
+    assert page.value("document.querySelectorAll('svg .ended').length") == 2
 
 
 def test_the_screenshots_of_light_and_dark_differ(page: Page, tmp_path: Path) -> None:

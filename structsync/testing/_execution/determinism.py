@@ -25,7 +25,7 @@ from structsync._core.monitors.entry import Invocation
 from structsync._runtime.events import Event, observe
 from structsync.testing._errors import NondeterminismError
 
-from . import oracles, outside
+from . import oracles, outside, reaching
 from .captured import replaced_where_captured
 from .execution import Execution
 from .under_test import is_under_test
@@ -47,7 +47,12 @@ def changed_outside() -> str | None:
 
 _CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
 _THREADS = frozenset({"_thread.start_new_thread", "_thread.start_joinable_thread"})
-_OUTSIDE = frozenset({"socket.__new__", "subprocess.Popen", "os.fork", "os.posix_spawn"})
+_OUTSIDE = {
+    "socket.__new__": "a socket",
+    "subprocess.Popen": "a process",
+    "os.fork": "a process",
+    "os.posix_spawn": "a process",
+}
 
 
 @contextlib.contextmanager
@@ -272,14 +277,14 @@ def _refused_threads() -> Iterator[None]:
     async def refuse(*args: Any, **kwargs: Any) -> Any:
         if _Current.execution is None:
             return await run_sync(*args, **kwargs)
-        raise NondeterminismError(_THREAD_TEXT)
+        raise NondeterminismError(reaching.text("a thread", sys._getframe()))
 
     start = threading.Thread.start
 
     @functools.wraps(start)
     def refuse_start(thread: threading.Thread) -> None:
         if _Current.execution is not None and threading.get_ident() == _Current.thread:
-            raise NondeterminismError(_THREAD_TEXT)
+            raise NondeterminismError(reaching.text("a thread", sys._getframe()))
         start(thread)
 
     with (
@@ -290,12 +295,6 @@ def _refused_threads() -> Iterator[None]:
         yield
 
 
-_THREAD_TEXT = (
-    "the test starts a thread, and when that runs no schedule can decide; call the function "
-    "directly in the test"
-)
-
-
 @functools.cache
 def _install_audit() -> None:
     """Listen to the interpreter for good (a hook cannot be taken out); it acts while exploring."""
@@ -304,12 +303,9 @@ def _install_audit() -> None:
         if _Current.execution is None or threading.get_ident() != _Current.thread:
             return
         if event in _THREADS:
-            raise NondeterminismError(_THREAD_TEXT)
+            raise NondeterminismError(reaching.text("a thread", sys._getframe(1)))
         if event in _OUTSIDE:
-            raise NondeterminismError(
-                f"the test reaches outside ({event}), and what comes back no schedule can decide; "
-                "use trio.testing.memory_stream_pair() or a memory channel instead"
-            )
+            raise NondeterminismError(reaching.text(_OUTSIDE[event], sys._getframe(1)))
         if _Current.changed_outside is None:
             _Current.changed_outside = outside.change(event, args)
 

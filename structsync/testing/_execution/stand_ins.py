@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -9,6 +10,8 @@ import trio
 from trio.lowlevel import Task
 
 from structsync.testing._errors import NondeterminismError
+
+from . import reaching
 
 
 class NoSockets:
@@ -18,10 +21,7 @@ class NoSockets:
         return None
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise NondeterminismError(
-            f"the test waits for input or output ({name}), and when that comes no schedule can "
-            "decide; use trio.testing.memory_stream_pair() or a memory channel instead"
-        )
+        raise NondeterminismError(reaching.text("input or output", sys._getframe(1)))
 
 
 class Wakeup:

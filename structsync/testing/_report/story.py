@@ -49,11 +49,15 @@ def _effect(steps: Sequence[Step], index: int) -> Sentence | None:
     """Say what a deviating step has led to: at once, or when the cancelled task ran."""
     actor = steps[index].actor
     if steps[index].injected:
-        later = (n for n in range(index + 1, len(steps)) if steps[n].actor == actor)
-        ran = next((n for n in later if not steps[n].injected), None)
-        if ran is None:
+        ran = [
+            n
+            for n, one in enumerate(steps)
+            if n > index and one.actor == actor and not one.injected
+        ]
+        if not ran:
             return None
-        index = ran
+        # Not what it did on its way to the next checkpoint, but where it met the cancellation.
+        index = next((n for n in ran if steps[n].note.startswith("Cancelled is raised")), ran[0])
     step = steps[index]
     parts = (
         ["exits" if step.parked == "exits" else f"parks at {step.stack[0]}"] if step.parked else []
