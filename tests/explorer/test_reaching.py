@@ -71,7 +71,7 @@ def refusal(function: Callable[..., Awaitable[object]], *arguments: object) -> s
 def test_what_trio_reaches_for_inside_is_told_as_what_the_program_does(
     function: Callable[[], Awaitable[object]], does: str, called: str
 ) -> None:
-    line = function.__code__.co_firstlineno + 1  # type: ignore[attr-defined]  # a function
+    line = function.__code__.co_firstlineno + 1
     told = refusal(function)
     where = rf"\({called}at {re.escape(__file__)}:{line}\), and "
     assert re.match(rf"the test {re.escape(does)} {where}", told), told

@@ -92,9 +92,9 @@ async def hurries(x: ExploredRun) -> None:
             {"cancels": 1},
             [
                 "plain FIFO order, but for 1 step:",
-                rf"\d the cancel scope worker#0~0 opened at {HERE}worker, is cancelled while worker#0 is "
+                rf"\d the cancel scope worker#0~0, opened at {HERE}worker, is cancelled while worker#0 is "
                 rf"at {HERE}worker, before \S+ runs",
-                r"\d so worker#0 exits",
+                r"\d so worker#0 gets Cancelled and exits",
             ],
         ),
         (
@@ -103,7 +103,7 @@ async def hurries(x: ExploredRun) -> None:
             [
                 "plain FIFO order, but for 1 step:",
                 rf"\d worker#0 is cancelled at {HERE}worker, before it runs",
-                r"\d so worker#0 exits",
+                r"\d so worker#0 gets Cancelled and exits",
             ],
         ),
         (
@@ -260,7 +260,7 @@ def test_the_values_of_an_assertions_variables_are_told() -> None:
 
 def test_of_a_group_each_error_is_told_and_without_source_its_place() -> None:
     errors = [error_of("x = 1\nx.y\n", f"p{n}.py") for n in range(5)]
-    group = ExceptionGroup("", [ExceptionGroup("", errors[:2]), *errors[2:]])  # type: ignore[arg-type]
+    group = BaseExceptionGroup("", [BaseExceptionGroup("", errors[:2]), *errors[2:]])
     assert [*raised.told(group)] == [
         f"AttributeError at p{n}.py:2 in <module>: x.y" for n in range(3)
     ]

@@ -8,6 +8,8 @@ from structsync.report import Blocked, Sentence, Step
 from structsync.report._words import counted
 from structsync.testing._execution.schedule import Choice
 
+from .notes import CANCELLED
+
 #: Of more deviations, of more tasks that are blocked, and of more changes only so many are told.
 MOST_STARS, MOST_BLOCKED, MOST_CHANGES = 6, 6, 3
 
@@ -41,8 +43,10 @@ def _deviation(step: Step, choice: Choice, first: Choice) -> str:
     if choice.kind == "cancel":
         when = "before it runs" if first.name == step.actor else when
         return f"{step.actor} is cancelled{where}, {when}"
-    what = " ".join(["the cancel scope", choice.name, step.note]).rstrip()
-    return f"{what}, is cancelled while {step.actor} is{where}, {when}"
+    opened = f", {step.note}," if step.note else ""
+    return (
+        f"the cancel scope {choice.name}{opened} is cancelled while {step.actor} is{where}, {when}"
+    )
 
 
 def _effect(steps: Sequence[Step], index: int) -> Sentence | None:
@@ -57,14 +61,15 @@ def _effect(steps: Sequence[Step], index: int) -> Sentence | None:
         if not ran:
             return None
         # Not what it did on its way to the next checkpoint, but where it met the cancellation.
-        index = next((n for n in ran if steps[n].note.startswith("Cancelled is raised")), ran[0])
+        index = next((n for n in ran if steps[n].note.startswith(CANCELLED)), ran[0])
     step = steps[index]
     parts = (
         ["exits" if step.parked == "exits" else f"parks at {step.stack[0]}"] if step.parked else []
     )
     before = steps[index - 1].state if index else {}
     parts += _changes(before, step.state)
-    return Sentence(f"so {actor} {'; '.join(parts)}", index + 1) if parts else None
+    met = "gets Cancelled and " if step.note.startswith(CANCELLED) else ""
+    return Sentence(f"so {actor} {met}{'; '.join(parts)}", index + 1) if parts else None
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
