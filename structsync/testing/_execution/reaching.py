@@ -55,13 +55,20 @@ def text(what: str, frame: FrameType | None) -> str:
       frame: where that was seen.
     """
     called = ""
+    while frame is not None and _is_ours(frame):
+        frame = frame.f_back
     while frame is not None and not is_under_test(name := str(frame.f_globals.get("__name__", ""))):
         what = next((kind for start, kind in _OF_TRIO.items() if name.startswith(start)), what)
         if name.startswith("trio."):
             called = f"{frame.f_code.co_name.lstrip('_')}() "
-        frame = frame.f_back
+        frame = None if frame.f_back is None or _is_ours(frame.f_back) else frame.f_back
     where = "in a library's code"
     if frame is not None:
         where = f"at {frame.f_code.co_filename}:{frame.f_lineno}"
     does, why = _WORDS[what]
     return f"the test {does} ({called}{where}), and {why}"
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Return whether a frame is of what refuses, or of what runs the tasks and knows of no program."""
+    return str(frame.f_globals.get("__name__", "")).startswith("structsync.testing.")

@@ -8,6 +8,9 @@ from trio.lowlevel import Task
 from structsync.testing._execution import frames
 from structsync.testing._execution.execution import Execution
 
+#: How the note of a step begins in which a task meets a cancellation.
+CANCELLED = "Cancelled is raised in it"
+
 
 def met_by_error(execution: Execution, task: Task, error: BaseException) -> str:
     """Say what raises an error in a task, or that its sleep is over."""

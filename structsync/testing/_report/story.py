@@ -8,6 +8,8 @@ from structsync.report import Blocked, Sentence, Step
 from structsync.report._words import counted
 from structsync.testing._execution.schedule import Choice
 
+from .notes import CANCELLED
+
 #: Of more deviations, of more tasks that are blocked, and of more changes only so many are told.
 MOST_STARS, MOST_BLOCKED, MOST_CHANGES = 6, 6, 3
 
@@ -41,26 +43,33 @@ def _deviation(step: Step, choice: Choice, first: Choice) -> str:
     if choice.kind == "cancel":
         when = "before it runs" if first.name == step.actor else when
         return f"{step.actor} is cancelled{where}, {when}"
-    what = " ".join(["the cancel scope", choice.name, step.note]).rstrip()
-    return f"{what}, is cancelled while {step.actor} is{where}, {when}"
+    opened = f", {step.note}," if step.note else ""
+    return (
+        f"the cancel scope {choice.name}{opened} is cancelled while {step.actor} is{where}, {when}"
+    )
 
 
 def _effect(steps: Sequence[Step], index: int) -> Sentence | None:
     """Say what a deviating step has led to: at once, or when the cancelled task ran."""
     actor = steps[index].actor
     if steps[index].injected:
-        later = (n for n in range(index + 1, len(steps)) if steps[n].actor == actor)
-        ran = next((n for n in later if not steps[n].injected), None)
-        if ran is None:
+        ran = [
+            n
+            for n, one in enumerate(steps)
+            if n > index and one.actor == actor and not one.injected
+        ]
+        if not ran:
             return None
-        index = ran
+        # Not what it did on its way to the next checkpoint, but where it met the cancellation.
+        index = next((n for n in ran if steps[n].note.startswith(CANCELLED)), ran[0])
     step = steps[index]
     parts = (
         ["exits" if step.parked == "exits" else f"parks at {step.stack[0]}"] if step.parked else []
     )
     before = steps[index - 1].state if index else {}
     parts += _changes(before, step.state)
-    return Sentence(f"so {actor} {'; '.join(parts)}", index + 1) if parts else None
+    met = "gets Cancelled and " if step.note.startswith(CANCELLED) else ""
+    return Sentence(f"so {actor} {met}{'; '.join(parts)}", index + 1) if parts else None
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
