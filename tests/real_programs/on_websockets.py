@@ -69,6 +69,7 @@ async def a_ping_that_was_cancelled_may_be_sent_again(x: ExploredRun) -> None:
             with trio.CancelScope() as scope:
                 nursery.start_soon(cancels, scope)
                 await connection.ping(b"a")
+            await trio.testing.wait_all_tasks_blocked()  # if it was sent, the answer has come by now
             await connection.ping(b"a")
             ready.set()
             nursery.cancel_scope.cancel()
@@ -94,7 +95,9 @@ ROWS = [
         what="ping()",
         holds="a ping that was cancelled may be sent again",
         program=a_ping_that_was_cancelled_may_be_sent_again,
-        verdict="not finished",
+        verdict="refuted",
+        script="trio_websocket_ping.py",
+        judgement="bug: one that was cancelled before it was sent is taken for one in flight, for ever",
         options={"cancels": 0, "executions": 300},
     ),
 ]
