@@ -56,7 +56,11 @@ def line(row: Row) -> list[str]:
     if found is not None:
         failure = found.failure
         executions = found.executions if failure is None else failure.execution
-        size = [f"{executions:,}", f"{found.states:,}" if found.states else "", f"{found.seconds:.1f}"]
+        size = [
+            f"{executions:,}",
+            f"{found.states:,}" if found.states else "",
+            f"{found.seconds:.1f}",
+        ]
     library = f"{row.library} {version(row.library)}"
     return [library, row.what, row.holds, verdict_of(found), *size, row.judgement]
 

@@ -41,4 +41,6 @@ async def main() -> bool:
 
 others = sum(trio.run(main) for _ in range(TIMES))
 if others:
-    raise SystemExit(f"shown: in {others} of {TIMES} runs a notify_all() woke who waited only afterwards")
+    raise SystemExit(
+        f"shown: in {others} of {TIMES} runs a notify_all() woke who waited only afterwards"
+    )
