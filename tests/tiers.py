@@ -45,6 +45,7 @@ TIERS: dict[str, str] = {
     "docs": "once",
     "examples": "slow",
     "mutation": "slow",
+    "real_programs": "slow",
     "report": "once",
     "schedules": "slow",
     "specs": "once",

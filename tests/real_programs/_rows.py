@@ -19,8 +19,8 @@ class Row:
       what: is explored of it.
       holds: the property that the program checks.
       program: the async function that is explored.
-      verdict: what is to come of it: "confirmed", "refuted" or "not finished".
-      judgement: of what is refuted: "bug", "documented limit" or "our mistake", and why.
+      verdict: what is to come of it: "confirmed", "refuted", "not finished" or "refused".
+      judgement: of what is not confirmed: "bug", "documented limit", "our mistake" or a limit of ours, and why.
       script: the plain program that shows the same without the explorer, in the folder ``plainly``.
       options: the settings that differ from the default.
     """

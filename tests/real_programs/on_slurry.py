@@ -72,6 +72,8 @@ ROWS = [
         what="Pipeline.tap(), twice",
         holds="each tap gets each item",
         program=two_taps_get_everything,
+        verdict="refused",
+        judgement="limit of ours: the taps are in a set, whose order the addresses of its items decide",
         options={"cancels": 0},
     ),
 ]

@@ -7,6 +7,7 @@ threads is held or not, and how often.
 
 from __future__ import annotations
 
+import abc
 import contextvars
 import gc
 import re
@@ -70,6 +71,8 @@ KINDS: dict[type, Expander] = {
     types.UnionType: union,
     type(contextvars.Token.MISSING): singleton,
     contextvars.Token: token,
+    # Which classes are registered with an abstract one, and what of that is remembered.
+    type(vars(abc.ABC)["_abc_impl"]): singleton,
     contextvars.Context: context,
 }
 
