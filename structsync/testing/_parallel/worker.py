@@ -16,7 +16,6 @@ from typing import IO, Any
 
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
-from structsync.testing._settings import Settings
 from structsync.testing._state.across_processes import comparable
 
 from .jobs import Bench, Job
@@ -75,9 +74,9 @@ def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
     """Make the test, and do jobs until there are no more."""
     try:
         _unpacked(inbox).take_over()
-        settings: Settings = _unpacked(inbox)
+        settings, kind = _unpacked(inbox)
         build: Build = _unpacked(inbox)
-        runs = Runs(build(), settings)
+        runs = Runs(build(), settings, engine=kind)
     except Exception as error:  # noqa: BLE001 - whatever the user's module raises when it is imported
         text = f"a worker process cannot import the test: {type(error).__name__}: {error}"
         write(answers, ("NotPortable", text))
