@@ -6,7 +6,6 @@ import os
 import pickle
 import queue
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -33,17 +32,15 @@ _sleep = time.sleep
 class Surroundings:
     """What a worker process takes over before it imports the test."""
 
-    path: list[str]
     filters: list[Any]
 
     @classmethod
     def here(cls) -> Surroundings:
         """Return those of this process."""
-        return cls([*sys.path], [*warnings.filters])
+        return cls([*warnings.filters])
 
     def take_over(self) -> None:
         """Make them those of this process."""
-        sys.path[:] = self.path
         warnings.filters[:] = self.filters  # type: ignore[index] # typed as a sequence, and a list
 
 
