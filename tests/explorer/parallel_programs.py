@@ -137,6 +137,10 @@ async def with_much_to_look_at() -> None:
 
 
 async def ends_as_it_began() -> str:
+    return (await ends_with_its_order())[0]
+
+
+async def ends_with_its_order() -> str:
     log: list[str] = []
 
     async def writes(name: str) -> None:
@@ -147,4 +151,21 @@ async def ends_as_it_began() -> str:
     async with trio.open_nursery() as nursery:
         for name in "abc":
             nursery.start_soon(writes, name)
-    return log[0]
+    return "".join(log)
+
+
+async def goes_round_until_it_is_set() -> None:
+    over = False
+
+    async def looks() -> None:
+        while not over:
+            await trio.lowlevel.checkpoint()
+
+    async def sets() -> None:
+        nonlocal over
+        await trio.lowlevel.checkpoint()
+        over = True
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(looks)
+        nursery.start_soon(sets)

@@ -6,12 +6,17 @@ in test_parallel_processes.py.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import io
+import os
 import pickle
+import queue
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MethodType
 from typing import Any, cast
@@ -30,21 +35,27 @@ from structsync.testing import (
 )
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._exploration import with_handle
-from structsync.testing._parallel import audit, shards
+from structsync.testing._parallel import audit, processes, shards, worker
 from structsync.testing._parallel import search as parallel
 from structsync.testing._parallel.audit import Walks
 from structsync.testing._parallel.frontier import LANES, Frontier
 from structsync.testing._parallel.jobs import Allowance, Bench, Job, Outside
 from structsync.testing._parallel.lane import FailedElsewhere
+from structsync.testing._parallel.merged import Below, JointLog, JointMap, by_states
 from structsync.testing._parallel.plain import PlainLane
 from structsync.testing._parallel.processes import Interrupted
 from structsync.testing._parallel.program import NotPortable, named, packed
 from structsync.testing._parallel.this_process import ThisProcess
+from structsync.testing._parallel.worker import Surroundings
 from structsync.testing._result import Partition
+from structsync.testing._search.audit import MergeLog
 from structsync.testing._search.choosers import Prefix
+from structsync.testing._search.endless import ReachabilityMap
 from structsync.testing._search.runs import Runs
-from structsync.testing._search.search import fingerprinter
+from structsync.testing._search.search import fingerprinter, next_result
+from structsync.testing._state import identity
 from structsync.testing._state.across_processes import comparable
+from structsync.testing._state.fingerprint import Opaque
 
 from .conftest import abba
 from .hidden_state import HIDDEN
@@ -53,6 +64,8 @@ from .parallel_programs import (
     at_a_database,
     decorated,
     ends_as_it_began,
+    ends_with_its_order,
+    goes_round_until_it_is_set,
     handler,
     one_order_in_many_fails,
     who_looks_first_looks_for_ever,
@@ -208,7 +221,7 @@ def test_the_result_is_the_same_for_any_number_of_processes() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_what_is_too_large_to_be_searched_plainly_is_searched_by_states() -> None:
-    found = explore(with_a_semaphore, workers=2, executions=300)
+    found = explore(with_a_semaphore, workers=2, executions=150)
     assert found.way == "merged"
     assert explore(few, workers=2, cancels=0).way == "plain"
 
@@ -225,6 +238,14 @@ def test_a_way_without_an_end_is_found_on_the_graph_of_all_lanes() -> None:
     found = explore(who_looks_first_looks_for_ever, search="states", max_steps=100, workers=2)
     assert found.failure is not None
     assert (found.failure.kind, found.failure.deviations) == ("endless", 1)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_way_out_that_is_left_to_another_lane_is_one() -> None:
+    found = explore(
+        goes_round_until_it_is_set, search="states", cancels=0, max_steps=100, workers=2
+    )
+    assert found.verdict is Verdict.CONFIRMED
 
 
 @pytest.mark.usefixtures("here")
@@ -312,6 +333,112 @@ def test_a_walk_that_is_another_one_by_now_is_refused() -> None:
             lane.run(Bench(runs, fingerprinter(runs.settings)))
 
 
+def endings(log: MergeLog) -> set[object]:
+    return {key for key in log.numbers if isinstance(key, tuple)}
+
+
+def test_what_lanes_leave_to_each_other_is_never_lost() -> None:
+    """Rounds of few executions: a path is left to others wherever it branches."""
+    runs = Runs(with_handle(ends_with_its_order), Settings(cancels=0, executions=None))
+    with runs.open(), comparable():
+        log, look = MergeLog(0), fingerprinter(runs.settings)
+        chooser = ReachabilityMap(look, log)
+        while next_result(runs, chooser, None) is None:
+            pass
+        joint, joint_log = JointMap(look, JointLog(0)), JointLog(0)
+        with Here(runs, 2) as here:
+            by_states(runs, here, [Below(())], joint, joint_log)
+    assert len(endings(log)) == 6
+    assert endings(joint_log) == endings(log)
+    assert chooser.seen.keys() <= joint.seen.keys()
+
+
+# ==== what a worker process does ====
+
+
+def inbox(*messages: object) -> queue.SimpleQueue[bytes | None]:
+    found = queue.SimpleQueue[bytes | None]()
+    for one in messages:
+        found.put(one if isinstance(one, bytes | None) else pickle.dumps(one))
+    return found
+
+
+def answers(pipe: io.BytesIO) -> list[Any]:
+    found = []
+    pipe.seek(0)
+    with contextlib.suppress(EOFError):
+        while True:
+            found.append(pickle.loads(processes.read(pipe)))
+    return found
+
+
+@dataclass
+class Raises(Job):
+    error: Exception
+
+    def run(self, bench: Bench) -> None:
+        raise self.error
+
+
+def test_a_worker_answers_with_what_a_job_returns_or_raises() -> None:
+    pipe = io.BytesIO()
+    setup = Surroundings.here(), (Settings(), None), packed(functools.partial(with_handle, few))
+    jobs = [Outside(), *map(Raises, (Opaque("x"), NondeterminismError("y"), KeyError("z")))]
+    worker.serve(inbox(*setup, *jobs, None), pipe)
+    ready, none, *errors = answers(pipe)
+    assert ready == ("result", hash("structsync"))
+    assert none == ("result", None)
+    assert errors[:2] == [("Opaque", "x"), ("NondeterminismError", "y")]
+    assert errors[2][0] == "RuntimeError"
+    assert "KeyError: 'z'" in errors[2][1]
+
+
+def test_a_worker_that_cannot_import_the_test_says_so() -> None:
+    pipe = io.BytesIO()
+    worker.serve(inbox(Surroundings.here(), (Settings(), None), b"nothing"), pipe)
+    ((kind, text),) = answers(pipe)
+    assert kind == "NotPortable"
+    assert "a worker process cannot import the test: UnpicklingError" in text
+    pipe = io.BytesIO()
+    worker.serve(inbox(None), pipe)
+    assert "EOFError" in answers(pipe)[0][1]
+
+
+def test_a_worker_whose_owner_is_gone_ends_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(worker, "_sleep", lambda seconds: None)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    pipe = io.BytesIO()
+    processes.write(pipe, "a job")
+    pipe.seek(0)
+    got = inbox()
+    worker._listen(pipe, got)
+    assert pickle.loads(got.get() or b"") == "a job"
+    assert got.get() is None
+    assert ended == [1]
+
+
+# ==== numbers that other processes know ====
+
+
+def test_what_other_processes_cannot_name_is_opaque() -> None:
+    class Cannot:
+        def __reduce_ex__(self, protocol: object) -> str:
+            raise TypeError("not at all")
+
+    class Named:
+        def __reduce_ex__(self, protocol: object) -> str:
+            return "the only one"
+
+    with comparable():
+        with pytest.raises(Opaque, match="Cannot, which has no name by which another process"):
+            identity.number_of(Cannot())
+        first = Named()
+        assert identity.number_of(first) == identity.number_of(first)
+        with pytest.raises(Opaque, match="could not distinguish from another one"):
+            identity.number_of(Named())
+
+
 # ==== shards ====
 
 
@@ -355,11 +482,12 @@ def test_a_shard_that_is_not_complete_says_so() -> None:
 
 def test_the_schedules_of_an_audit_begin_as_the_shard_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """They would end as none of it has ended, where each shard ends otherwise."""
-    monkeypatch.setattr(shards, "FOR_EACH", 1)
-    found = explore(ends_as_it_began, search="states", cancels=0, shard=(1, 2))
-    assert found.shard is not None
-    assert found.shard.complete
-    assert found.schedules_audited == 200
+    monkeypatch.setattr(shards, "FOR_EACH", 2)
+    for number in (1, 2, 3):
+        found = explore(ends_as_it_began, search="states", cancels=0, shard=(number, 3))
+        assert found.shard is not None
+        assert found.shard.complete, found.unfinished
+        assert found.schedules_audited in (0, 200)  # none where nothing was its own
 
 
 def test_a_shard_of_what_cannot_be_looked_into_is_not_finished(

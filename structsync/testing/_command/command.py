@@ -99,8 +99,9 @@ def explore(
     files = [file for one in found if report for file in _runner.write_report(report, one)[:1]]
     if as_json:
         document = _document(found, left, code)
-        for one, target in zip(document["explored"], chosen, strict=False):
-            one["source"] = digest_of(target.fn)
+        sources = {target.name: target.fn for target in chosen}
+        for one in document["explored"]:
+            one["source"] = digest_of(sources[one["test"]])
         click.echo(json.dumps(document, indent=2))
     else:
         _print(found, left, files)

@@ -16,10 +16,8 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import IO, Any
 
-import structsync
 from structsync.testing import _errors
 from structsync.testing._state.fingerprint import Opaque
 
@@ -30,7 +28,6 @@ PATIENCE, POLL = 5.0, 0.1
 #: So much of what a process that died has said last is repeated.
 LAST_WORDS = 2_000
 
-_PROGRAM = "from structsync.testing._parallel.worker import main; main()"
 _LENGTH = struct.Struct("<Q")
 
 
@@ -76,23 +73,21 @@ class _Worker:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
         optimised = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
         self.process = subprocess.Popen(
-            [sys.executable, "-P", *optimised, "-c", _PROGRAM],
+            [sys.executable, "-P", *optimised, "-c", program()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
             env=_environment(),
-            process_group=0
-            if os.name == "posix"
-            else None,  # Ctrl-C is for the one that started it
+            # Ctrl-C is for the one that started it
+            process_group=0 if os.name == "posix" else None,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def send(self, message: object) -> None:
         assert self.process.stdin is not None
-        with contextlib.suppress(
-            OSError
-        ):  # the end of a process is noticed where its answer is missed
+        # The end of a process is noticed where its answer is missed.
+        with contextlib.suppress(OSError):
             write(self.process.stdin, message)
 
     def _read(self) -> None:
@@ -220,12 +215,13 @@ class Processes:
         raise {one.__name__: one for one in RAISED}.get(kind, RuntimeError)(value)
 
 
+def program() -> str:
+    """Return what a process runs, which finds what this one finds."""
+    path = f"import sys; sys.path[:] = {sys.path!r}"
+    return f"{path}; from structsync.testing._parallel.worker import main; main()"
+
+
 def _environment() -> dict[str, str]:
-    """Return the environment of a process that hashes texts like all the others, and finds structsync."""
+    """Return the environment of a process that hashes texts like all the others."""
     seed = os.environ.get("PYTHONHASHSEED", "")
-    ours = str(Path(structsync.__file__).parents[1])
-    return {
-        **os.environ,
-        "PYTHONHASHSEED": seed if seed.isdigit() else "0",
-        "PYTHONPATH": os.pathsep.join(filter(None, [ours, os.environ.get("PYTHONPATH")])),
-    }
+    return {**os.environ, "PYTHONHASHSEED": seed if seed.isdigit() else "0"}

@@ -125,7 +125,7 @@ def _started(runs: Runs, program: bytes | None) -> Iterator[Jobs]:
             yield ThisProcess(runs, stop)
         return
     unbounded = replace(runs.settings, executions=None, states=None, seconds=None, workers=1)
-    setup = Surroundings.here(), unbounded, program
+    setup = Surroundings.here(), (unbounded, runs.kind), program
     with Processes(runs.settings.workers, setup, stop) as processes:
         yield processes
 

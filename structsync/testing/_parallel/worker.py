@@ -6,7 +6,6 @@ import os
 import pickle
 import queue
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -16,7 +15,6 @@ from typing import IO, Any
 
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
-from structsync.testing._settings import Settings
 from structsync.testing._state.across_processes import comparable
 
 from .jobs import Bench, Job
@@ -34,17 +32,15 @@ _sleep = time.sleep
 class Surroundings:
     """What a worker process takes over before it imports the test."""
 
-    path: list[str]
     filters: list[Any]
 
     @classmethod
     def here(cls) -> Surroundings:
         """Return those of this process."""
-        return cls([*sys.path], [*warnings.filters])
+        return cls([*warnings.filters])
 
     def take_over(self) -> None:
         """Make them those of this process."""
-        sys.path[:] = self.path
         warnings.filters[:] = self.filters  # type: ignore[index] # typed as a sequence, and a list
 
 
@@ -75,9 +71,9 @@ def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
     """Make the test, and do jobs until there are no more."""
     try:
         _unpacked(inbox).take_over()
-        settings: Settings = _unpacked(inbox)
+        settings, kind = _unpacked(inbox)
         build: Build = _unpacked(inbox)
-        runs = Runs(build(), settings)
+        runs = Runs(build(), settings, engine=kind)
     except Exception as error:  # noqa: BLE001 - whatever the user's module raises when it is imported
         text = f"a worker process cannot import the test: {type(error).__name__}: {error}"
         write(answers, ("NotPortable", text))
