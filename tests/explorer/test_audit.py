@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -18,7 +17,7 @@ from structsync.testing._search import audit, search
 from structsync.testing._search.audit import Audit
 from structsync.testing._state import global_variables
 
-from .conftest import workers
+from .conftest import NoState, workers
 from .hidden_state import HIDDEN
 
 #: Where what is noted is a part of the state already.
@@ -124,8 +123,8 @@ def test_a_state_that_never_came_next_is_not_finished_and_says_after_which_step(
     assert re.search(r"after 'run \S+' at step \d+ comes what never came", found.unfinished)
 
 
-#: A logger is the same to each state, whatever is noted on it.
-COUNTS = logging.getLogger(__name__)
+#: The same in each state, whatever is noted in it.
+COUNTS = NoState()
 
 
 def differs_after(executions: int, difference: Callable[[bool], Any]) -> Callable[[], Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextvars
 import gc
 import types
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from structsync.testing._execution.under_test import is_under_test
 
 from . import global_variables
-from .identity import KEPT, UNSET, Expanded, Expander, name_of, number_of
+from .identity import KEPT, Expanded, Expander, Opaque, name_of, number_of
 
 
 def identity(thing: Any) -> Expanded:
@@ -27,17 +26,6 @@ def deque(thing: Any) -> Expanded:
 
 def mapping(thing: Any) -> Expanded:
     return type(thing).__name__, [part for pair in thing.items() for part in pair]
-
-
-def variable(thing: Any) -> Expanded:
-    try:
-        default = _NO_CONTEXT.run(thing.get)
-    except LookupError:
-        default = UNSET
-    return ("context variable", thing.name), [default]
-
-
-_NO_CONTEXT = contextvars.Context()
 
 
 def constant(thing: Any) -> Expanded:
@@ -77,10 +65,6 @@ def partial(thing: Any) -> Expanded:
     return name_of(type(thing)), [thing.func, thing.args, thing.keywords, vars(thing)]
 
 
-def reference(thing: Any) -> Expanded:
-    return "reference", [thing()]
-
-
 def is_plain(function: types.FunctionType) -> bool:
     """Return whether all that a function does is in its code."""
     trusted = not is_under_test(function.__module__)
@@ -103,6 +87,11 @@ def class_(thing: Any) -> Expanded:
 
 def _is_of(code: types.CodeType, function: object) -> bool:
     return type(function) is types.FunctionType and function.__code__ is code
+
+
+def class_of_a_metaclass(thing: Any) -> Expanded:
+    head, children = class_(thing)
+    return head, [type(thing), *children]
 
 
 def suspended(code: str, frame: str, waits_for: str) -> Expander:
@@ -138,7 +127,24 @@ def referents(thing: Any) -> Expanded:
 def cancelled(thing: Any) -> Expanded:
     # Which task cancelled is text for people, with an address in it.
     head = ("cancelled", getattr(thing, "source", None), getattr(thing, "reason", None))
-    return head, [thing.__context__]
+    return head, [thing.__context__, thing.__traceback__]
+
+
+def traceback(thing: Any) -> Expanded:
+    """Look into what a traceback keeps alive: the frames of the program, without their lines."""
+    codes, children = list[int](), list[Any]()
+    while thing is not None:
+        frame = thing.tb_frame
+        if is_under_test(frame.f_globals.get("__name__", "")):
+            values = frame.f_locals
+            codes.append(number_of(frame.f_code))
+            children += [part for name in sorted(values) for part in (name, values[name])]
+        thing = thing.tb_next
+    return ("traceback", *codes), children
+
+
+def hidden(thing: Any) -> Expanded:
+    raise Opaque(name_of(type(thing)))
 
 
 def accessor(thing: Any) -> Expanded:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import collections
 import types
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from structsync._core.queue.request import Queue
 from structsync.testing._execution.under_test import is_under_test
 
-from . import global_variables
+from . import afterlife, global_variables
 from .identity import DERIVED, UNSET, Expanded, Expander, Opaque, name_of, number_of
 
 
@@ -20,7 +21,8 @@ def exception(kind: type) -> Expander:
     members = [member for _, member in _members(kind)]
 
     def expand(thing: Any) -> Expanded:
-        children = [thing.args, thing.__cause__, thing.__context__, vars(thing)]
+        children = [thing.args, thing.__cause__, thing.__context__, thing.__traceback__]
+        children.append(vars(thing))
         children += [_value(member, thing) for member in members]
         return (name_of(kind), thing.__suppress_context__), children
 
@@ -53,7 +55,9 @@ def reduced(thing: Any) -> Expanded:
     except Exception as error:
         raise Opaque(name_of(type(thing))) from error
     if isinstance(state, str):
-        if isinstance(thing, global_variables.CACHED) and is_under_test(thing.__module__):
+        if isinstance(thing, global_variables.CACHED) and not global_variables.is_of_a_library(
+            thing
+        ):
             raise Opaque(f"what functools.cache remembers for {state}()")
         return number_of(thing), []
     children = [
@@ -69,10 +73,6 @@ def pickles_by_itself(kind: type) -> bool:
     return hides_state(kind) and any(name in vars(one) for one in own for name in methods)
 
 
-def hidden(thing: Any) -> Expanded:
-    raise Opaque(name_of(type(thing)))
-
-
 def instance(kind: type) -> Expander:
     """Return the expander for a class written in Python: slots, attributes, inherited contents."""
     left_out = frozenset().union(*(DERIVED.get(base, ()) for base in kind.__mro__))
@@ -85,12 +85,15 @@ def instance(kind: type) -> Expander:
     name = name_of(kind)
     own = [kind] if is_under_test(kind.__module__) else []
     getters = [member.__get__ for _, member in slots]
+    may_call_back = bool(own) and kind.__weakrefoffset__ != 0
 
     def expand(thing: Any) -> Expanded:
         try:
             children = [*own, *[get(thing) for get in getters]]
         except AttributeError:  # one of them has no value
             children = [*own, *[_value(member, thing) for _, member in slots]]
+        if may_call_back and weakref.getweakrefcount(thing):
+            children += afterlife.callbacks(thing)
         keys: tuple[Any, ...] = ()
         if has_dict:
             attributes = vars(thing)

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import collections
 import contextvars
+import datetime
+import decimal
 import enum
+import fractions
 import functools
 import itertools
-import logging
+import os
+import pathlib
 import re
 import types
+import uuid
 import weakref
 from typing import Any
 
@@ -21,8 +26,18 @@ import trio
 
 from structsync._core.queue.arbiter import Arbiter
 from structsync._runtime.transitions import Transitions
+from structsync.testing._execution.under_test import is_under_test
 
-from . import builtin_types, c_types, class_instances
+from . import (
+    afterlife,
+    builtin_types,
+    c_types,
+    class_instances,
+    context_values,
+    global_variables,
+    libraries,
+    loggers,
+)
 from .identity import UNSET, Expanded, Expander, is_local
 from .identity import Opaque as Opaque
 from .identity import name_of as name_of
@@ -51,6 +66,7 @@ def expander(kind: type) -> Expander:
 def start_over() -> None:
     """Forget the classes of the last execution."""
     _local.clear()
+    global_variables.start_over()
 
 
 def changed_context(context: contextvars.Context, base: contextvars.Context) -> list[Any]:
@@ -63,6 +79,16 @@ def changed_context(context: contextvars.Context, base: contextvars.Context) -> 
     ]
 
 
+#: Of these the text is all that there is.
+_WRITTEN_AS_TEXT = (
+    decimal.Decimal,
+    fractions.Fraction,
+    datetime.timedelta,
+    uuid.UUID,
+    pathlib.PurePosixPath,
+    pathlib.PureWindowsPath,
+    type(pathlib.Path()),
+)
 _KINDS: dict[type, Expander] = {
     tuple: builtin_types.sequence,
     list: builtin_types.sequence,
@@ -77,7 +103,7 @@ _KINDS: dict[type, Expander] = {
     range: builtin_types.text,
     slice: builtin_types.text,
     itertools.count: builtin_types.text,
-    contextvars.ContextVar: builtin_types.variable,
+    contextvars.ContextVar: context_values.variable,
     property: builtin_types.accessor,
     staticmethod: builtin_types.wrapper,
     classmethod: builtin_types.wrapper,
@@ -88,14 +114,21 @@ _KINDS: dict[type, Expander] = {
     types.BuiltinMethodType: builtin_types.builtin,
     types.FunctionType: builtin_types.function,
     functools.partial: builtin_types.partial,
-    weakref.ref: builtin_types.reference,
+    weakref.ref: afterlife.reference,
     type: builtin_types.class_,
     trio.Cancelled: builtin_types.cancelled,
     types.CoroutineType: builtin_types.suspended("cr_code", "cr_frame", "cr_await"),
     types.GeneratorType: builtin_types.suspended("gi_code", "gi_frame", "gi_yieldfrom"),
     types.AsyncGeneratorType: builtin_types.suspended("ag_code", "ag_frame", "ag_await"),
-    types.TracebackType: lambda thing: ("traceback", []),
     **c_types.KINDS,
+    types.TracebackType: builtin_types.traceback,
+    global_variables.Bindings: global_variables.look,
+    type(os.environ): libraries.environment,
+    # Whether the next step of one raises, because its object has changed, is nowhere to be seen.
+    type(iter(collections.deque())): builtin_types.hidden,
+    type(reversed(collections.deque())): builtin_types.hidden,
+    type(iter(collections.OrderedDict())): builtin_types.hidden,
+    **dict.fromkeys(_WRITTEN_AS_TEXT, builtin_types.text),
 }
 _BY_IDENTITY: tuple[type, ...] = (
     types.CodeType,
@@ -107,7 +140,6 @@ _BY_IDENTITY: tuple[type, ...] = (
     types.MemberDescriptorType,
     types.EllipsisType,
     types.NotImplementedType,
-    logging.Logger,
     re.Pattern,
 )
 #: Types of which each execution has one object, which says nothing about its state.
@@ -128,7 +160,10 @@ def _choose(kind: type) -> Expander:
     if (seen := c_types.expander_of(kind)) is not None:
         return seen
     if issubclass(kind, type):
-        return builtin_types.class_
+        own = is_under_test(kind.__module__)
+        return builtin_types.class_of_a_metaclass if own else builtin_types.class_
+    if (of_logging := loggers.expander_of(kind)) is not None:
+        return of_logging
     if hasattr(kind, "__explore_state__"):
         return builtin_types.own_state
     if issubclass(kind, Arbiter):
@@ -138,13 +173,13 @@ def _choose(kind: type) -> Expander:
     if issubclass(kind, BaseException):
         return class_instances.exception(kind)
     if issubclass(kind, weakref.ref):
-        return builtin_types.reference
+        return afterlife.reference
     return builtin_types.referents if kind.__name__ in _AWAITABLES else _choose_by_state(kind)
 
 
 def _choose_by_state(kind: type) -> Expander:
     if issubclass(kind, weakref.finalize) or class_instances.pickles_by_itself(kind):
-        return class_instances.hidden
+        return builtin_types.hidden
     if (
         kind.__flags__ & class_instances.IMMUTABLE
         or kind.__module__ == "itertools"

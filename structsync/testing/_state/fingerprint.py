@@ -24,7 +24,7 @@ from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.determinism import ticket_was_read
 from structsync.testing._execution.names import MAIN
 
-from . import expanders
+from . import afterlife, context_values, expanders, set_order
 from .expanders import Opaque as Opaque
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class _Walk:
     def state(self) -> list[Any]:
         """Return all that matters of the state."""
         execution = self.execution
+        context_values.start()
         names = execution.names.of
         live = [task for task in names if execution.is_alive(task)]
         self.out += [execution.clock.now, len(live)]
@@ -112,7 +113,25 @@ class _Walk:
         self.walk([execution.handle_state(), execution.run_variables()])
         self._drain_queue()
         self._write_sets()
+        self._write_what_is_behind()
         return self.out
+
+    def _write_what_is_behind(self) -> None:
+        """Write what no object that was met refers to, although code can come there."""
+        base = self.execution.context
+        parts = context_values.of_decimal(base)
+        met = 0
+        while parts or met < context_values.met():
+            parts += context_values.found_there(base, met)
+            met = context_values.met()
+            self.walk(parts)
+            self._drain_queue()
+            self._write_sets()
+            parts = []
+        if behind := afterlife.finalizers(self.numbers):
+            self.walk(behind)
+            self._drain_queue()
+            self._write_sets()
 
     def _drain_queue(self) -> None:
         while self.queue:
@@ -250,7 +269,7 @@ class _Walk:
         """Write a set of plain values at once; others last, when their items have numbers."""
         self.out += [_SET, type(thing).__qualname__, len(thing)]
         if all(type(one) in _PLAIN for one in thing):
-            self.out += sorted(thing, key=lambda one: (type(one).__name__, repr(one)))
+            self.out += (set_order.room(thing), *thing)
         else:
             self.out.append(_END)
             self.sets.append(thing)
@@ -260,8 +279,9 @@ class _Walk:
             self.out.append(_SET)
             items = list(thing)
             self.kept.append(items)
-            self.walk(sorted(items, key=self._place))
+            self.walk(items if set_order.has_an_order(items) else sorted(items, key=self._place))
             self._drain_queue()
+        self.sets.clear()
 
     def _place(self, item: Any) -> tuple[int, int, bytes]:
         if isinstance(item, Task):

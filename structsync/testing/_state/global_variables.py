@@ -1,9 +1,17 @@
-"""Global variables of the code under test: a part of its state like any other."""
+"""What code under test can name: its global variables, and what stands in the classes of the program.
+
+A name is bound to something, and may be bound again: to another class, another function. Whether what it is
+bound to can change is one question, and whether the *name* does is another. So of a value that cannot change
+only the binding is watched: it is left out as long as the name stands for what it stood for when it was first
+looked at, and is written down like any other from then on. What can change is always written down.
+"""
 
 from __future__ import annotations
 
 import functools
 import io
+import operator
+import sys
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +19,11 @@ from typing import Any
 from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
-#: What a class from here makes is a tool, or cannot change: no state of the program.
+from . import named_by_code
+from .identity import Expanded, is_local
+from .libraries import plain
+
+#: What a class from here makes is a tool, or cannot change; only the name of it can be bound again.
 _TOOLS = {
     "__future__",
     "_abc",
@@ -20,22 +32,13 @@ _TOOLS = {
     "abc",
     "attr",
     "attrs",
-    "datetime",
-    "decimal",
-    "fractions",
     "hypothesis",
-    "ipaddress",
-    "logging",
-    "pathlib",
     "pluggy",
     "pytest",
     "re",
-    "string",
     "typing",
-    "uuid",
-    "zoneinfo",
 }
-#: What every class or module has, and no program changes.
+#: What every class or module has: a tool like the others, whatever it is.
 _FIXED = {
     "__annotations__",
     "__builtins__",
@@ -56,61 +59,142 @@ _FIXED = {
 }
 #: Functions that remember their results.
 CACHED = type(functools.cache(len))
-_FUNCTIONS = types.FunctionType | CACHED
+_MISSING = object()
+
+
+class Bindings:
+    """The names that a piece of code, a module or a class can use: one object for each, in all states."""
+
+    __slots__ = ("_children", "_first", "_keys", "_more", "_namespace", "_values", "_wanted")
+
+    def __init__(
+        self,
+        namespace: Mapping[str, Any],
+        wanted: tuple[str, ...] | None = None,
+        *,
+        lasting: bool = True,
+        more: tuple[Any, ...] = (),
+    ) -> None:
+        self._namespace = namespace
+        self._wanted = wanted
+        self._first: dict[str, Any] | None = {} if lasting else None
+        """To what each name was bound at first, where that cannot change."""
+        self._more = more
+        """What can be reached besides, by other ways than a name."""
+        self._keys: tuple[str, ...] = ()
+        self._values: tuple[Any, ...] = ()
+        self._children: list[Any] | None = None
+
+    def __call__(self) -> list[Any]:
+        """Return each value that can be another one, after its name."""
+        namespace = self._namespace
+        if self._wanted is None:
+            keys, values = tuple(namespace), tuple(namespace.values())
+        else:
+            keys = self._wanted
+            values = tuple([namespace.get(name, _MISSING) for name in keys])
+        children = self._children
+        if (
+            children is None
+            or keys != self._keys
+            or not all(map(operator.is_, values, self._values))
+        ):
+            children = self._children = self._look(keys, values)
+            self._keys, self._values = keys, values
+        return children
+
+    def _look(self, keys: tuple[str, ...], values: tuple[Any, ...]) -> list[Any]:
+        found: list[Any] = [*self._more]
+        first = self._first
+        at_first = self._children is None
+        for name, value in zip(keys, values, strict=True):
+            if value is not _MISSING and name not in _FIXED and _is_data(value):
+                found += () if name.startswith("@") else (name, value)  # of pytest, in the module
+            elif first is None:
+                if name not in _FIXED and isinstance(value, _STANDING):
+                    found += (name, value)
+            else:
+                before = first.setdefault(name, plain(value) if at_first else _MISSING)
+                if plain(value) is not before:
+                    found += (f"no {name}",) if value is _MISSING else (name, value)
+        if first and self._wanted is None:
+            found += [f"no {name}" for name in first if name not in self._namespace]
+        return found
+
+
+def look(bindings: Any) -> Expanded:
+    """Look into what stands for the names of a piece of code."""
+    return "names", bindings()
+
+
+#: What stands for itself, so that it can be written down where nobody knows what it was at first.
+_STANDING = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+
+_of_code: dict[tuple[object, int], tuple[object, Mapping[str, Any], Bindings | None]] = {}
+_of_class: dict[int, tuple[type, Bindings]] = {}
+_of_local: dict[int, tuple[type, Bindings]] = {}
+_of_module: dict[int, tuple[Mapping[str, Any], Bindings]] = {}
+
+
+def start_over() -> None:
+    """Forget the classes of the last execution."""
+    _of_local.clear()
 
 
 def data_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> list[Any]:
-    """Return the global variables that this code names, each value after its name."""
+    """Return what stands for the names that this code can use."""
+    known = _of_code.get((address_of(code), address_of(namespace)))
+    if known is None or known[0] is not code or known[1] is not namespace:
+        known = code, namespace, _new(code, namespace)
+    return [] if known[2] is None else [known[2]]
+
+
+def _new(code: types.CodeType, namespace: Mapping[str, Any]) -> Bindings | None:
     if not is_under_test(namespace.get("__name__", "")):
-        return []
-    found: list[Any] = []
-    for name in _names_in(code):
-        value = namespace.get(name, _MISSING)
-        if value is not _MISSING and _is_data(value):
-            found += (name, value)
+        found = None
+    else:
+        # Made at run time, as dataclasses make methods, code is new, but equal, in each execution.
+        at_run_time = code.co_filename.startswith("<")
+        if at_run_time:
+            known = _of_code.get((code, address_of(namespace)))
+            if known is not None and known[1] is namespace:
+                return known[2]
+        lasting = not at_run_time or named_by_code.is_of_a_module(namespace)
+        more = named_by_code.reached(code, namespace)
+        found = Bindings(namespace, named_by_code.names_in(code), lasting=lasting, more=more)
+        if at_run_time:
+            if lasting:
+                _of_code[code, address_of(namespace)] = code, namespace, found
+            return found
+    _of_code[address_of(code), address_of(namespace)] = code, namespace, found
     return found
-
-
-_MISSING = object()
-_names: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
-
-
-def _names_in(code: types.CodeType) -> tuple[str, ...]:
-    """Return what this code, and the functions defined in it, call by a global name."""
-    known = _names.get(address_of(code))
-    if known is not None:
-        return known[1]
-    inner = (one for one in code.co_consts if isinstance(one, types.CodeType))
-    names = tuple(dict.fromkeys([*code.co_names, *(name for c in inner for name in _names_in(c))]))
-    if not code.co_filename.startswith("<"):  # made at run time, it does not live long
-        _names[address_of(code)] = (code, names)
-    return names
 
 
 def data_of_module(namespace: Mapping[str, Any]) -> list[Any]:
-    """Return the values in a module of the user that can differ, each after its name."""
-    return _data(namespace)
+    """Return what stands for all names of a module of the user."""
+    known = _of_module.get(address_of(namespace))
+    if known is None or known[0] is not namespace:
+        known = _of_module[address_of(namespace)] = namespace, Bindings(namespace)
+    return [known[1]]
 
 
 def data_of_class(kind: type) -> list[Any]:
-    """Return the same for a class of the user."""
-    return _data(vars(kind))
-
-
-def _data(namespace: Mapping[str, Any]) -> list[Any]:
-    found: list[Any] = []
-    for name, value in [*namespace.items()]:
-        if name in _FIXED or name.startswith("@") or not _is_data(value):
-            continue
-        found += (name, value)
-    return found
+    """Return the values in a class of the user that can be others, each after its name."""
+    known = _of_class.get(address_of(kind)) or _of_local.get(address_of(kind))
+    if known is None or known[0] is not kind:
+        lasting = not is_local(kind)
+        table = _of_class if lasting else _of_local
+        known = table[address_of(kind)] = kind, Bindings(vars(kind), lasting=lasting)
+    return known[1]()
 
 
 def _is_data(value: object) -> bool:
     kind = type(value)
     if issubclass(kind, types.ModuleType):  # trio has one of a class of its own
         return is_under_test(getattr(value, "__name__", ""))
-    if issubclass(kind, _FUNCTIONS) or issubclass(kind, type):
+    if issubclass(kind, CACHED):
+        return not is_of_a_library(value)
+    if issubclass(kind, types.FunctionType) or issubclass(kind, type):
         return is_under_test(getattr(value, "__module__", ""))
     if kind is types.BuiltinFunctionType:  # also that of a bound one, like [].append
         owner = getattr(value, "__self__", None)
@@ -118,6 +202,14 @@ def _is_data(value: object) -> bool:
     if issubclass(kind, _INERT):
         return False
     return kind in _IN_MEMORY or kind.__module__.partition(".")[0] not in _TOOLS
+
+
+def is_of_a_library(cached: Any) -> bool:
+    """Return whether a function that remembers its results is one of a library, which made it."""
+    if is_under_test(cached.__module__):
+        return False
+    module = sys.modules.get(cached.__module__)
+    return getattr(module, cached.__name__, None) is cached
 
 
 _IN_MEMORY = frozenset({io.BytesIO, io.StringIO})

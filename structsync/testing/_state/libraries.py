@@ -1,0 +1,191 @@
+"""What the program changes in libraries: names bound again there, containers that are theirs, settings.
+
+A library keeps no state of the program, unless the program puts it there: ``sys.last = 1``,
+``trio.Lock.note = 2``, ``os.environ["A"] = "3"``. What code in reach can name there is watched.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextvars
+import decimal
+import functools
+import locale
+import logging
+import operator
+import os
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from structsync.testing._execution.addresses import address_of
+from structsync.testing._execution.under_test import is_under_test
+
+_MISSING = object()
+#: Py_TPFLAGS_IMMUTABLETYPE: nothing in such a class can be bound again.
+_IMMUTABLE = 1 << 8
+#: What of a library is walked like what is the program's own.
+_CONTENT = (
+    dict,
+    list,
+    set,
+    bytearray,
+    collections.deque,
+    type(os.environ),
+    logging.Logger,
+    decimal.Context,
+    contextvars.ContextVar,
+)
+#: Where everything is, of which the program's own modules are looked into by other ways.
+_EVERYTHING = frozenset({"modules", "path_importer_cache"})
+
+
+class Library:
+    """A module or a class of a library, and the names in it that code of the program uses."""
+
+    __slots__ = ("_children", "_first", "_get", "_length", "_name", "_namespace", "_values")
+
+    def __init__(self, name: str, namespace: Mapping[str, Any]) -> None:
+        self._name = name
+        self._namespace = namespace
+        self._first: dict[str, Any] = {}
+        """To what each of the names was bound when it was first asked for."""
+        self._length = -1
+        self._get: Callable[[Any], tuple[Any, ...]] = tuple
+        self._values: tuple[Any, ...] = ()
+        self._children: list[Any] = []
+
+    def want(self, names: Iterable[str]) -> None:
+        """Watch these names too."""
+        for name in names:
+            if name not in self._first:
+                self._first[name] = plain(self._namespace.get(name, _MISSING))
+                self._length = -1
+
+    def __explore_state__(self) -> object:
+        """Return what is not as it was, and what is in the library's containers, after the names."""
+        namespace = self._namespace
+        if len(namespace) != self._length:
+            return self._look()
+        try:
+            values = self._get(namespace)
+        except KeyError:
+            return self._look()
+        return self._children if all(map(operator.is_, values, self._values)) else self._look()
+
+    def _look(self) -> object:
+        namespace = self._namespace
+        there = [name for name in self._first if name in namespace]
+        # The first one twice: of one name it would return no tuple.
+        self._get = operator.itemgetter(*there, there[0]) if there else _nothing
+        found: list[Any] = [self._name]
+        for name, before in self._first.items():
+            value = plain(namespace.get(name, _MISSING))
+            if value is _MISSING:
+                found += [f"no {name}"] if before is not _MISSING else []
+            elif value is not before or (isinstance(value, _CONTENT) and name not in _EVERYTHING):
+                found += (name, value)
+            elif (inner := library(value)) is not None:
+                inner.want(self._first)
+                found.append(inner)
+        self._length, self._children = len(namespace), found
+        self._values = self._get(namespace)
+        return found
+
+
+def _nothing(_namespace: Mapping[str, Any]) -> tuple[Any, ...]:
+    return ()
+
+
+def plain(value: Any) -> Any:
+    """Return what stands where the explorer has put a function in its place meanwhile."""
+    if type(value) is types.FunctionType and value.__code__.co_filename.startswith(_OURS):
+        return getattr(value, "__wrapped__", value)
+    return value
+
+
+_OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_execution")
+_known: dict[int, tuple[object, Library]] = {}
+
+
+def library(value: object) -> Library | None:
+    """Return what watches a module or a class of a library, if this is one that can change."""
+    known = _known.get(address_of(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    if isinstance(value, types.ModuleType):
+        if is_under_test(value.__name__):
+            return None
+        name = value.__name__
+    elif isinstance(value, type):
+        if value.__flags__ & _IMMUTABLE or is_under_test(value.__module__):
+            return None
+        name = f"{value.__module__}.{value.__qualname__}"
+    else:
+        return None
+    found = Library(name, vars(value))
+    _known[address_of(value)] = value, found
+    return found
+
+
+def named(names: tuple[str, ...], values: Iterable[object], texts: Iterable[str]) -> Iterator[Any]:
+    """Yield what code with these names can find in libraries, of which it can name some."""
+    for value in values:
+        if (found := library(value)) is not None:
+            found.want(names)
+            yield found
+    for read in dict.fromkeys(_SETTINGS[name] for name in names if name in _SETTINGS):
+        yield Setting(read)
+    if "getLogger" in names:
+        yield Setting(functools.partial(_loggers, frozenset(texts)))
+
+
+class Setting:
+    """What is set for the whole process, and read by a function."""
+
+    __slots__ = ("_read",)
+
+    def __init__(self, read: Callable[[], object]) -> None:
+        self._read = read
+
+    def __explore_state__(self) -> object:
+        return self._read()
+
+
+def environment(environ: Any) -> tuple[Any, list[Any]]:
+    """Look into ``os.environ``."""
+    return ("environment", *environ._data.items()), []
+
+
+def _loggers(names: frozenset[str]) -> list[logging.Logger]:
+    known = logging.root.manager.loggerDict
+    found = (known.get(name) for name in sorted(names))
+    return [logging.root, *(one for one in found if isinstance(one, logging.Logger))]
+
+
+def _filters() -> list[str]:
+    return [*map(repr, warnings.filters)]
+
+
+def _locale() -> str:
+    return locale.setlocale(locale.LC_ALL)
+
+
+_SETTINGS: dict[str, Callable[[], object]] = {
+    "catch_warnings": _filters,
+    "chdir": os.getcwd,
+    "cwd": os.getcwd,
+    "filterwarnings": _filters,
+    "getcwd": os.getcwd,
+    "getenv": lambda: os.environ,
+    "getlocale": _locale,
+    "getrecursionlimit": sys.getrecursionlimit,
+    "getswitchinterval": sys.getswitchinterval,
+    "localeconv": _locale,
+    "setlocale": _locale,
+    "setrecursionlimit": sys.getrecursionlimit,
+    "setswitchinterval": sys.getswitchinterval,
+    "simplefilter": _filters,
+}
