@@ -17,16 +17,10 @@ def reference(thing: Any) -> Expanded:
 
 def callbacks(thing: Any) -> list[Any]:
     """Return what is called when an object dies."""
-    references: list[Any] = weakref.getweakrefs(thing)  # proxies are among them
-    return [
-        one.__callback__
-        for one in references
-        if type(one) is weakref.ref and one.__callback__ is not None and not _is_finalizer(one)
+    found: list[Any] = [
+        one.__callback__ for one in weakref.getweakrefs(thing) if type(one) is weakref.ref
     ]
-
-
-def _is_finalizer(one: weakref.ref[Any]) -> bool:
-    return isinstance(one.__callback__, weakref.finalize)
+    return [one for one in found if one is not None and not isinstance(one, weakref.finalize)]
 
 
 _registry: dict[weakref.finalize[Any, Any], Any] = weakref.finalize._registry  # type: ignore[attr-defined]
