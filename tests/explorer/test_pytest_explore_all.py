@@ -122,6 +122,10 @@ SUITE = """
             self.base = 2
             await counter.add()
 
+    @pytest.mark.parametrize("left", [[1, 2]], ids=["list"])
+    async def test_that_empties_its_parameter(left):
+        assert [left.pop(), left.pop()] == [2, 1]
+
     def test_that_is_sync():
         pass
 
@@ -202,7 +206,7 @@ def test_each_async_test_has_a_second_item_beside_the_plain_one(suite: Ran) -> N
     assert "test_that_is_sync" in outcomes
     assert "test_that_is_sync[explored]" not in outcomes
     assert outcomes["test_lost_update[1]"] == outcomes["test_lost_update[1-explored]"] == "PASSED"
-    assert suite.outcomes == {"failed": 2, "passed": 22, "skipped": 12, "xfailed": 3}, suite.printed
+    assert suite.outcomes == {"failed": 2, "passed": 24, "skipped": 12, "xfailed": 3}, suite.printed
 
 
 def test_only_the_second_item_of_a_test_fails_that_depends_on_the_order(suite: Ran) -> None:
@@ -253,10 +257,10 @@ def test_a_reason_that_several_tests_share_is_listed_once(suite: Ran) -> None:
 
 def test_the_summary_counts_and_lists_every_test(suite: Ran) -> None:
     lines = suite.section("existing tests explored").strip().splitlines()
-    assert lines[0] == "16 tests: 7 confirmed, 8 not explored, 1 refuted"
+    assert lines[0] == "17 tests: 8 confirmed, 8 not explored, 1 refuted"
     assert lines[1].startswith(f"refuted       {RED}  error; ")
     assert lines[2].strip().startswith("report: ")
-    assert sum("[explored]" in one or "-explored]" in one for one in lines) == 16
+    assert sum("[explored]" in one or "-explored]" in one for one in lines) == 17
     assert "schedules explored" not in suite.printed.replace("tests explored", "")
 
 

@@ -7,6 +7,8 @@ provides, what has a wider scope, and what asks pytest for more while it is set 
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import inspect
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
@@ -36,6 +38,16 @@ def made_for_executions(
     if inside or (fixturedef.scope == "function" and _can_be_repeated(name, function)):
         return placeholder(name, function, arguments, request.instance)
     return None
+
+
+def copied_parameters(parameters: Mapping[str, object]) -> list[Placeholder]:
+    """Return placeholders for the parameters that a test may change, as they are before any test has run."""
+    found = []
+    for name, value in parameters.items():
+        if type(value) in (list, dict, set):
+            with contextlib.suppress(Exception):  # what is in it cannot be copied
+                found.append(Placeholder(name, copy.deepcopy, {"x": copy.deepcopy(value)}))
+    return found
 
 
 async def _nursery() -> AsyncGenerator[trio.Nursery]:

@@ -27,7 +27,7 @@ from structsync.testing._existing import SETTINGS, ExistingTest, run_existing
 from structsync.testing._runner import ProgressLine, with_command
 from structsync.testing._search.existing import NotExplored
 
-from .all_fixtures import made_for_executions, start_over
+from .all_fixtures import copied_parameters, made_for_executions, start_over
 from .all_summary import ALL, NOT_EXPLORED, summary
 from .collect import EXISTING, changes, is_existing
 from .failure_repr import FailureRepr, alone
@@ -39,6 +39,7 @@ from .replay_command import replay_command
 _PARAMETER = "structsync explores"
 _ASYNC = pytest.StashKey[Callable[..., Any]]()
 _REASON = pytest.StashKey[str]()
+_PARAMETERS = pytest.StashKey[list[Placeholder]]()
 _PLACEHOLDERS = pytest.StashKey[list[Placeholder]]()
 _CURRENT = pytest.StashKey[pytest.Item]()
 
@@ -87,6 +88,7 @@ def _prepare(item: pytest.Function) -> None:
     function: Any = item.obj
     item.stash[EXISTING] = True
     item.stash[_ASYNC] = function
+    item.stash[_PARAMETERS] = copied_parameters(item.callspec.params)
     others = [mark.kwargs.get("run") for mark in item.iter_markers("trio")]
     if hasattr(function, "hypothesis"):
         item.stash[_REASON] = (
@@ -186,12 +188,14 @@ def _as_test(item: pytest.Function) -> ExistingTest:
         arguments = {first: item.instance, **arguments}
     for name, value in item.funcargs.items():
         refuse_state(name, value)
+    parameters = [one for one in item.stash[_PARAMETERS] if one.name in arguments]
+    arguments |= {one.name: one for one in parameters}
     return ExistingTest(
         name=item.nodeid,
         function=function,
         arguments=arguments,
         instance=item.instance,
-        fixtures=[*item.stash[_PLACEHOLDERS]],
+        fixtures=[*parameters, *item.stash[_PLACEHOLDERS]],
         start_over=functools.partial(start_over, item.funcargs),
     )
 
