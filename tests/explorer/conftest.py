@@ -170,7 +170,6 @@ def check_the_engines_agree(program: Program, settings: dict[str, Any]) -> None:
 Side: TypeAlias = Callable[[], Awaitable[object]]
 
 
-
 class NoState:
     """Says that nothing in it belongs to the state, so that it can say which side to take."""
 

@@ -55,7 +55,9 @@ def reduced(thing: Any) -> Expanded:
     except Exception as error:
         raise Opaque(name_of(type(thing))) from error
     if isinstance(state, str):
-        if isinstance(thing, global_variables.CACHED) and not global_variables.is_of_a_library(thing):
+        if isinstance(thing, global_variables.CACHED) and not global_variables.is_of_a_library(
+            thing
+        ):
             raise Opaque(f"what functools.cache remembers for {state}()")
         return number_of(thing), []
     children = [

@@ -84,9 +84,7 @@ class Library:
             value = plain(namespace.get(name, _MISSING))
             if value is _MISSING:
                 found += [f"no {name}"] if before is not _MISSING else []
-            elif value is not before:
-                found += (name, value)
-            elif isinstance(value, _CONTENT) and name not in _EVERYTHING:
+            elif value is not before or (isinstance(value, _CONTENT) and name not in _EVERYTHING):
                 found += (name, value)
             elif (inner := library(value)) is not None:
                 inner.want(self._first)
@@ -107,7 +105,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-_OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_execution")  # noqa: PTH118, PTH120
+_OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_execution")
 _known: dict[int, tuple[object, Library]] = {}
 
 
