@@ -10,6 +10,8 @@ import collections
 import contextvars
 import datetime
 import decimal
+import functools
+import importlib
 import logging
 import os
 import pathlib
@@ -215,6 +217,109 @@ def note_by_name(number: int) -> None:
     globals()["by_" + "name"] = number
 
 
+# ==== reached by other ways than a name ====
+
+
+def note_by_string(number: int) -> None:
+    setattr(importlib.import_module("tests.explorer.hidden_elsewhere"), "last", number)
+
+
+def read_by_string() -> object:
+    return importlib.import_module("tests.explorer.hidden_elsewhere").last
+
+
+cached = functools.lru_cache(maxsize=1)(abs)
+handler = logging.NullHandler()
+logging.getLogger("tests.hidden.handled").addHandler(handler)
+
+
+class Raised:
+    """An error whose traceback is changed, and what lives as long as that."""
+
+    def __init__(self) -> None:
+        self.error = ValueError()
+
+    def note(self, number: int) -> None:
+        try:
+            raises(number)
+        except ValueError as error:
+            self.error.__traceback__ = error.__traceback__
+
+    def read(self) -> object:
+        trace = self.error.__traceback__
+        assert trace is not None
+        assert trace.tb_next is not None
+        return trace.tb_next.tb_frame.f_locals["number"]
+
+
+def raises(number: int) -> None:
+    raise ValueError
+
+
+raised = Raised()
+
+
+class Iterated:
+    """An iterator over a deque raises if that has changed since it was made."""
+
+    def __init__(self) -> None:
+        self.queue = collections.deque[int]()
+        self.iterator: Iterator[int] = iter(())
+
+    def reset(self) -> None:
+        self.queue = collections.deque([0])
+        self.iterator = iter(())
+
+    def note(self, number: int) -> None:
+        if number == 2:
+            self.iterator = iter(self.queue)
+        else:
+            self.queue.append(self.queue.popleft())
+
+    def read(self) -> bool:
+        try:
+            return next(self.iterator) != 0
+        except RuntimeError:
+            return True
+
+
+iterated = Iterated()
+
+
+class LastWord:
+    """What is called when an object dies: by its finalizers, or by the last reference to it."""
+
+    def __init__(self) -> None:
+        self.one: Referent | None = None
+        self.reference: weakref.ref[Referent] | None = None
+
+    def reset(self) -> None:
+        self.one, self.reference = Referent(), None
+        died.clear()
+
+    def finalizes(self, number: int) -> None:
+        weakref.finalize(self.one, died.append, number)
+
+    def refers(self, number: int) -> None:
+        assert self.one is not None
+        self.reference = weakref.ref(self.one, died_first if number == 1 else died_second)
+
+    def read(self) -> list[int]:
+        self.one = None
+        return [*died]
+
+
+def died_first(_: object) -> None:
+    died.append(1)
+
+
+def died_second(_: object) -> None:
+    died.append(2)
+
+
+last_word = LastWord()
+numbers: set[int] = set()
+
 HIDDEN: dict[str, Hidden] = {
     "a global Decimal": Hidden(reset_amount, rebinds_amount, lambda: amount, 21),
     "a global date": Hidden(reset_day, rebinds_day, lambda: day.year, 2000 * 4 % 5000 + 5),
@@ -251,6 +356,44 @@ HIDDEN: dict[str, Hidden] = {
         21,
     ),
     "a logger": Hidden(lambda: note_in_logger(0), note_in_logger, lambda: vars(logger)["last"], 1),
+    "a handler": Hidden(
+        lambda: vars(handler).update(last=0),
+        lambda number: vars(handler).update(last=number),
+        lambda: vars(handler)["last"],
+        1,
+    ),
+    "a metaclass without its name": Hidden(
+        lambda: setattr(type(OfMeta), "last", None),
+        lambda number: setattr(type(OfMeta), "last", number),
+        lambda: type(OfMeta).last,
+        1,
+    ),
+    "an import by a string": Hidden(lambda: note_by_string(0), note_by_string, read_by_string, 1),
+    "a name in a library": Hidden(
+        lambda: vars(sys).update(hidden=0),
+        lambda number: vars(sys).update(hidden=number),
+        lambda: sys.hidden,  # type: ignore[attr-defined]
+        1,
+    ),
+    "an attribute of a class of a library": Hidden(
+        lambda: setattr(trio.Lock, "hidden", 0),
+        lambda number: setattr(trio.Lock, "hidden", number),
+        lambda: trio.Lock.hidden,  # type: ignore[attr-defined]
+        1,
+    ),
+    "a cache round a builtin": Hidden(
+        cached.cache_clear,
+        cached,
+        lambda: (cached(1), cached.cache_info().hits)[1],
+        1,
+    ),
+    "the order of a set": Hidden(
+        numbers.clear, lambda number: numbers.add(8 * number), lambda: [*numbers], [16, 8]
+    ),
+    "an iterator over a deque": Hidden(iterated.reset, iterated.note, iterated.read, True),
+    "a traceback": Hidden(lambda: raised.note(0), raised.note, raised.read, 1),
+    "finalizers": Hidden(last_word.reset, last_word.finalizes, last_word.read, [1, 2]),
+    "a callback of a reference": Hidden(last_word.reset, last_word.refers, last_word.read, [1]),
     "the order of deaths": Hidden(deaths.reset, deaths.note, lambda: died, [2, 1]),
     "a deque": Hidden(iterators.reset, iterators.note, lambda: [*iterators.queue], [2, 1]),
     "the environment": Hidden(

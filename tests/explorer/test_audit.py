@@ -20,10 +20,6 @@ from structsync.testing._state import global_variables
 from .conftest import NoState, workers
 from .hidden_state import HIDDEN
 
-#: Where what is noted is a part of the state already.
-SEEN = {"a metaclass", "a deque", "the order of deaths"}
-
-
 @pytest.mark.parametrize("name", HIDDEN)
 def test_a_small_program_is_searched_plainly_and_rests_on_no_state(name: str) -> None:
     found = explore(HIDDEN[name].program(), cancels=0)
@@ -38,13 +34,6 @@ def test_a_small_program_is_searched_plainly_and_rests_on_no_state(name: str) ->
 def test_what_a_state_does_not_hold_is_never_confirmed(name: str) -> None:
     found = explore(HIDDEN[name].program(), search="states", cancels=0)
     assert found.verdict is not Verdict.CONFIRMED
-
-
-@pytest.mark.parametrize("name", sorted(HIDDEN.keys() - SEEN))
-def test_without_the_audit_it_would_be(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "audit", lambda *_: Audit(0, 0))
-    found = explore(HIDDEN[name].program(), search="states", cancels=0, outside="ignore")
-    assert found.verdict is Verdict.CONFIRMED
 
 
 @pytest.mark.parametrize("part", ["FEWEST_MERGES", "FEWEST_SCHEDULES"])

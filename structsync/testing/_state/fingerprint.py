@@ -269,7 +269,7 @@ class _Walk:
         """Write a set of plain values at once; others last, when their items have numbers."""
         self.out += [_SET, type(thing).__qualname__, len(thing)]
         if all(type(one) in _PLAIN for one in thing):
-            self.out += (set_order.room(thing), *thing)
+            self.out += set_order.of_values(thing)
         else:
             self.out.append(_END)
             self.sets.append(thing)

@@ -45,6 +45,6 @@ def has_an_order(items: Iterable[Any]) -> bool:
 _PAIRS = frozenset({tuple, frozenset})
 
 
-def room(thing: Any) -> int:
-    """Return how large the table of a set is, on which the order of what is added depends."""
-    return sys.getsizeof(thing)
+def of_values(thing: Any) -> tuple[Any, ...]:
+    """Return plain values in the order of a set, and the size of its table, which decides what comes."""
+    return (sys.getsizeof(thing), *thing)
