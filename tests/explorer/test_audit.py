@@ -13,12 +13,12 @@ from trio.lowlevel import checkpoint
 from structsync import Semaphore
 from structsync.testing import NondeterminismError, Verdict, explore
 from structsync.testing._execution.schedule import Choice
-from structsync.testing._search import audit, search
-from structsync.testing._search.audit import Audit
+from structsync.testing._search import audit
 from structsync.testing._state import global_variables
 
 from .conftest import NoState, workers
 from .hidden_state import HIDDEN
+
 
 @pytest.mark.parametrize("name", HIDDEN)
 def test_a_small_program_is_searched_plainly_and_rests_on_no_state(name: str) -> None:

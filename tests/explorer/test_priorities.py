@@ -135,10 +135,11 @@ def test_cancellations_are_injected_at_all_steps() -> None:
                 await checkpoint()
                 done += 1
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(waits)
-            nursery.start_soon(checkpoint)
-        assert done != 2
+        async with trio.open_nursery() as whole:
+            whole.start_soon(checkpoint)
+            async with trio.open_nursery() as inner:
+                inner.start_soon(waits)
+            assert done != 2
 
     found = explore(is_cancelled_in_the_third_wait, search="pct", executions=400)
     assert found.failure is not None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 #: In the properties of a report: the verdict about a test of a suite; why there is none.
 ALL = "explored_all"
 NOT_EXPLORED = "explored_not"
 
+#: Where a program has reached for what is refused, which is another place in each test.
+_PLACE = re.compile(r" \((\w+\(\) )?(at [^)]*:\d+|in a library's code)\)")
 _COLOURS = {"refuted": "red", "not explored": "yellow", "not finished": "yellow"}
 
 
@@ -30,23 +33,24 @@ def summary(
     for kind in order if verbose else order[:2]:
         some = {test: one for test, one in noted.items() if kinds[test] == kind}
         colour = _COLOURS.get(kind, "green")
-        for text, tests in _by_text(some).items():
+        for tests in _told_alike(some):
+            text = _told(some[tests[0]])
             if len(tests) == 1:
                 yield colour, f"{kind:12}  {tests[0]}  {text}"
             else:
-                yield colour, f"{kind:12}  {len(tests)} tests: {text}"
+                yield colour, f"{kind:12}  {len(tests)} tests: {_PLACE.sub('', text)}"
                 yield from ((colour, f"{'':12}  {test}") for test in tests)
             for report in (some[test].get("explored_report") for test in tests):
                 if report is not None:
                     yield colour, f"{'':12}  report: {report}"
 
 
-def _by_text(noted: Mapping[str, Mapping[str, object]]) -> Mapping[str, list[str]]:
+def _told_alike(noted: Mapping[str, Mapping[str, object]]) -> Iterable[list[str]]:
     """Return the tests by what is said of them: many cannot be explored for the same reason."""
     found = defaultdict(list)
     for test, one in noted.items():
-        found[_told(one)].append(test)
-    return found
+        found[_PLACE.sub("", _told(one))].append(test)
+    return found.values()
 
 
 def _told(noted: Mapping[str, object]) -> str:
