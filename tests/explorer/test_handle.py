@@ -111,7 +111,7 @@ def counts(demand: Callable[[ExploredRun, list[int]], None]) -> Callable[[Explor
 
 def test_what_must_always_hold_is_looked_at_after_each_step() -> None:
     failure = failure_of(counts(lambda x, count: x.always(lambda: count[0] < 2, "one at a time")))
-    assert (failure.kind, failure.message) == ("violation", "not always: one at a time ")
+    assert (failure.kind, failure.message) == ("violation", "not always: one at a time")
 
 
 def test_what_always_holds_is_no_violation() -> None:
@@ -147,7 +147,7 @@ def test_what_must_hold_at_the_end_may_be_broken_before() -> None:
 
 def test_what_does_not_hold_at_the_end_is_a_violation() -> None:
     failure = failure_of(counts(lambda x, count: x.finally_(lambda: count[0] == 7, "seven")))
-    assert (failure.kind, failure.message) == ("violation", "not so at the end: seven ")
+    assert (failure.kind, failure.message) == ("violation", "not so at the end: seven")
 
 
 def test_a_predicate_without_a_text_is_called_by_its_name() -> None:
@@ -155,7 +155,7 @@ def test_a_predicate_without_a_text_is_called_by_its_name() -> None:
         return False
 
     failure = failure_of(counts(lambda x, count: x.finally_(is_seven)))
-    assert failure.message == "not so at the end: is_seven "
+    assert failure.message == "not so at the end: is_seven"
 
 
 def test_a_test_may_fail_by_itself() -> None:

@@ -212,6 +212,18 @@ def test_a_violation_says_after_which_step() -> None:
     assert told.step == len(shown.steps)
 
 
+def test_a_violation_by_the_clock_is_no_tasks() -> None:
+    async def watches(x: ExploredRun) -> None:
+        x.always(lambda: trio.current_time() < 1, "in time")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep, 1)
+            nursery.start_soon(checkpoint)
+
+    failure = failure_of(watches)
+    assert failure.message == "not always: in time"
+    assert failure.counterexample.reasons == ()
+
+
 def test_an_assertion_is_told_with_its_text_its_line_and_its_values() -> None:
     async def adds_up() -> None:
         total = 0
@@ -251,9 +263,9 @@ def error_of(source: str, name: str = "program.py") -> BaseException:
 
 
 def test_the_values_of_an_assertions_variables_are_told() -> None:
-    error = error_of("total, wanted = 1, 2\nassert (\n  total ==\n  wanted\n), len([total])\n")
+    error = error_of("total, wanted = 1, 2\nassert (\n  len([total]) ==\n  wanted\n), total\n")
     assert [*raised.told(error)] == [
-        "AssertionError at program.py:3 in <module>: assert ( total == wanted ), len([total])",
+        "AssertionError at program.py:3 in <module>: assert ( len([total]) == wanted ), total",
         "where total = 1, wanted = 2",
     ]
 

@@ -82,6 +82,14 @@ async def a_notified_task_outside() -> None:
         nursery.start_soon(notifying)
 
 
+async def nobody_notifies() -> None:
+    box = Box()
+    changed = box.condition()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(box.entry(changed.wait))
+        nursery.start_soon(checkpoint)
+
+
 async def what_a_synchronizer_forbids() -> None:
     box = Box()
     async with structsync.Synchronizer() as rules, trio.open_nursery() as nursery:
@@ -104,7 +112,11 @@ HAS = r"has_an_item \(test_report_of_waits\.py:\d+\)"
         ),
         (no_item, rf"waits to call get\(\), whose guard is false: {HAS}; box: free, 1 waiting"),
         (somebody_inside, r"waits to call put\(1\) of box: occupied by stay#0, 1 waiting"),
-        (a_notified_task_outside, r"waits for changed: on .*"),
+        (
+            a_notified_task_outside,
+            "was notified, and waits for box: occupied by notifies#0, 1 waiting",
+        ),
+        (nobody_notifies, "waits for changed: on .*, 1 waiting"),
         (
             what_a_synchronizer_forbids,
             r"waits to call put\(1\), which a synchronizer does not let start; box: free, 1 waiting",

@@ -177,7 +177,7 @@ class ExploredRun:
         if self._violation is None:
             for predicate, text in self._always:
                 if problem := _failed(predicate):
-                    self._violate(f"not always: {text}{problem}", text)
+                    self._violate(f"not always: {text}{problem}".rstrip(), text)
             if self._watched.checked:
                 for text in self._watched.violated():
                     self._violate(text, text.partition(":")[0])
@@ -187,7 +187,8 @@ class ExploredRun:
         """Return what is wrong although the test function has returned."""
         for predicate, text in self._finally:
             if problem := _failed(predicate):
-                return Ending("violation", f"not so at the end: {text}{problem}", culprit=text)
+                message = f"not so at the end: {text}{problem}".rstrip()
+                return Ending("violation", message, culprit=text)
         if (leak := self._watched.leaked(self._name_of)) is not None:
             return Ending("leak", leak, culprit=leak.partition(" ")[0])
         for name, thing in self._watched.to_probe():

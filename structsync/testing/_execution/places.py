@@ -65,8 +65,9 @@ def names_in(statement: str) -> Iterator[str]:
     with contextlib.suppress(SyntaxError):
         for node in ast.parse(statement).body:
             if isinstance(node, ast.Assert):
-                found = (one.id for one in ast.walk(node.test) if isinstance(one, ast.Name))
-                yield from dict.fromkeys(found)
+                found = [one for one in ast.walk(node.test) if isinstance(one, ast.Name)]
+                found.sort(key=lambda one: (one.lineno, one.col_offset))
+                yield from dict.fromkeys(one.id for one in found)
 
 
 def described(function: Callable[..., Any]) -> str:

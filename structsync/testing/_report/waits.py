@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from reprlib import Repr
+from types import FrameType
 from typing import Any
 
 import trio
@@ -13,6 +14,7 @@ from trio.lowlevel import Task
 import structsync
 from structsync._core.monitors.entry import Invocation
 from structsync._core.queue.group import Claims
+from structsync._runtime.parking_together import wait_notified
 from structsync.report._words import listed
 from structsync.testing._execution import frames, oracles, places
 from structsync.testing._execution.execution import Execution
@@ -49,11 +51,22 @@ def wait_of(execution: Execution, task: Task) -> Wait:
             text = "waits for the tasks of its nursery"
             few = listed(children, MOST_CHILDREN)
             return Wait(text + (f": {few}" if few else ""), (), tuple(children))
-        if (wait := _wait_in(execution, frame.f_locals)) is not None:
+        wait = _wait_of_the_notified(execution, frame) or _wait_in(execution, frame.f_locals)
+        if wait is not None:
             return wait
         if not frames.is_below(frame):
             break
     return Wait()
+
+
+def _wait_of_the_notified(execution: Execution, frame: FrameType) -> Wait | None:
+    """Return what a task waits for that is still in ``wait()``, but has been notified."""
+    if frame.f_code is not wait_notified.__code__:
+        return None
+    owner, request = frame.f_locals["owner"], frame.f_locals["request"]
+    if request not in owner._core.waiting():
+        return None
+    return Wait("was notified, and waits for ", [owner], _names(execution, [owner]))
 
 
 _NAMES = ("condition", "group", "live", "barrier", "monitor", "self")
@@ -66,7 +79,7 @@ def _wait_in(execution: Execution, local: Any) -> Wait | None:
             how = "all" if value.every else "any"
             return Wait(f"waits for {how} of ", found, _names(execution, found))
         if isinstance(value, structsync.Monitor):
-            claim = next((one for one in local.values() if isinstance(one, Invocation)), None)
+            claim = next(one for one in local.values() if isinstance(one, Invocation))
             return _wait_for_monitor(execution, value, claim)
         if isinstance(value, oracles.FOUND):
             return Wait("waits for ", [value], _names(execution, [value]))
@@ -75,12 +88,8 @@ def _wait_in(execution: Execution, local: Any) -> Wait | None:
     return None
 
 
-def _wait_for_monitor(
-    execution: Execution, monitor: structsync.Monitor, claim: Invocation | None
-) -> Wait:
+def _wait_for_monitor(execution: Execution, monitor: structsync.Monitor, claim: Invocation) -> Wait:
     holders = _names(execution, [monitor])
-    if claim is None or claim.entry is monitor._core.reentry:
-        return Wait("waits to get in again: ", [monitor], holders)
     called = f"{claim.entry.name}({', '.join(_arguments(claim))})"
     if holders:
         return Wait(f"waits to call {called} of ", [monitor], holders)
