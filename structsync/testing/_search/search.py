@@ -18,7 +18,8 @@ from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._settings import Settings
 from structsync.testing._state.fingerprint import Fingerprinter, Opaque, refuse_tickets
 
-from .audit import MergeLog, audit
+from . import audit_of_cycles
+from .audit import Audit, MergeLog, audit
 from .choosers import UNLIMITED, DepthFirst, Prefix, ShortDepthFirst, Trace
 from .endless import ReachabilityMap, execution_without_end
 from .result import Outcomes, SearchResult
@@ -95,7 +96,11 @@ def _by_states_and_audit(
         return replace(found, failed=failed, unfinished="stopped at the first failure")
     if outcomes is not None:
         return found  # the caller compares them with those of another search, which is more
-    made = audit(runs, log, look)
+    return _with(found, audit(runs, log, look), runs)
+
+
+def _with(found: SearchResult, made: Audit, runs: Runs) -> SearchResult:
+    """Return what was found with what has come of the audit."""
     return replace(
         found,
         failed=made.failed,
@@ -120,14 +125,17 @@ def _plainly_if_small(runs: Runs, outcomes: Outcomes | None) -> SearchResult | N
 
 def _map(runs: Runs) -> SearchResult:
     """Keep the graph of all states, and look for starvation in it when it is complete."""
-    chooser = TransitionMap(fingerprinter(runs.settings))
+    chooser = TransitionMap(fingerprinter(runs.settings), runs.settings.seed)
     try:
-        found = _by_fingerprint(runs, chooser, None)
+        found = replace(_by_fingerprint(runs, chooser, None), way="merged")
     except Opaque as error:
         reason = f"cannot look into {error}: states not told apart, so no starvation is found"
         return SearchResult(None, runs.executions, chooser.states, chooser.memory, reason)
-    starvation = chooser.starved() if found.unfinished is None else None
-    return replace(found, starvation=starvation)
+    if found.failed is not None or found.unfinished is not None:
+        return found
+    if (starvation := chooser.starved()) is not None:
+        return replace(found, starvation=starvation)
+    return _with(found, audit_of_cycles.audit(runs, chooser), runs)
 
 
 def _by_fingerprint(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult:
