@@ -221,7 +221,7 @@ def note_by_name(number: int) -> None:
 
 
 def note_by_string(number: int) -> None:
-    setattr(importlib.import_module("tests.explorer.hidden_elsewhere"), "last", number)
+    importlib.import_module("tests.explorer.hidden_elsewhere").last = number
 
 
 def read_by_string() -> object:

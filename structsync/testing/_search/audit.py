@@ -193,9 +193,7 @@ def audit(runs: Runs, log: MergeLog, look: Fingerprinter) -> Audit:
     return _sampled(runs, log, look, len(chosen), max(FEWEST_SCHEDULES, executions // SHARE))
 
 
-def _sampled(
-    runs: Runs, log: MergeLog, look: Fingerprinter, merges: int, schedules: int
-) -> Audit:
+def _sampled(runs: Runs, log: MergeLog, look: Fingerprinter, merges: int, schedules: int) -> Audit:
     sample = RandomSample(runs.settings.seed)
     for number in range(schedules):
         if reason := runs.stopped(0):

@@ -111,22 +111,23 @@ def _inside(path: str, thing: Any) -> Iterator[tuple[str, Any]]:
         for place, value in enumerate([*thing]):
             yield f"{path}[{place}]", value
     elif isinstance(thing, types.FunctionType):
-        for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=True):
-            if cell != types.CellType():
-                yield f"{name} in {thing.__qualname__}()", cell.cell_contents
-    elif isinstance(thing, type | types.ModuleType):
-        name = thing.__name__ if isinstance(thing, types.ModuleType) else thing.__module__
-        if is_under_test(name):
-            for key, value in [*vars(thing).items()]:
-                if not key.startswith(("__", "@")):
-                    yield f"{path}.{key}", value
+        yield from _closure(thing)
     for name, value in [*_attributes(thing).items()]:
         yield f"{path}.{name}", value
 
 
+def _closure(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    for name, cell in cells:
+        if cell != types.CellType():
+            yield f"{name} in {function.__qualname__}()", cell.cell_contents
+
+
 def _attributes(thing: Any) -> dict[str, Any]:
     if isinstance(thing, type | types.ModuleType):
-        return {}
+        name = thing.__name__ if isinstance(thing, types.ModuleType) else thing.__module__
+        own = vars(thing).items() if is_under_test(name) else ()
+        return {key: value for key, value in own if not key.startswith(("__", "@"))}
     found = getattr(thing, "__dict__", None)
     return found if isinstance(found, dict) else {}
 
