@@ -14,16 +14,9 @@ def reference(thing: Any) -> Expanded:
 
 
 def callbacks(thing: Any) -> list[Any]:
-    """Return what is called when an object dies."""
-    return [
-        one.__callback__
-        for one in weakref.getweakrefs(thing)
-        if type(one) is weakref.ref and one.__callback__ is not None and not _is_finalizer(one)
-    ]
-
-
-def _is_finalizer(one: weakref.ref[Any]) -> bool:
-    return isinstance(one.__callback__, weakref.finalize)
+    """Return what is called when an object dies, apart from its finalizers."""
+    found = [getattr(one, "__callback__", None) for one in weakref.getweakrefs(thing)]
+    return [one for one in found if one is not None and not isinstance(one, weakref.finalize)]
 
 
 _registry: dict[weakref.finalize[Any, Any], Any] = weakref.finalize._registry  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from .identity import Expanded, name_of
+from .identity import Expanded, Expander, name_of
 
 #: Attributes that each logger has: of no account, or looked at by another name.
 _OF_A_LOGGER = frozenset({"_cache", "manager", "parent", "filters", "handlers", "name"})
@@ -27,15 +27,15 @@ def handler(thing: Any) -> Expanded:
     return (name_of(type(thing)), tuple(own)), [*own.values()]
 
 
-def identity_of_handlers_of_tools(thing: Any) -> Expanded:
+def handler_of_pytest(thing: Any) -> Expanded:
     return (name_of(type(thing)), thing.level), []
 
 
-def expander_of(kind: type) -> Any:
+def expander_of(kind: type) -> Expander | None:
     """Return what looks into loggers, or into the handlers of a library."""
     if issubclass(kind, logging.Logger):
         return logger
     if issubclass(kind, logging.Handler):
-        top = kind.__module__.partition(".")[0]
-        return {"logging": handler, "_pytest": identity_of_handlers_of_tools}.get(top)
+        known: dict[str, Expander] = {"logging": handler, "_pytest": handler_of_pytest}
+        return known.get(kind.__module__.partition(".")[0])
     return None
