@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
@@ -21,6 +23,7 @@ from ._search.result import SearchResult
 from ._search.runs import Progress, Runs
 from ._search.search import fingerprinter
 from ._search.starvation import CycleReplay
+from ._search.texts import TextsReplay
 from ._settings import Settings
 
 #: Where jitter could let the later of two come first.
@@ -155,7 +158,7 @@ def _check_worth(runs: Runs) -> Execution | None:
 def replayed(runs: Runs, token: str) -> SearchResult:
     schedule = Schedule.parse(token)
     runs.settings = replace(runs.settings, order=schedule.order)  # type: ignore[arg-type]
-    chooser = Replay(schedule)
+    chooser: Replay = TextsReplay(schedule)
     if runs.settings.liveness:
         chooser = CycleReplay(schedule, fingerprinter(runs.settings))
     execution = runs.execute(chooser)
@@ -163,10 +166,25 @@ def replayed(runs: Runs, token: str) -> SearchResult:
     if made.checksum != schedule.checksum:
         raise ReplayError(
             "this schedule no longer applies: its deviations are possible, but the steps between "
-            f"them are others than when {token!r} was made (the test changed); explore again"
+            f"them are others than when {token!r} was made (the test changed"
+            f"{_other_order()}); explore again"
         )
     failed = execution if execution.ending is not None and execution.ending.failed else None
     cycle = None
     if isinstance(chooser, CycleReplay) and failed is None:
         cycle = chooser.cycle(execution.choices)
+    if failed is None and isinstance(chooser, TextsReplay) and chooser.has_texts and _other_order():
+        raise ReplayError(
+            f"this schedule does not fail here. Either the test was mended{_other_order()}"
+        )
     return SearchResult(failed, 1, 0, 0, "one schedule was replayed", cycle)
+
+
+def _other_order() -> str:
+    """Return what else may be different where texts hash in another way in each process."""
+    if not sys.flags.hash_randomization or os.environ.get("PYTHONHASHSEED", "random").isdigit():
+        return ""
+    return (
+        ", or it depends on the order of a set of texts, which is another in each process: explore "
+        "and replay with the same PYTHONHASHSEED=0, or sort the set"
+    )

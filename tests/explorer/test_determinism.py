@@ -22,7 +22,7 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.testing import NondeterminismError, Verdict, explore
+from structsync.testing import NondeterminismError, ReplayError, Verdict, explore
 from structsync.testing._execution import determinism
 
 from .conftest import Program
@@ -329,3 +329,50 @@ def test_another_library_is_not_explored() -> None:
     assert failure is not None
     assert failure.kind == "error"
     assert "TypeError" in failure.message
+
+
+# ==== what differs from one process to the next ====
+
+
+def test_a_token_from_a_process_with_other_hashes_is_not_said_to_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = {"a", "b", "c"}
+
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        assert next(iter(names)) != wrong
+
+    wrong = next(iter(names))
+    failure = explore(program, cancels=0).failure
+    assert failure is not None
+    wrong = "is first where texts hash in another way"
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    with pytest.raises(ReplayError, match="PYTHONHASHSEED"):
+        explore(program, cancels=0, replay=failure.token)
+    monkeypatch.setenv("PYTHONHASHSEED", "0")
+    assert explore(program, cancels=0, replay=failure.token).failure is None
+
+
+def test_a_set_that_is_gone_through_where_it_stands_is_a_set_of_texts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            for name in {"a", "b"}:
+                nursery.start_soon(checkpoint, name=name)
+        assert MENDED
+
+    global MENDED
+    MENDED = False
+    failure = explore(program, cancels=0).failure
+    assert failure is not None
+    MENDED = True
+    monkeypatch.delenv("PYTHONHASHSEED", raising=False)
+    with pytest.raises(ReplayError, match="PYTHONHASHSEED"):
+        explore(program, cancels=0, replay=failure.token)
+
+
+MENDED = True

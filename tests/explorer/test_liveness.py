@@ -16,8 +16,10 @@ from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Choice, Schedule
 from structsync.testing._search.choosers import Prefix
+from structsync.testing._state import global_variables
 
 from .conftest import Program, run_once
+from .hidden_state import HIDDEN
 
 
 class Barging:
@@ -72,7 +74,9 @@ def test_nobody_starves_at_a_fair_semaphore(make: Callable[[], Any], order: Any)
     found = explore(loops(make), liveness=True, cancels=0, order=order)
     assert found.failure is None
     assert found.verdict is Verdict.CONFIRMED
-    assert found.covered.endswith("liveness")
+    assert ", liveness, audited: " in found.covered
+    assert found.merges_audited > 0
+    assert found.way == "merged"
     assert found.states > 5
     assert found.memory > 0
 
@@ -305,3 +309,49 @@ def test_a_cycle_in_which_nobody_always_wants_something_is_no_starvation() -> No
         again = explore(rounds(gets_on), liveness=True, cancels=0, replay=token)
         kinds[gets_on] = again.failure.kind if again.failure else None
     assert kinds == {True: None, False: "starvation"}
+
+
+def test_states_that_are_taken_for_equal_are_no_ground_to_deny_starvation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(global_variables.Bindings, "__call__", lambda self: [])
+    hidden = HIDDEN["a global path"]
+
+    async def decides_by_what_is_hidden() -> None:
+        await hidden.program()()
+        if hidden.read() == "/1/2":
+            await trio.lowlevel.checkpoint()
+
+    found = explore(decides_by_what_is_hidden, liveness=True, cancels=0)
+    assert found.verdict is not Verdict.CONFIRMED
+
+
+def test_an_ending_that_no_state_led_to_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(global_variables.Bindings, "__call__", lambda self: [])
+    hidden = HIDDEN["a global class"]
+
+    async def goes_on_in_one_order() -> None:
+        hidden.reset()
+
+        async def worker(number: int) -> None:
+            await trio.lowlevel.checkpoint()
+            hidden.note(number)
+
+        async with trio.open_nursery() as nursery:
+            for number in (1, 2):
+                nursery.start_soon(worker, number)
+        await trio.lowlevel.checkpoint()
+        if hidden.read() is bytes:
+            await trio.lowlevel.checkpoint()
+
+    found = explore(goes_on_in_one_order, liveness=True, cancels=0)
+    assert found.verdict is Verdict.UNFINISHED
+    assert found.unfinished is not None
+    assert "leads where it never led before" in found.unfinished
+
+
+def test_the_audit_is_within_the_budget() -> None:
+    program = loops(lambda: trio.Semaphore(1))
+    whole = explore(program, liveness=True, cancels=0)
+    found = explore(program, liveness=True, cancels=0, executions=whole.searched + 2)
+    assert found.unfinished == f"stopped after executions={whole.searched + 2}, in the audit"

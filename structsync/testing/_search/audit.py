@@ -16,9 +16,10 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .choosers import RandomSample, differing
+from .differences import difference
 
 if TYPE_CHECKING:
     from structsync.testing._execution.execution import Ending, Execution
@@ -49,17 +50,25 @@ class MergeLog:
         self._at: list[int] = []
         """For each step of the path, the state that was looked at last."""
         self._branching: set[int] = set()
+        self._ways: dict[int, tuple[int, tuple[Choice, ...]]] = {}
+        """How each state was come to first: from which one, and by which choices."""
         self._random = random.Random(seed)
         self.merges: list[list[Choice]] = []
         self.count = 0
 
-    def arrive(self, depth: int, key: bytes | None, branching: bool) -> None:
-        """Note the state before a step, if it was looked at."""
+    def arrive(self, choices: Sequence[Choice], key: bytes | None, branching: bool) -> None:
+        """Note the state after these choices, if it was looked at."""
+        depth = len(choices)
         if key is None:
             self._at[depth:] = [self._before(depth)]
             return
         self._follow(depth, key)
         state = self.numbers[key]
+        if state not in self._ways:
+            before, start = self._before(depth), depth
+            while start and self._at[start - 1] == before:
+                start -= 1
+            self._ways[state] = before, (*choices[start:],)
         self._at[depth:] = [state]
         if branching:
             self._branching.add(state)
@@ -80,6 +89,14 @@ class MergeLog:
         self._sources.append(self._before(depth))
         self._targets.append(self.numbers.setdefault(key, len(self.numbers) + 1))
 
+    def way_to(self, state: int) -> list[Choice]:
+        """Return the choices by which one first came to a state."""
+        parts: list[tuple[Choice, ...]] = []
+        while state:
+            state, part = self._ways[state]
+            parts.append(part)
+        return [choice for part in reversed(parts) for choice in part]
+
     def _before(self, depth: int) -> int:
         return self._at[depth - 1] if depth else 0
 
@@ -94,7 +111,7 @@ class MergeLog:
     def memory(self) -> int:
         """Bytes that are taken by it."""
         edges = 8 * len(self._sources)
-        return edges + 100 * len(self.numbers) + sum(64 + 8 * len(one) for one in self.merges)
+        return edges + 200 * len(self.numbers) + sum(64 + 8 * len(one) for one in self.merges)
 
 
 class Successors:
@@ -172,11 +189,11 @@ def audit(runs: Runs, log: MergeLog, look: Fingerprinter) -> Audit:
         if has_failed(execution):
             return Audit(number + 1, 0, failed=execution)
         if walk.is_wrong(execution):
-            return Audit(number + 1, 0, unfinished=walk.mismatch(execution))
-    return _sampled(runs, log, len(chosen), max(FEWEST_SCHEDULES, executions // SHARE))
+            return Audit(number + 1, 0, unfinished=walk.mismatch(runs, execution))
+    return _sampled(runs, log, look, len(chosen), max(FEWEST_SCHEDULES, executions // SHARE))
 
 
-def _sampled(runs: Runs, log: MergeLog, merges: int, schedules: int) -> Audit:
+def _sampled(runs: Runs, log: MergeLog, look: Fingerprinter, merges: int, schedules: int) -> Audit:
     sample = RandomSample(runs.settings.seed)
     for number in range(schedules):
         if reason := runs.stopped(0):
@@ -189,7 +206,12 @@ def _sampled(runs: Runs, log: MergeLog, merges: int, schedules: int) -> Audit:
         ending = execution.ending
         assert ending is not None
         if ending.kind != "endless" and ending_of(ending) not in log.numbers:
+            given = cast(random.Random, _Given(execution.choices))
+            walk = _Walk([], log, log.successors(), look, given)
+            again = runs.execute(walk)
+            runs.executions -= 1
             text = f"a schedule at random ends with {ending.value!r}, and no other did"
+            text += walk.difference(runs, again)
             return Audit(merges, number + 1, unfinished=f"{TAKEN_FOR_EQUAL}: {text}; {REPAIR}")
     return Audit(merges, schedules)
 
@@ -251,8 +273,30 @@ class _Walk:
             return self._wrong
         return not self._follows(self._log.numbers.get(ending_of(ending), 0))
 
-    def mismatch(self, execution: Execution) -> str:
-        """Say at which step the execution left what is known."""
+    def mismatch(self, runs: Runs, execution: Execution) -> str:
+        """Say at which step the execution left what is known, and in which value it differed."""
         choice = execution.choices[self._here] if self._here < len(execution.choices) else None
         after = f"after '{choice}' at step {self._here + 1}" if choice else "where it was cut"
-        return f"{TAKEN_FOR_EQUAL}: {after} comes what never came after it before; {REPAIR}"
+        text = f"{after} comes what never came after it before{self.difference(runs, execution)}"
+        return f"{TAKEN_FOR_EQUAL}: {text}; {REPAIR}"
+
+    def difference(self, runs: Runs, execution: Execution) -> str:
+        """Say what differs from the execution that came to the last known state first."""
+        if not self._before:
+            return ""
+        here = execution.choices[: self._here]
+        try:
+            found = difference(runs, self._log.way_to(self._before), here)
+        except Exception as error:  # noqa: BLE001 - of objects of the user, and what is left to say is said
+            return f" (the two could not be compared: {type(error).__name__}: {error})"
+        return f"; {found}" if found else "; no name leads to the value that differs"
+
+
+class _Given:
+    """Stands for chance, and makes given choices."""
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        self._choices = iter(choices)
+
+    def choice(self, options: Sequence[Choice]) -> Choice:
+        return next(self._choices, options[0])

@@ -188,7 +188,8 @@ class Replay:
         if wanted not in options:
             raise ReplayError(
                 f"this schedule no longer applies: the test changed at step {step + 1}, where "
-                f"'{wanted}' is wanted and possible is {listed(options)}; explore again"
+                f"'{wanted}' is wanted and possible is {listed(options)}; explore again, "
+                "with the same PYTHONHASHSEED if the order of a set of texts decides"
             )
         return wanted
 

@@ -54,7 +54,7 @@ class ReachabilityMap(DepthFirst):
                 state = self._numbers.setdefault(self.key, len(self._numbers))
                 self._targets.append(state)
             self._at[depth:] = [state]
-            self._log.arrive(depth, self.key, branches(options))
+            self._log.arrive(execution.choices, self.key, branches(options))
             if choice is None:
                 self._log.cut(execution.choices)
         return choice

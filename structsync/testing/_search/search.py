@@ -18,7 +18,8 @@ from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._settings import Settings
 from structsync.testing._state.fingerprint import Fingerprinter, Opaque, refuse_tickets
 
-from .audit import MergeLog, audit
+from . import audit_of_cycles
+from .audit import Audit, MergeLog, audit
 from .choosers import UNLIMITED, DepthFirst, Prefix, ShortDepthFirst, Trace
 from .endless import GOES_ROUND, ReachabilityMap, execution_without_end
 from .result import Outcomes, SearchResult
@@ -99,10 +100,14 @@ def _by_states_and_audit(
         return replace(found, failed=failed, unfinished="stopped at the first failure")
     if outcomes is not None:
         return found  # the caller compares them with those of another search, which is more
-    made = audit(runs, log, look)
+    notes = (GOES_ROUND,) if chooser.goes_round() else ()
+    return replace(_with(found, audit(runs, log, look), runs), notes=notes)
+
+
+def _with(found: SearchResult, made: Audit, runs: Runs) -> SearchResult:
+    """Return what was found with what has come of the audit."""
     return replace(
         found,
-        notes=(GOES_ROUND,) if chooser.goes_round() else (),
         failed=made.failed,
         execution=runs.executions,
         unfinished="stopped at the first failure" if made.failed else made.unfinished,
@@ -125,16 +130,18 @@ def plainly_if_small(runs: Runs, outcomes: Outcomes | None) -> SearchResult | No
 
 def _map(runs: Runs) -> SearchResult:
     """Keep the graph of all states, and look for starvation in it when it is complete."""
-    chooser = TransitionMap(fingerprinter(runs.settings))
+    chooser = TransitionMap(fingerprinter(runs.settings), runs.settings.seed)
     try:
-        found = _by_fingerprint(runs, chooser, None)
+        found = replace(_by_fingerprint(runs, chooser, None), way="merged")
     except Opaque as error:
         reason = f"cannot look into {error}: states not told apart, so no starvation is found"
         return SearchResult(None, runs.executions, chooser.states, chooser.memory, reason)
-    if found.unfinished is not None:
+    if found.failed is not None or found.unfinished is not None:
         return found
+    if (cycle := chooser.starved() or chooser.livelock()) is not None:
+        return replace(found, cycle=cycle)
     notes = () if chooser.marked or chooser.can_end() else (NOBODY_ASKS,)
-    return replace(found, cycle=chooser.starved() or chooser.livelock(), notes=notes)
+    return replace(_with(found, audit_of_cycles.audit(runs, chooser), runs), notes=notes)
 
 
 def _by_fingerprint(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult:

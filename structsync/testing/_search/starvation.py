@@ -15,6 +15,7 @@ from structsync.checking._liveness import CLOSED, TRIGGER, find_lasso
 from structsync.report._words import steps_repeat
 from structsync.testing._execution.schedule import Choice, Schedule
 
+from .audit import MergeLog
 from .choosers import DepthFirst, Replay, memory_of
 from .livelock import OVER, OWED, Graph, Livelock, can_end, find_livelock, leading_to
 
@@ -55,9 +56,11 @@ class Starvation:
 class TransitionMap(DepthFirst):
     """Goes depth first through all states, and keeps them and the choices between them."""
 
-    def __init__(self, fingerprinter: Fingerprinter) -> None:
+    def __init__(self, fingerprinter: Fingerprinter, seed: int = 0) -> None:
         super().__init__(fingerprinter)
         self._print = fingerprinter
+        self.log = MergeLog(seed)
+        """Some of the places where an execution was cut."""
         self._numbers: dict[tuple[bytes, int], int] = {}
         self._wanting: list[frozenset[str]] = []
         self._edges: list[dict[Choice, int]] = []
@@ -92,8 +95,17 @@ class TransitionMap(DepthFirst):
             if execution.got_on():
                 self._got_on.add((before, made))
         if step >= len(self._path) and not is_new:
+            self.log.cut(execution.choices)
             return None
         return self._go(options, step)
+
+    def number(self, execution: Execution) -> int | None:
+        """Return the number of the state in which an execution is, if it is known."""
+        return self._numbers.get((self._print(execution), execution.cancels_left))
+
+    def target(self, state: int, choice: Choice) -> int | None:
+        """Return the state to which a choice has led from a state, or :data:`OVER`."""
+        return self._edges[state].get(choice)
 
     @property
     def states(self) -> int:

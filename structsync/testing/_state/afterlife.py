@@ -16,10 +16,8 @@ def reference(thing: Any) -> Expanded:
 
 
 def callbacks(thing: Any) -> list[Any]:
-    """Return what is called when an object dies."""
-    found: list[Any] = [
-        one.__callback__ for one in weakref.getweakrefs(thing) if type(one) is weakref.ref
-    ]
+    """Return what is called when an object dies, apart from its finalizers."""
+    found = [getattr(one, "__callback__", None) for one in weakref.getweakrefs(thing)]
     return [one for one in found if one is not None and not isinstance(one, weakref.finalize)]
 
 

@@ -27,7 +27,7 @@ def handler(thing: Any) -> Expanded:
     return (name_of(type(thing)), tuple(own)), [*own.values()]
 
 
-def identity_of_handlers_of_tools(thing: Any) -> Expanded:
+def handler_of_pytest(thing: Any) -> Expanded:
     return (name_of(type(thing)), thing.level), []
 
 
@@ -36,6 +36,6 @@ def expander_of(kind: type) -> Expander | None:
     if issubclass(kind, logging.Logger):
         return logger
     if issubclass(kind, logging.Handler):
-        top = kind.__module__.partition(".")[0]
-        return {"logging": handler, "_pytest": identity_of_handlers_of_tools}.get(top)
+        known: dict[str, Expander] = {"logging": handler, "_pytest": handler_of_pytest}
+        return known.get(kind.__module__.partition(".")[0])
     return None
