@@ -271,3 +271,21 @@ def test_a_hole_in_the_walk_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     found = explore(one_of_six_orders_is_wrong, search="states", cancels=0)
     assert found.verdict is Verdict.REFUTED
     assert found.merges_audited > 0
+
+
+@pytest.mark.usefixtures("blind")
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [(None, "no name leads to the value"), (ZeroDivisionError("x"), "compared: ZeroDivisionError")],
+)
+def test_a_value_that_cannot_be_named_is_said_so(
+    found: Exception | None, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def difference(*_: object) -> None:
+        if found is not None:
+            raise found
+
+    monkeypatch.setattr(audit, "difference", difference)
+    unfinished = explore(reads_what_was_hidden, search="states", cancels=0).unfinished
+    assert unfinished is not None
+    assert text in unfinished

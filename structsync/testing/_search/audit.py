@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from .choosers import RandomSample, differing
-from .differences import difference
+from .differences import Given, difference
 
 if TYPE_CHECKING:
     from structsync.testing._execution.execution import Ending, Execution
@@ -206,7 +206,7 @@ def _sampled(runs: Runs, log: MergeLog, look: Fingerprinter, merges: int, schedu
         ending = execution.ending
         assert ending is not None
         if ending.kind != "endless" and ending_of(ending) not in log.numbers:
-            given = cast(random.Random, _Given(execution.choices))
+            given = cast(random.Random, Given(execution.choices))
             walk = _Walk([], log, log.successors(), look, given)
             again = runs.execute(walk)
             runs.executions -= 1
@@ -290,13 +290,3 @@ class _Walk:
         except Exception as error:  # noqa: BLE001 - of objects of the user, and what is left to say is said
             return f" (the two could not be compared: {type(error).__name__}: {error})"
         return f"; {found}" if found else "; no name leads to the value that differs"
-
-
-class _Given:
-    """Stands for chance, and makes given choices."""
-
-    def __init__(self, choices: Sequence[Choice]) -> None:
-        self._choices = iter(choices)
-
-    def choice(self, options: Sequence[Choice]) -> Choice:
-        return next(self._choices, options[0])

@@ -66,7 +66,7 @@ class _Walk:
     def _leads_to(self, state: int, execution: Execution) -> bool:
         if self._before is None:
             return True
-        return self._graph.target(self._before, execution.choices[-1]) == state
+        return state in self._graph.targets(self._before, execution.choices[-1])
 
     def is_wrong(self, execution: Execution) -> bool:
         """Return whether a step was none that the graph has."""

@@ -151,3 +151,13 @@ _WITH_A_TEXT = frozenset({"datetime", "decimal", "fractions", "pathlib", "pathli
 def _short(thing: object) -> str:
     text = repr(thing)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+class Given:
+    """Stands for chance, and makes given choices."""
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        self._choices = iter(choices)
+
+    def choice(self, options: Sequence[Choice]) -> Choice:
+        return next(self._choices, options[0])

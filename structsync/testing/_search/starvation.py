@@ -8,6 +8,7 @@ does run again and again (weak fairness; what is injected is not owed to anybody
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -103,9 +104,15 @@ class TransitionMap(DepthFirst):
         """Return the number of the state in which an execution is, if it is known."""
         return self._numbers.get((self._print(execution), execution.cancels_left))
 
-    def target(self, state: int, choice: Choice) -> int | None:
-        """Return the state to which a choice has led from a state, or :data:`OVER`."""
-        return self._edges[state].get(choice)
+    def targets(self, state: int, choice: Choice) -> Collection[int]:
+        """Return to which states a choice may lead from a state; :data:`OVER` is none.
+
+        The names of scopes count how many were opened, which is no part of a state.
+        """
+        edges = self._edges[state]
+        if choice.kind == "scope":
+            return {one for other, one in edges.items() if other.kind == "scope"}
+        return (edges[choice],) if choice in edges else ()
 
     @property
     def states(self) -> int:
