@@ -29,6 +29,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-smooth-scrolling",  # what is in sight is asked at once
     "--no-first-run",
     "--no-default-browser-check",
 )
@@ -69,13 +70,17 @@ class Page:
         self._browser.call("Target.closeTarget", targetId=self._target)
 
     def resize(self, width: int, height: int) -> None:
-        """Give the page so much room."""
+        """Give the page so much room, and wait until it has it: a busy machine is late with that."""
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
             height=height,
             deviceScaleFactor=1,
             mobile=False,
+        )
+        self.value(
+            f"new Promise((done) => {{ const look = () => innerWidth === {width} && innerHeight === {height}"
+            " ? done(true) : setTimeout(look, 10); look(); })"
         )
 
     def open(self, file: Path) -> None:
