@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.testing import Verdict, explore
+from structsync.testing import ExploredRun, Verdict, explore
 from structsync.testing._search import sampling, search
 from structsync.testing._search.priorities import RandomPriorities
 
@@ -131,8 +131,9 @@ def test_who_polls_is_overtaken_by_whom_it_waits_for() -> None:
 
 
 def test_cancellations_are_injected_at_all_steps() -> None:
-    async def is_cancelled_in_the_third_wait() -> None:
+    async def is_cancelled_in_the_third_wait(x: ExploredRun) -> None:
         done = 0
+        x.finally_(lambda: done != 2)
 
         async def waits() -> None:
             nonlocal done
@@ -143,7 +144,6 @@ def test_cancellations_are_injected_at_all_steps() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(waits)
             nursery.start_soon(checkpoint)
-        assert done != 2
 
     found = explore(is_cancelled_in_the_third_wait, search="pct", executions=400)
     assert found.failure is not None
