@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.testing import Settings, Verdict, explore
+from structsync.testing import ExploredRun, Settings, Verdict, explore
 from structsync.testing._exploration import with_handle
 from structsync.testing._search import sampling, search
 from structsync.testing._search.priorities import RandomPriorities
@@ -126,8 +126,9 @@ def test_who_polls_is_overtaken_by_whom_it_waits_for() -> None:
 
 
 def test_cancellations_are_injected_at_all_steps() -> None:
-    async def is_cancelled_in_the_third_wait() -> None:
+    async def is_cancelled_in_the_third_wait(x: ExploredRun) -> None:
         done = 0
+        x.finally_(lambda: done != 2)
 
         async def waits() -> None:
             nonlocal done
@@ -135,11 +136,9 @@ def test_cancellations_are_injected_at_all_steps() -> None:
                 await checkpoint()
                 done += 1
 
-        async with trio.open_nursery() as whole:
-            whole.start_soon(checkpoint)
-            async with trio.open_nursery() as inner:
-                inner.start_soon(waits)
-            assert done != 2
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(waits)
+            nursery.start_soon(checkpoint)
 
     found = explore(is_cancelled_in_the_third_wait, search="pct", executions=400)
     assert found.failure is not None

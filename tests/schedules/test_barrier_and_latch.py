@@ -27,7 +27,7 @@ async def test_a_round_goes_on_as_a_whole_or_breaks_as_a_whole(x: ExploredRun, t
         if come < tasks:
             x.fail("let in before all have come")
 
-    complete = [], [*range(tasks)]
+    complete: list[list[int]] = [[], [*range(tasks)]]
     x.finally_(lambda: sorted(numbers) in complete, "a round has all of its numbers, or none")
     await together(*[party] * tasks)
 
