@@ -137,6 +137,7 @@ ROWS = [
         what="TaskGroup.start()",
         holds="whoever starts a task gets its value, and it ends with the group",
         program=a_start_is_told_of_a_failure,
+        options={"cancel": "own"},
     ),
     Row(
         library="anyio",
