@@ -32,7 +32,7 @@ MODULES = (
 ROWS: list[Row] = [row for module in MODULES for row in module.ROWS]
 
 #: No row is worth more than this.
-SECONDS = 240.0
+SECONDS = 75.0
 
 
 def explored(row: Row) -> Exploration | None:
