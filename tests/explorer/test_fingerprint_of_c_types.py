@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import contextvars
 import struct
+import sys
 import threading
 from collections.abc import Callable
 
@@ -103,7 +104,7 @@ def test_a_proxy_is_what_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
     wrappers = type("wrappers", (), {"ObjectProxy": ObjectProxy})
-    monkeypatch.setitem(c_types.sys.modules, "wrapt._wrappers", wrappers)
+    monkeypatch.setitem(sys.modules, "wrapt._wrappers", wrappers)
     look = c_types.expander_of(ObjectProxy)
     assert look is c_types.proxy
     head, children = look(ObjectProxy([1]))

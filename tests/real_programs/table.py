@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib.metadata import version
 
 from structsync.testing import Exploration, NondeterminismError, explore
@@ -37,9 +36,10 @@ SECONDS = 75.0
 
 def explored(row: Row) -> Exploration | None:
     """Return what comes of a row; None where it is refused."""
-    options = replace(row).options
+    options = row.options.copy()
+    options.setdefault("seconds", SECONDS)
     try:
-        return explore(row.program, **{"seconds": SECONDS, **options})
+        return explore(row.program, **options)
     except NondeterminismError:
         return None
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 import functools
 import sys
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from trio.lowlevel import Task
 
 from .frames import is_below
 
+F = TypeVar("F")
+
 #: Where a function that stands for a test keeps that.
 STANDS_FOR = "__structsync_stands_for__"
 
 
-def standing_for(test: Any, function: Any) -> Any:
+def standing_for(test: object, function: F) -> F:
     """Return the function, which is run in place of a test."""
     setattr(function, STANDS_FOR, test)
     return function
