@@ -174,7 +174,7 @@ def test_an_unknown_setting_is_refused_with_all_that_there_are() -> None:
     ("name", "value", "text"),
     [
         ("order", "random", "order must be one of 'any', 'trio', not 'random'"),
-        ("cancel", "all", "cancel must be one of 'scopes', 'tasks', not 'all'"),
+        ("cancel", "all", "cancel must be one of 'scopes', 'tasks', 'own', not 'all'"),
         ("clock", "real", "clock must be one of 'autojump', 'explore', not 'real'"),
         ("search", "bfs", "search must be one of .*, not 'bfs'"),
         ("hashing", 64, "hashing must be one of '128', 'exact', not 64"),
