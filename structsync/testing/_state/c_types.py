@@ -67,6 +67,7 @@ def proxy(thing: Any) -> Expanded:
 _LOCK: type = type(threading.Lock())
 _REENTRANT: type = type(threading.RLock())
 _ABSTRACT: type = type(vars(abc.ABC)["_abc_impl"])
+_TOKEN: type = contextvars.Token
 _MISSING: type = type(contextvars.Token.MISSING)
 
 KINDS: dict[type, Expander] = {
@@ -75,7 +76,7 @@ KINDS: dict[type, Expander] = {
     struct.Struct: layout,
     types.UnionType: union,
     _MISSING: singleton,
-    contextvars.Token: token,
+    _TOKEN: token,
     # Which classes are registered with an abstract one, and what of that is remembered.
     _ABSTRACT: singleton,
     contextvars.Context: context,
