@@ -9,6 +9,9 @@ from structsync.testing._settings import Options
 
 Program = Callable[..., Awaitable[object]]
 
+#: Of what is not finished on record; on a machine that is idle it may be confirmed.
+SLOW = "limit of ours: not at its end within 75 seconds on a busy machine"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:

@@ -10,7 +10,7 @@ from trio.lowlevel import checkpoint
 
 from structsync.testing import ExploredRun
 
-from ._rows import Row
+from ._rows import SLOW, Row
 from ._shared import no_more_than, nothing_is_lost, notification_goes_to_who_is_left
 
 
@@ -96,18 +96,24 @@ ROWS = [
         what="Lock",
         holds="one of three workers is inside, and none is left behind",
         program=no_more_than(1, _lock),
+        verdict="not finished",
+        judgement=SLOW,
     ),
     Row(
         library="anyio",
         what="Semaphore",
         holds="two of three workers are inside, and none is left behind",
         program=no_more_than(2, partial(anyio.Semaphore, 2)),
+        verdict="not finished",
+        judgement=SLOW,
     ),
     Row(
         library="anyio",
         what="CapacityLimiter",
         holds="one of three workers is inside, and none is left behind",
         program=no_more_than(1, partial(anyio.CapacityLimiter, 1)),
+        verdict="not finished",
+        judgement=SLOW,
     ),
     Row(
         library="anyio",
@@ -115,6 +121,8 @@ ROWS = [
         holds="a notification is not lost with the task that it was for",
         program=notification_goes_to_who_is_left(anyio.Condition),
         options={"cancels": 0},
+        verdict="not finished",
+        judgement=SLOW,
     ),
     Row(
         library="anyio",
@@ -131,12 +139,15 @@ ROWS = [
         what="create_memory_object_stream(0)",
         holds="what was sent is received, once",
         program=nothing_is_lost(partial(anyio.create_memory_object_stream[int], 0)),
+        verdict="not finished",
+        judgement=SLOW,
     ),
     Row(
         library="anyio",
         what="TaskGroup.start()",
         holds="whoever starts a task gets its value, and it ends with the group",
         program=a_start_is_told_of_a_failure,
+        options={"cancel": "own"},
     ),
     Row(
         library="anyio",

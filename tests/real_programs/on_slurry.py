@@ -10,7 +10,7 @@ from slurry import Pipeline
 from slurry.sections import Group
 from trio.lowlevel import checkpoint
 
-from ._rows import Row
+from ._rows import SLOW, Row
 
 
 async def _numbers() -> AsyncIterator[int]:
@@ -67,6 +67,8 @@ ROWS = [
         holds="no item is lost at the edge of a group",
         program=every_item_is_in_a_group,
         options={"cancels": 0},
+        verdict="not finished",
+        judgement=SLOW,
     ),
     Library(
         what="Pipeline.tap(), twice",

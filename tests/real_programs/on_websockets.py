@@ -17,7 +17,7 @@ from trio_websocket import ConnectionClosed, wrap_client_stream, wrap_server_str
 
 from structsync.testing import ExploredRun
 
-from ._rows import Row
+from ._rows import SLOW, Row
 
 _chance: Any = SimpleNamespace(urandom=bytes)
 for module in (wsproto.frame_protocol, wsproto.utilities):
@@ -90,8 +90,9 @@ ROWS = [
         what="send_message(), get_message()",
         holds="messages arrive in order",
         program=messages_arrive_in_order,
-        verdict="not finished",
         options={"cancels": 0, "executions": 300},
+        verdict="not finished",
+        judgement=SLOW,
     ),
     Library(
         what="ping()",

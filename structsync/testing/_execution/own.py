@@ -15,13 +15,13 @@ from trio.lowlevel import Task
 
 from .frames import is_below
 
-Function = TypeVar("Function")
+F = TypeVar("F")
 
 #: Where a function that stands for a test keeps that.
 STANDS_FOR = "__structsync_stands_for__"
 
 
-def standing_for(test: Any, function: Function) -> Function:
+def standing_for(test: object, function: F) -> F:
     """Return the function, which is run in place of a test."""
     setattr(function, STANDS_FOR, test)
     return function

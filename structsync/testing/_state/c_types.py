@@ -64,15 +64,21 @@ def proxy(thing: Any) -> Expanded:
     return name_of(type(thing)), gc.get_referents(thing)
 
 
+_LOCK: type = type(threading.Lock())
+_REENTRANT: type = type(threading.RLock())
+_ABSTRACT: type = type(vars(abc.ABC)["_abc_impl"])
+_TOKEN: type = contextvars.Token
+_MISSING: type = type(contextvars.Token.MISSING)
+
 KINDS: dict[type, Expander] = {
-    type(threading.Lock()): lock,
-    type(threading.RLock()): reentrant_lock,
+    _LOCK: lock,
+    _REENTRANT: reentrant_lock,
     struct.Struct: layout,
     types.UnionType: union,
-    type(contextvars.Token.MISSING): singleton,
-    contextvars.Token: token,
+    _MISSING: singleton,
+    _TOKEN: token,
     # Which classes are registered with an abstract one, and what of that is remembered.
-    type(vars(abc.ABC)["_abc_impl"]): singleton,
+    _ABSTRACT: singleton,
     contextvars.Context: context,
 }
 
