@@ -29,6 +29,7 @@ from structsync.testing._search.choosers import Prefix, Trace
 from structsync.testing._search.result import Outcomes
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import explore_outcomes
+from structsync.testing._state import global_variables
 from structsync.testing._state.fingerprint import Fingerprinter
 
 Program: TypeAlias = Callable[..., Awaitable[object]]
@@ -41,6 +42,12 @@ def kind(request: pytest.FixtureRequest) -> type[Engine]:
     """Each of the two engines."""
     found: type[Engine] = request.param
     return found
+
+
+@pytest.fixture
+def blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No name that code can use is a part of the state."""
+    monkeypatch.setattr(global_variables.Bindings, "__call__", lambda self: [])
 
 
 def run_once(

@@ -36,12 +36,6 @@ def test_what_a_state_does_not_hold_is_never_confirmed(name: str) -> None:
     assert found.verdict is not Verdict.CONFIRMED
 
 
-@pytest.fixture
-def blind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name that code can use is a part of the state."""
-    monkeypatch.setattr(global_variables.Bindings, "__call__", lambda self: [])
-
-
 @pytest.mark.usefixtures("blind")
 @pytest.mark.parametrize("part", ["FEWEST_MERGES", "FEWEST_SCHEDULES"])
 def test_either_half_of_the_audit_sees_it(part: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ from structsync.testing._parallel import audit, processes, shards, worker
 from structsync.testing._parallel import search as parallel
 from structsync.testing._parallel.audit import Walks
 from structsync.testing._parallel.frontier import LANES, Frontier
-from structsync.testing._parallel.jobs import Allowance, Bench, Job, Outside
+from structsync.testing._parallel.jobs import Allowance, Bench, Job, Notes, Outside
 from structsync.testing._parallel.lane import FailedElsewhere
 from structsync.testing._parallel.merged import Below, JointLog, JointMap, by_states
 from structsync.testing._parallel.plain import PlainLane
@@ -271,10 +271,19 @@ def test_the_world_outside_is_noted_in_each_process(monkeypatch: pytest.MonkeyPa
         assert "the test opens 'x' for writing at y" in str(found.unfinished)
 
 
+def test_what_each_process_notices_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Notes, "run", lambda job, bench: (("a clock was read at z",), True))
+    for search in ("plain", "states"):
+        found = explore(few, search=search, cancels=0, workers=2)
+        assert found.notes[0] == "a clock was read at z"
+        assert found.notes[1].startswith("deadlines came in their order only")
+        assert len(found.notes) == 2
+
+
 # ==== the audit ====
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("here", "blind")
 @pytest.mark.parametrize("part", ["FEWEST_MERGES", "FEWEST_SCHEDULES"])
 def test_either_half_of_the_audit_sees_what_no_state_holds(
     part: str, monkeypatch: pytest.MonkeyPatch
@@ -288,7 +297,7 @@ def test_either_half_of_the_audit_sees_what_no_state_holds(
     assert (found.schedules_audited > 0) == (part == "FEWEST_MERGES")
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("here", "blind")
 def test_without_the_audit_it_would_be_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, "FEWEST_MERGES", 0)
     monkeypatch.setattr(audit, "FEWEST_SCHEDULES", 0)
@@ -299,7 +308,7 @@ def test_without_the_audit_it_would_be_confirmed(monkeypatch: pytest.MonkeyPatch
     assert found.verdict is Verdict.CONFIRMED
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("here", "blind")
 @pytest.mark.parametrize("part", ["FEWEST_MERGES", "FEWEST_SCHEDULES"])
 def test_what_was_never_seen_is_not_finished(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit, part, 0)

@@ -243,7 +243,7 @@ def _refused_chance(tests: tuple[object, ...]) -> Iterator[None]:
         }
         measuring = {name: getattr(time, name) for name in clocks.MEASURING}
         for name, function in measuring.items():
-            stands_for[function] = clocks.telling(name, _explored_from, _note)
+            stands_for[function] = clocks.telling(name, _explored_from, note)
         names = [(module, name) for module, name, _ in refused] + [(time, one) for one in measuring]
         for module, name in names:
             stack.enter_context(_replaced(module, name, stands_for[getattr(module, name)]))
@@ -306,7 +306,8 @@ def _explored_from(frame: FrameType) -> Execution | None:
     return _Current.execution if is_under_test(frame.f_globals.get("__name__", "")) else None
 
 
-def _note(text: str) -> None:
+def note(text: str) -> None:
+    """Note what a reader of the verdict is to know."""
     _Current.notes.setdefault(text)
 
 

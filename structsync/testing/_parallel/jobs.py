@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from structsync.testing._execution.determinism import changed_outside
+from structsync.testing._execution.determinism import changed_outside, notes
 from structsync.testing._search.runs import Runs
 from structsync.testing._state.fingerprint import Fingerprinter
 
@@ -54,6 +54,13 @@ class Outside(Job):
 
     def run(self, bench: Bench) -> str | None:
         return changed_outside()
+
+
+class Notes(Job):
+    """Says what a reader of the verdict is to know of the executions."""
+
+    def run(self, bench: Bench) -> tuple[tuple[str, ...], bool]:
+        return notes(), bench.runs.raced
 
 
 @dataclass(frozen=True, slots=True)

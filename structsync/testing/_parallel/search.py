@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from structsync.testing._execution.determinism import note_change_outside
+from structsync.testing._execution.determinism import note, note_change_outside
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._result import Partition
 from structsync.testing._search.result import SearchResult
@@ -18,7 +18,7 @@ from structsync.testing._state.across_processes import comparable
 from structsync.testing._state.fingerprint import Opaque
 
 from .audit import audited
-from .jobs import Jobs, Outside
+from .jobs import Jobs, Notes, Outside
 from .merged import Below, JointLog, JointMap, by_states
 from .plain import first_schedules, plainly
 from .processes import Interrupted, Processes, WorkerLost
@@ -79,7 +79,7 @@ class _Shared:
             if isinstance(left, SearchResult):
                 return left
             with _started(runs, self._program) as jobs:
-                return _with_the_world_outside(plainly(runs, jobs, left), jobs)
+                return _with_what_was_noticed(runs, plainly(runs, jobs, left), jobs)
         if asked.search == "auto" and asked.states is None:
             small = plainly_if_small(runs, None)
             if small is not None:
@@ -107,7 +107,7 @@ class _Shared:
             found = by_states(runs, jobs, [Below(one) for one in prefixes], joint, log)
             if found.failed is None and found.unfinished is None and prefixes:
                 found = audited(runs, jobs, log, found, prefixes)
-            found = _with_the_world_outside(found, jobs)
+            found = _with_what_was_noticed(runs, found, jobs)
             ended_early = found.failed is None and runs.stopped(found.states) is not None
         if share is None or not ended_early or found.unfinished is None or runs.interrupt:
             return found
@@ -130,8 +130,12 @@ def _started(runs: Runs, program: bytes | None) -> Iterator[Jobs]:
         yield processes
 
 
-def _with_the_world_outside(found: SearchResult, jobs: Jobs) -> SearchResult:
-    """Note here what the program has changed there, which is looked at before anything is confirmed."""
+def _with_what_was_noticed(runs: Runs, found: SearchResult, jobs: Jobs) -> SearchResult:
+    """Note here what was noticed there, which is looked at before anything is confirmed."""
     for what in sorted(filter(None, jobs.each(Outside()))):
         note_change_outside(what)
+    for texts, raced in jobs.each(Notes()):
+        runs.raced = runs.raced or raced
+        for text in texts:
+            note(text)
     return found

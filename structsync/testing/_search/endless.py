@@ -54,7 +54,8 @@ class ReachabilityMap(DepthFirst):
                 state = self._numbers.setdefault(self.key, len(self._numbers))
                 self._targets.append(state)
             self._at[depth:] = [state]
-            self._log.arrive(execution.choices, self.key, branches(options))
+            made = execution.choices[len(execution.choices) - depth :]
+            self._log.arrive(made, self.key, branches(options))
             if choice is None:
                 self._log.cut(execution.choices)
         return choice

@@ -20,7 +20,7 @@ from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
 from . import named_by_code
-from .identity import Expanded, is_local
+from .identity import Expanded, is_for_other_processes, is_local, name_of
 from .libraries import plain
 
 #: What a class from here makes is a tool, or cannot change; only the name of it can be bound again.
@@ -65,7 +65,17 @@ _MISSING = object()
 class Bindings:
     """The names that a piece of code, a module or a class can use: one object for each, in all states."""
 
-    __slots__ = ("_children", "_first", "_keys", "_more", "_namespace", "_values", "_wanted")
+    __slots__ = (
+        "_children",
+        "_everywhere",
+        "_first",
+        "_keys",
+        "_looked",
+        "_more",
+        "_namespace",
+        "_values",
+        "_wanted",
+    )
 
     def __init__(
         self,
@@ -84,6 +94,9 @@ class Bindings:
         self._keys: tuple[str, ...] = ()
         self._values: tuple[Any, ...] = ()
         self._children: list[Any] | None = None
+        self._looked = False
+        self._everywhere = False
+        """Whether the children are such as other processes know, too."""
 
     def __call__(self) -> list[Any]:
         """Return each value that can be another one, after its name."""
@@ -93,20 +106,22 @@ class Bindings:
         else:
             keys = self._wanted
             values = tuple([namespace.get(name, _MISSING) for name in keys])
-        children = self._children
+        children, everywhere = self._children, is_for_other_processes()
         if (
             children is None
+            or everywhere is not self._everywhere
             or keys != self._keys
             or not all(map(operator.is_, values, self._values))
         ):
-            children = self._children = self._look(keys, values)
-            self._keys, self._values = keys, values
+            look = self._look_for_others if everywhere else self._look
+            children = self._children = look(keys, values)
+            self._keys, self._values, self._everywhere = keys, values, everywhere
         return children
 
     def _look(self, keys: tuple[str, ...], values: tuple[Any, ...]) -> list[Any]:
         found: list[Any] = [*self._more]
         first = self._first
-        at_first = self._children is None
+        at_first, self._looked = not self._looked, True
         for name, value in zip(keys, values, strict=True):
             if value is not _MISSING and name not in _FIXED and _is_data(value):
                 found += () if name.startswith("@") else (name, value)  # of pytest, in the module
@@ -119,6 +134,15 @@ class Bindings:
                     found += (f"no {name}",) if value is _MISSING else (name, value)
         if first and self._wanted is None:
             found += [f"no {name}" for name in first if name not in self._namespace]
+        return found
+
+    def _look_for_others(self, keys: tuple[str, ...], values: tuple[Any, ...]) -> list[Any]:
+        """Write down each name: what it was at first is another fact in each process."""
+        found: list[Any] = [*self._more]
+        for name, value in zip(keys, values, strict=True):
+            if value is not _MISSING and name not in _FIXED and not name.startswith("@"):
+                known = _is_data(value) or isinstance(value, _STANDING)
+                found += (name, plain(value) if known else name_of(type(value)))
         return found
 
 

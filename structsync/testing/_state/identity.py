@@ -71,6 +71,11 @@ def number_of(thing: object) -> int:
     return found[0]
 
 
+def is_for_other_processes() -> bool:
+    """Return whether states are to be written as other processes write them."""
+    return bool(_numberings)
+
+
 def _number(thing: object, following: int) -> int:
     return _numberings[-1](thing) if _numberings else following
 

@@ -23,6 +23,8 @@ from typing import Any
 from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
+from .identity import is_for_other_processes
+
 _MISSING = object()
 #: Py_TPFLAGS_IMMUTABLETYPE: nothing in such a class can be bound again.
 _IMMUTABLE = 1 << 8
@@ -65,7 +67,13 @@ class Library:
                 self._length = -1
 
     def __explore_state__(self) -> object:
-        """Return what is not as it was, and what is in the library's containers, after the names."""
+        """Return what is not as it was, and what is in the library's containers, after the names.
+
+        Which names are watched depends on what was run before, so other processes cannot compare it; there
+        it is left to the audit.
+        """
+        if is_for_other_processes():
+            return self._name
         namespace = self._namespace
         if len(namespace) != self._length:
             return self._look()
