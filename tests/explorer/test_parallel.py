@@ -271,6 +271,7 @@ def test_the_world_outside_is_noted_in_each_process(monkeypatch: pytest.MonkeyPa
         assert "the test opens 'x' for writing at y" in str(found.unfinished)
 
 
+@pytest.mark.usefixtures("here")
 def test_what_each_process_notices_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Notes, "run", lambda job, bench: (("a clock was read at z",), True))
     for search in ("plain", "states"):
