@@ -162,7 +162,7 @@ def _explore(item: pytest.Function, line: ProgressLine) -> None:
     found = run_existing(
         _as_test(item),
         dataclasses.replace(SETTINGS, **{**changes(item.config), "exhaustive": False}),
-        sweep=item.config.getoption("explore_sweep"),
+        sweep=bool(item.config.getoption("explore_sweep")),
         replay=item.config.getoption("explore_replay"),
         progress=line.update,
     )

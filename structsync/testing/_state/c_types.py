@@ -69,17 +69,20 @@ _REENTRANT: type = type(threading.RLock())
 _ABSTRACT: type = type(vars(abc.ABC)["_abc_impl"])
 _TOKEN: type = contextvars.Token
 _MISSING: type = type(contextvars.Token.MISSING)
+_LAYOUT: type = struct.Struct
+_UNION: type = types.UnionType
+_CONTEXT: type = contextvars.Context
 
 KINDS: dict[type, Expander] = {
     _LOCK: lock,
     _REENTRANT: reentrant_lock,
-    struct.Struct: layout,
-    types.UnionType: union,
+    _LAYOUT: layout,
+    _UNION: union,
     _MISSING: singleton,
     _TOKEN: token,
     # Which classes are registered with an abstract one, and what of that is remembered.
     _ABSTRACT: singleton,
-    contextvars.Context: context,
+    _CONTEXT: context,
 }
 
 
