@@ -14,7 +14,6 @@ import re
 import struct
 import sys
 import threading
-import types
 from typing import Any
 
 from .identity import Expanded, Expander, name_of, number_of
@@ -70,7 +69,7 @@ _ABSTRACT: type = type(vars(abc.ABC)["_abc_impl"])
 _TOKEN: type = contextvars.Token
 _MISSING: type = type(contextvars.Token.MISSING)
 _LAYOUT: type = struct.Struct
-_UNION: type = types.UnionType
+_UNION: type = type(int | str)
 _CONTEXT: type = contextvars.Context
 
 KINDS: dict[type, Expander] = {
