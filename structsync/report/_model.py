@@ -73,7 +73,7 @@ class Blocked:
 
     task: str
     where: tuple[str, ...] = ()
-    """Its frames in the program, the innermost first: ``queue.py:41 in get``, ``main.py:12 in worker``."""
+    """Its frames in the program, the innermost first, each with its file, its line and its function."""
     why: str = ""
     """What it waits for, and who has that."""
     source: str = ""
@@ -128,9 +128,9 @@ class Counterexample:
     """The order of the columns of a picture; whoever is not named comes after them."""
 
     story: tuple[Sentence, ...] = ()
-    """A schedule in a few lines: where it deviates from plain FIFO order, and what that leads to."""
+    """A schedule in a few lines, which say where it deviates from plain FIFO order, and what that leads to."""
     reasons: tuple[Sentence, ...] = ()
-    """What explains the message: who waits for what, or where an error was raised."""
+    """What explains the message, such as who waits for what, or where an error was raised."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -167,7 +167,7 @@ class Counterexample:
 
     @property
     def star(self) -> int | None:
-        """The index of the step that decides: the last deviation, behind which all is plain FIFO order.
+        """The index of the step that decides, which is the last deviation, behind which all is plain FIFO order.
 
         None in a schedule without any, and in the behaviour of a spec.
         """
@@ -176,7 +176,7 @@ class Counterexample:
 
     @property
     def opens_at(self) -> int:
-        """The index of the step at which a picture opens: the star, or where it breaks without one."""
+        """The index of the step at which a picture opens, which is the star, or where it breaks without one."""
         if not self.is_schedule:
             return 0
         if self.star is not None:
