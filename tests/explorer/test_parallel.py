@@ -37,9 +37,9 @@ from structsync.testing._execution.schedule import Choice
 from structsync.testing._exploration import with_handle
 from structsync.testing._parallel import audit, processes, shards, worker
 from structsync.testing._parallel import search as parallel
-from structsync.testing._parallel.audit import Walks
+from structsync.testing._parallel.audit import Walks, audited
 from structsync.testing._parallel.frontier import LANES, Frontier
-from structsync.testing._parallel.jobs import Allowance, Bench, Job, Outside
+from structsync.testing._parallel.jobs import Allowance, Bench, Job, Jobs, Outside
 from structsync.testing._parallel.lane import FailedElsewhere
 from structsync.testing._parallel.merged import Below, JointLog, JointMap, by_states
 from structsync.testing._parallel.plain import PlainLane
@@ -73,7 +73,7 @@ from .parallel_programs import (
 )
 
 
-class Here:
+class Here(Jobs):
     """Stands for other processes: does their jobs, one after the other."""
 
     def __init__(self, runs: Runs, number: int) -> None:
@@ -242,9 +242,7 @@ def test_a_way_without_an_end_is_found_on_the_graph_of_all_lanes() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_a_way_out_that_is_left_to_another_lane_is_one() -> None:
-    found = explore(
-        goes_round_until_it_is_set, search="states", cancels=0, max_steps=100, workers=2
-    )
+    found = explore(goes_round_until_it_is_set, search="states", cancels=0, max_steps=15, workers=2)
     assert found.verdict is Verdict.CONFIRMED
 
 
@@ -319,6 +317,24 @@ def test_an_audit_that_the_budget_ends_is_not_finished() -> None:
         )
         assert found.verdict is Verdict.UNFINISHED
         assert found.unfinished == f"stopped after executions={executions}, in the audit"
+
+
+def test_an_audit_for_which_no_time_is_left_is_not_finished() -> None:
+    runs = Runs(with_handle(ends_with_its_order), Settings(cancels=0, executions=None))
+    with runs.open(), comparable(), Here(runs, 2) as here:
+        log = JointLog(0)
+        joint = JointMap(fingerprinter(runs.settings), log)
+        found = by_states(runs, here, [Below(())], joint, log)
+        runs.settings = Settings(cancels=0, executions=None, seconds=1e-9)
+        made = audited(runs, here, log, found, [()])
+    assert made.unfinished == "stopped after seconds=1e-09, in the audit"
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_carried_on_is_given_up_far_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "FARTHEST", 1)
+    found = explore(ends_with_its_order, search="states", cancels=0, workers=2)
+    assert found.verdict is Verdict.CONFIRMED
 
 
 @pytest.mark.usefixtures("here")

@@ -125,6 +125,19 @@ def test_a_shard_that_is_not_complete_has_an_exit_code() -> None:
     assert document["explored"][0]["shard"]["complete"] is False
 
 
+def test_what_replays_a_failure_asks_for_one_process() -> None:
+    failing = TARGET.replace("with_a_semaphore", "one_order_in_many_fails")
+    ran = CliRunner().invoke(main, ["explore", failing, "-j2", "--cancels=0", "--search=plain"])
+    assert ran.exit_code == 1
+    (command,) = (line for line in ran.stdout.splitlines() if "--replay" in line)
+    assert "--cancels=0" in command
+    assert "workers" not in command
+    local = CliRunner().invoke(
+        main, ["explore", TARGET.replace("with_a_semaphore", "handler"), "-j2"]
+    )
+    assert local.exit_code == 64
+
+
 PROGRAM = """
     async def crossing(*args):
         async with trio.open_nursery() as nursery:

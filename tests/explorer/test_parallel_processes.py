@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import dedent
 
@@ -18,6 +19,7 @@ import structsync
 from structsync.checking import Verdict
 from structsync.testing import NondeterminismError, explore
 from structsync.testing._parallel import processes, search
+from structsync.testing._parallel.jobs import Job
 from structsync.testing._parallel.processes import Processes, WorkerLost
 from structsync.testing._parallel.program import NotPortable
 
@@ -68,7 +70,7 @@ def test_a_killed_worker_is_never_green(
 ) -> None:
     run = Processes.run
 
-    def kill_and_run(self: Processes, jobs: list[object]) -> list[object]:
+    def kill_and_run(self: Processes, jobs: Sequence[Job]) -> list[object]:
         os.kill(self.ids[0], signal.SIGKILL)
         return run(self, jobs)
 

@@ -6,7 +6,7 @@ import abc
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from structsync.testing._execution.determinism import changed_outside
 from structsync.testing._search.runs import Runs
@@ -39,12 +39,14 @@ class Job(abc.ABC):
         """Do it."""
 
 
-class Jobs(Protocol):
+class Jobs(abc.ABC):
     """Does jobs, in other processes or not."""
 
+    @abc.abstractmethod
     def run(self, jobs: Sequence[Job]) -> list[Any]:
         """Return what comes of jobs, in their order."""
 
+    @abc.abstractmethod
     def each(self, job: Job) -> list[Any]:
         """Let each process do the same job."""
 

@@ -21,6 +21,7 @@ from typing import IO, Any
 from structsync.testing import _errors
 from structsync.testing._state.fingerprint import Opaque
 
+from .jobs import Job, Jobs
 from .program import NotPortable
 
 #: How long a process may take to end by itself, and how often Ctrl-C is looked for meanwhile.
@@ -123,7 +124,7 @@ class _Worker:
         self._said.close()
 
 
-class Processes:
+class Processes(Jobs):
     """So many processes that hold the same test."""
 
     def __init__(self, number: int, setup: Sequence[object], stop: Callable[[], bool]) -> None:
@@ -167,15 +168,15 @@ class Processes:
             one.end(at_once=at_once)
         self._workers.clear()
 
-    def each(self, message: object) -> list[Any]:
+    def each(self, job: Job) -> list[Any]:
         """Give each of them the same job, and return what comes of it."""
-        data = pickle.dumps(message)
+        data = pickle.dumps(job)
         for number, one in enumerate(self._workers):
             one.send(data)
             self._busy.add(number)
         return [self._answer()[1] for _ in self._workers]
 
-    def run(self, jobs: Sequence[object]) -> list[Any]:
+    def run(self, jobs: Sequence[Job]) -> list[Any]:
         """Return what comes of jobs, in their order, whoever does them.
 
         Raises:

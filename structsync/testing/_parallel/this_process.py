@@ -9,11 +9,11 @@ from typing import Any
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
 
-from .jobs import Bench, Job
+from .jobs import Bench, Job, Jobs
 from .processes import Interrupted
 
 
-class ThisProcess:
+class ThisProcess(Jobs):
     """Does jobs where they are given, in the place of worker processes."""
 
     def __init__(self, runs: Runs, stop: Callable[[], bool]) -> None:
