@@ -32,7 +32,7 @@ from .all_summary import ALL, NOT_EXPLORED, summary
 from .collect import EXISTING, changes, is_existing
 from .failure_repr import FailureRepr, alone
 from .fixtures import refuse_state
-from .items import COMPLETE_ERRORS, note, pass_on_a_skip, progress_line
+from .items import COMPLETE_ERRORS, note, pass_on_a_skip, pass_on_ctrl_c, progress_line
 from .replay_command import replay_command
 
 #: The parameter; no fixture has this name.
@@ -166,9 +166,7 @@ def _explore(item: pytest.Function, line: ProgressLine) -> None:
         replay=item.config.getoption("explore_replay"),
         progress=line.update,
     )
-    if found.interrupted:
-        # The search took the signal, in order to end well; pytest is to end as well.
-        item.session.shouldstop = "Ctrl-C"
+    pass_on_ctrl_c(item, found)
     pass_on_a_skip(found)
     if found.failure is None and evaluate_xfail_marks(item) is not None:
         raise NotExplored("it is expected to fail, and does not fail here")

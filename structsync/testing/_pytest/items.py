@@ -87,9 +87,7 @@ def _session(item: pytest.Function, line: ProgressLine) -> Session:
     fixtures = item.stash[_PLACEHOLDERS]
 
     def explored(found: Exploration) -> None:
-        if found.interrupted:
-            # The search took the signal, in order to end well; pytest is to end as well.
-            item.session.shouldstop = "Ctrl-C"
+        pass_on_ctrl_c(item, found)
         pass_on_a_skip(found)
         note(item, found)
 
@@ -118,6 +116,12 @@ def _command(item: pytest.Item, token: str) -> str:
     path = os.path.relpath(item.path, item.config.invocation_params.dir)
     test = "::".join([Path(path).as_posix(), *item.nodeid.split("::")[1:]])
     return f"pytest {shlex.quote(test)} --explore-replay {shlex.quote(token)}"
+
+
+def pass_on_ctrl_c(item: pytest.Item, found: Exploration) -> None:
+    """Let pytest end, too: the search took the signal, in order to end well."""
+    if found.interrupted:
+        item.session.shouldstop = "Ctrl-C"
 
 
 def pass_on_a_skip(found: Exploration) -> None:

@@ -24,9 +24,9 @@ def _options(config: pytest.Config) -> Iterator[str]:
     As they stand in the configuration, which pytest-xdist hands on to its workers.
     """
     yield "--explore-all"
-    for plugin in config.getoption("plugins") or ():
-        if plugin != "no:terminal":  # in a worker of pytest-xdist
-            yield from ("-p", plugin)
+    given = config.getoption("plugins") or ()
+    for plugin in [one for one in given if one != "no:terminal"]:  # in a worker of pytest-xdist
+        yield from ("-p", plugin)
     for value in config.getoption("override_ini") or ():
         yield from ("-o", value)
     for option, name in (("-c", "inifilename"), ("--rootdir", "rootdir")):
