@@ -6,8 +6,12 @@ import re
 import shlex
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
+
+from structsync.testing._pytest import replay_command
 
 from .test_pytest_inside import Ran, run
 
@@ -301,8 +305,24 @@ def test_the_command_in_a_failure_replays_it(suite: Ran) -> None:
     assert "1 tests: 1 refuted" in again.section("existing tests explored")
 
 
+def test_the_command_has_what_decides_which_tests_there_are() -> None:
+    given = {
+        "plugins": ["no:terminal", "mine"],
+        "override_ini": None,
+        "inifilename": "a.ini",
+        "rootdir": None,
+        "importmode": "importlib",
+    }
+    config = SimpleNamespace(getoption=lambda name, *_: given.get(name))
+    options = [*replay_command._options(cast(pytest.Config, config))]
+    assert options[:5] == ["--explore-all", "-p", "mine", "-c", "a.ini"]
+    assert "--import-mode=importlib" in options
+    assert "no:terminal" not in options
+
+
 def test_pytest_xdist_hands_everything_on(suite: Ran) -> None:
     """What a worker finds, its command too, which needs no worker."""
+    pytest.importorskip("xdist")
     some = ["-k", "assumes or socket", "-n", "1", "--import-mode=importlib"]
     ran = run(suite.folder, SUITE, *OPTIONS, *some, head=HEAD)
     assert ran.outcomes == {"failed": 1, "passed": 2, "skipped": 1}, ran.printed
@@ -427,11 +447,11 @@ FAULTS = {
         """,
         "refuted       test_program.py::test_broken",
     ),
-    "a mock clock runs by itself": (
+    "a mock clock does not move": (
         """
         from structsync.testing._execution import clock
 
-        clock.MovedClock._changed = lambda self: None
+        clock.MovedClock.jump = lambda self, seconds: None
         """,
         "not explored  test_program.py::test_mock_clock",
     ),

@@ -33,7 +33,7 @@ def summary(
     for kind in order if verbose else order[:2]:
         some = {test: one for test, one in noted.items() if kinds[test] == kind}
         colour = _COLOURS.get(kind, "green")
-        for tests in _told_alike(some):
+        for tests in _told_alike(some) if kind != "refuted" else [[test] for test in some]:
             text = _told(some[tests[0]])
             if len(tests) == 1:
                 yield colour, f"{kind:12}  {tests[0]}  {text}"

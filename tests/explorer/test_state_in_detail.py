@@ -1,0 +1,127 @@
+"""Small parts of a state, and of what compares states, each by itself."""
+
+from __future__ import annotations
+
+import logging
+from random import Random
+from types import FunctionType
+
+import pytest
+
+from structsync.testing import NondeterminismError, Settings, explore
+from structsync.testing._execution.schedule import Choice
+from structsync.testing._exploration import with_handle
+from structsync.testing._parallel.program import NotPortable
+from structsync.testing._runner import _built
+from structsync.testing._search import audit_of_cycles, differences
+from structsync.testing._search.priorities import RandomPriorities, UnseenStates
+from structsync.testing._search.runs import Runs
+from structsync.testing._search.search import fingerprinter
+from structsync.testing._search.starvation import TransitionMap
+from structsync.testing._state import identity, libraries, named_by_code
+from structsync.testing._state.across_processes import comparable
+from structsync.testing._state.identity import Opaque
+
+from .conftest import two_checkpoints
+
+
+def some_runs() -> Runs:
+    return Runs(with_handle(two_checkpoints), Settings(cancels=0))
+
+
+def test_a_state_that_turns_out_opaque_ends_the_count_of_unseen_ones() -> None:
+    def look(execution: object) -> bytes:
+        raise Opaque("something")
+
+    chooser = RandomPriorities(0, 3)
+    counter = UnseenStates(chooser, set(), look)  # type: ignore[arg-type]
+    runs = some_runs()
+    with runs.open():
+        chooser.begin()
+        runs.execute(counter)
+    assert counter.summary() == ""
+
+
+def test_an_audit_of_cycles_refuses_a_prefix_that_is_no_longer_possible() -> None:
+    runs = some_runs()
+    graph = TransitionMap(fingerprinter(runs.settings))
+    walk = audit_of_cycles._Walk([Choice("run", "nobody")], graph, Random(0))
+    with runs.open(), pytest.raises(NondeterminismError, match="run nobody"):
+        runs.execute(walk)
+
+
+def test_an_audit_of_cycles_sees_a_state_that_the_graph_has_not() -> None:
+    runs = some_runs()
+    walk = audit_of_cycles._Walk([], TransitionMap(fingerprinter(runs.settings)), Random(0))
+    with runs.open():
+        assert walk.is_wrong(runs.execute(walk))
+
+
+def test_between_an_execution_and_itself_there_is_no_difference() -> None:
+    runs = some_runs()
+    with runs.open():
+        assert differences.difference(runs, (), ()) is None
+
+
+def test_a_variable_that_has_no_value_yet_is_nothing_to_compare() -> None:
+    def outer() -> object:
+        def inner() -> object:
+            return later
+
+        assert isinstance(inner, FunctionType)
+        found = [*differences._closure(inner)]
+        later = 1
+        return found, later
+
+    assert outer() == ([], 1)
+
+
+def test_other_processes_know_a_logger_by_its_name() -> None:
+    numbers = []
+    for name in ("some", "some", "other"):
+        with comparable():
+            numbers.append(identity.number_of(logging.getLogger(name)))
+    assert numbers[0] == numbers[1] != numbers[2]
+
+
+def test_a_name_that_is_gone_from_a_library_is_seen_also_where_another_came() -> None:
+    namespace: dict[str, object] = {"kept": 1, "gone": 2}
+    watched = libraries.Library("a_library", namespace)
+    watched.want(["kept", "gone"])
+    before = watched.__explore_state__()
+    del namespace["gone"]
+    namespace["new"] = 3
+    assert before != watched.__explore_state__() == ["a_library", "no gone"]
+
+
+@pytest.mark.parametrize("name", ["getLogger", "filterwarnings", "getlocale"])
+def test_what_is_set_for_the_process_is_read_where_code_could_ask_for_it(name: str) -> None:
+    (one,) = libraries.named((name,), [], ["structsync"])
+    assert one.__explore_state__()
+
+
+def test_an_import_of_a_library_is_no_part_of_a_state() -> None:
+    assert named_by_code._Imports("json").__explore_state__() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "full"), [("a", 1, "over.under.a"), ("a", 2, "over.a"), ("", 2, "over")]
+)
+def test_a_relative_import_has_the_full_name(name: str, level: int, full: str) -> None:
+    assert named_by_code._absolute(name, level, {"__package__": "over.under"}) == full
+
+
+def test_what_cannot_be_sent_to_another_process_is_an_error_outside_of_a_suite() -> None:
+    @explore(cancels=0, workers=2)
+    async def local() -> None:
+        await two_checkpoints()
+
+    with pytest.raises(NotPortable, match="local"):
+        local()
+
+
+def test_another_process_builds_the_same_test() -> None:
+    async def waits() -> None:
+        pass
+
+    assert callable(_built(waits, (), {}, ()))
