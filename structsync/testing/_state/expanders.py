@@ -159,9 +159,8 @@ def _choose(kind: type) -> Expander:
         return builtin_types.identity
     if (seen := c_types.expander_of(kind)) is not None:
         return seen
-    if issubclass(kind, type):
-        own = is_under_test(kind.__module__)
-        return builtin_types.class_of_a_metaclass if own else builtin_types.class_
+    if issubclass(kind, type | types.ModuleType):
+        return _choose_for_names(kind)
     if (of_logging := loggers.expander_of(kind)) is not None:
         return of_logging
     if hasattr(kind, "__explore_state__"):
@@ -175,6 +174,13 @@ def _choose(kind: type) -> Expander:
     if issubclass(kind, weakref.ref):
         return afterlife.reference
     return builtin_types.referents if kind.__name__ in _AWAITABLES else _choose_by_state(kind)
+
+
+def _choose_for_names(kind: type) -> Expander:
+    if issubclass(kind, types.ModuleType):  # trio's own is of a class of its own
+        return builtin_types.module
+    own = is_under_test(kind.__module__)
+    return builtin_types.class_of_a_metaclass if own else builtin_types.class_
 
 
 def _choose_by_state(kind: type) -> Expander:

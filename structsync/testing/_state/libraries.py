@@ -66,14 +66,8 @@ class Library:
                 self._first[name] = plain(self._namespace.get(name, _MISSING))
                 self._length = -1
 
-    def __explore_state__(self) -> object:
-        """Return what is not as it was, and what is in the library's containers, after the names.
-
-        Which names are watched depends on what was run before, so other processes cannot compare it; there
-        it is left to the audit.
-        """
-        if is_for_other_processes():
-            return self._name
+    def __explore_state__(self) -> list[Any]:
+        """Return what is not as it was, and what is in the library's containers, after the names."""
         namespace = self._namespace
         if len(namespace) != self._length:
             return self._look()
@@ -83,13 +77,13 @@ class Library:
             return self._look()
         return self._children if all(map(operator.is_, values, self._values)) else self._look()
 
-    def _look(self) -> object:
+    def _look(self) -> list[Any]:
         namespace = self._namespace
         there = [name for name in self._first if name in namespace]
         # The first one twice: of one name it would return no tuple.
         self._get = operator.itemgetter(*there, there[0]) if there else _nothing
         found: list[Any] = [self._name]
-        for name, before in self._first.items():
+        for name, before in sorted(self._first.items(), key=operator.itemgetter(0)):
             value = plain(namespace.get(name, _MISSING))
             if value is _MISSING:
                 found += [f"no {name}"] if before is not _MISSING else []
@@ -97,10 +91,31 @@ class Library:
                 found += (name, value)
             elif (inner := library(value)) is not None:
                 inner.want(self._first)
-                found.append(inner)
         self._length, self._children = len(namespace), found
         self._values = self._get(namespace)
         return found
+
+
+class _AllLibraries:
+    """What has changed in the libraries that code of the program has named so far.
+
+    In all of them, and nothing of those that are as they were: else a state would be another one only because
+    more of the program has been run since.
+    """
+
+    def __explore_state__(self) -> object:
+        # Which names are watched depends on what was run before, so other processes cannot compare it: there
+        # it is left to the audit.
+        if is_for_other_processes():
+            return None
+        looked = dict[str, list[Any]]()
+        while any(one._length < 0 for _, one in _known.values()) or len(looked) < len(_known):
+            for address, (_, one) in [*_known.items()]:  # to look at one may name another
+                looked[f"{one._name} {address}"] = one.__explore_state__()
+        return [found for _, found in sorted(looked.items()) if len(found) > 1]
+
+
+_all_libraries = _AllLibraries()
 
 
 def _nothing(_namespace: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -143,7 +158,7 @@ def named(names: tuple[str, ...], values: Iterable[object], texts: Iterable[str]
     for value in values:
         if (found := library(value)) is not None:
             found.want(names)
-            yield found
+    yield _all_libraries
     for read in dict.fromkeys(_SETTINGS[name] for name in names if name in _SETTINGS):
         yield Setting(read)
     if "getLogger" in names:
