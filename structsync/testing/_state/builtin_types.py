@@ -163,7 +163,8 @@ def module(thing: Any) -> Expanded:
 
 def arbiter(thing: Any) -> Expanded:
     # Tickets only grow; what matters is the order in the queue, and the ranks relative to each other.
-    left_out = {"queue", "next_ticket", "policy"}
+    # An index of the queue by tickets is derived from it.
+    left_out = {"queue", "next_ticket", "policy", "readers_in_queue"}
     own = {name: value for name, value in vars(thing).items() if name not in left_out}
     waiting = list(thing.queue)
     ranks = thing.policy.snapshot(thing.queue, thing.next_ticket)
