@@ -70,6 +70,6 @@ EXHIBIT = Exhibit(
     fixed=who_is_there_counts,
     settings=Settings(cancels=1),
     finds="deadlock",
-    culprit=r"party#\d\s+park:\d+ < wait:\d+ < party",
+    culprit=r"party#\d\s+waits\s+\(\S+\.py:\d+ in wait\)",
     budget=100,
 )

@@ -67,6 +67,6 @@ EXHIBIT = Exhibit(
     fixed=both_are_woken,
     settings=Settings(cancels=0),
     finds="deadlock",
-    culprit=r"waiter#1\s+park:\d+ < acquire:\d+ < waiter",
+    culprit=r"waiter#1\s+waits\s+\(\S+\.py:\d+ in acquire\)",
     budget=10,
 )

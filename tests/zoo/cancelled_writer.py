@@ -115,6 +115,6 @@ EXHIBIT = Exhibit(
     fixed=readers_are_let_in,
     settings=Settings(cancels=0),
     finds="deadlock",
-    culprit=r"second_reader#0\s+wait_task_rescheduled:\d+ < acquire:\d+ < second_reader",
+    culprit=r"second_reader#0\s+waits\s+\(\S+\.py:\d+ in acquire\)",
     budget=50,
 )

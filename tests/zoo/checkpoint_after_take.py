@@ -73,6 +73,6 @@ EXHIBIT = Exhibit(
     fixed=checkpoint_before_take,
     settings=Settings(cancels=1, cancel="tasks"),
     finds="deadlock",
-    culprit=r"worker#\d\s+park:\d+ < acquire:\d+ < worker",
+    culprit=r"worker#\d\s+waits\s+\(\S+\.py:\d+ in acquire\)",
     budget=50,
 )

@@ -79,6 +79,6 @@ EXHIBIT = Exhibit(
     fixed=close_wakes_everybody,
     settings=Settings(cancels=0),
     finds="deadlock",
-    culprit=r"consumer#0\s+park:\d+ < get:\d+ < consumer",
+    culprit=r"consumer#0\s+waits\s+\(\S+\.py:\d+ in get\)",
     budget=10,
 )

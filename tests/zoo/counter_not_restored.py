@@ -93,6 +93,6 @@ EXHIBIT = Exhibit(
     fixed=count_is_restored,
     settings=Settings(cancels=1, cancel="tasks"),
     finds="deadlock",
-    culprit=r"reader#\d\s+park:\d+ < acquire_read:\d+ < reader",
+    culprit=r"reader#\d\s+waits\s+\(\S+\.py:\d+ in acquire_read\)",
     budget=500,
 )

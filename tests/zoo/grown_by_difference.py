@@ -88,6 +88,6 @@ EXHIBIT = Exhibit(
     fixed=grown_by_room,
     settings=Settings(cancels=0),
     finds="violation",
-    culprit="borrower#2 are in 'token' at once; the limit is 2",
+    culprit=r"borrower#2\s+are\s+in\s+'token'\s+at\s+once;\s+the\s+limit\s+is\s+2",
     budget=500,
 )

@@ -95,6 +95,6 @@ EXHIBIT = Exhibit(
     fixed=item_is_put_back,
     settings=Settings(cancels=1),
     finds="deadlock",
-    culprit=r"consumer#0\s+waits for slot\.filled: not set.* < get:\d+ < consumer",
+    culprit=r"consumer#0\s+waits for slot\.filled: not set.* in get",
     budget=50,
 )

@@ -69,6 +69,6 @@ EXHIBIT = Exhibit(
     fixed=pool_on_structsync_condition,
     settings=Settings(cancels=1, cancel="tasks"),
     finds="deadlock",
-    culprit=r"user#\d\s+waits for condition: 1 waiting.* < take:\d+ < user",
+    culprit=r"user#\d\s+waits for condition: 1 waiting.* in take",
     budget=1000,
 )

@@ -73,6 +73,6 @@ EXHIBIT = Exhibit(
     fixed=heirs_are_told,
     settings=Settings(cancels=0),
     finds="deadlock",
-    culprit=r"forgetful#1\s+park:\d+ < acquire:\d+ < forgetful",
+    culprit=r"forgetful#1\s+waits\s+\(\S+\.py:\d+ in acquire\)",
     budget=10,
 )

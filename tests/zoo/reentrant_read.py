@@ -56,6 +56,6 @@ EXHIBIT = Exhibit(
     fixed=read_once,
     settings=Settings(cancels=0),
     finds="deadlock",
-    culprit=r"reader#0\s.* < acquire:\d+ < helper:.*writer#0\s.* < acquire:\d+ < writer",
+    culprit=r"reader#0\s.* in acquire.* in helper.*writer#0\s.* in acquire",
     budget=20,
 )

@@ -87,6 +87,6 @@ EXHIBIT = Exhibit(
     fixed=waiter_is_removed,
     settings=Settings(cancels=1, cancel="tasks"),
     finds="deadlock",
-    culprit=r"worker#\d\s+wait_task_rescheduled:\d+ < wait:\d+ < acquire:\d+ < worker",
+    culprit=r"worker#\d\s+waits\s+\(\S+\.py:\d+ in wait\)",
     budget=500,
 )

@@ -77,6 +77,6 @@ EXHIBIT = Exhibit(
     fixed=fresh_check,
     settings=Settings(cancels=0),
     finds="deadlock",
-    culprit=r"worker#\d\s+park:\d+ < acquire:\d+ < worker",
+    culprit=r"worker#\d\s+waits\s+\(\S+\.py:\d+ in acquire\)",
     budget=50,
 )

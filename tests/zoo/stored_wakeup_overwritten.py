@@ -74,6 +74,6 @@ EXHIBIT = Exhibit(
     fixed=stored_wakeup_is_kept,
     settings=Settings(cancels=0),
     finds="deadlock",
-    culprit=r"waiter#0\s+park:\d+ < wait:\d+ < waiter",
+    culprit=r"waiter#0\s+waits\s+\(\S+\.py:\d+ in wait\)",
     budget=20,
 )

@@ -86,6 +86,6 @@ EXHIBIT = Exhibit(
     fixed=wakeup_is_handed_on,
     settings=Settings(cancels=1, cancel="tasks"),
     finds="deadlock",
-    culprit=r"worker#\d\s+wait_task_rescheduled:\d+ < wait:\d+ < acquire:\d+ < worker",
+    culprit=r"worker#\d\s+waits\s+\(\S+\.py:\d+ in wait\)",
     budget=300,
 )
