@@ -38,12 +38,10 @@ def change(event: str, args: Any) -> str | None:
         if not isinstance(flags, int) or not flags & _WRITES:
             return None
         what = f"opens {path!r} for writing"
-    elif event in _CHANGES:
+    else:
         what = _CHANGES[event]
         if event == "sqlite3.connect" and args[0] == ":memory:":
             return None
-    else:
-        return None
     where = _place(sys._getframe(2))
     return where and f"{what} {where}"
 

@@ -37,13 +37,13 @@ class InTheSameOrder:
 def shortened(runs: Runs, failed: Execution, limit: int) -> Execution:
     """Return an execution that fails alike, of whose deviations none can simply be left out."""
     assert failed.ending is not None
-    wanted = deviations_of(failed)
+    wanted, signature = deviations_of(failed), failed.ending.signature
     left_out = len(wanted)
     while left_out and runs.executions < limit and not runs.interrupt and not runs.time_is_over:
         left_out -= 1
         execution = runs.execute(InTheSameOrder([*wanted[:left_out], *wanted[left_out + 1 :]]))
         assert execution.ending is not None
         made = deviations_of(execution)
-        if execution.ending.signature == failed.ending.signature and len(made) < len(wanted):
+        if execution.ending.signature == signature and len(made) < len(wanted):
             failed, wanted, left_out = execution, made, len(made)
     return failed
