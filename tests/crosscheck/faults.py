@@ -26,7 +26,7 @@ from . import frames
 from .generate import Case
 from .program import Op, Program, Worker
 
-Expanded = tuple[Any, list[Any]]
+Expanded = tuple[Any, Sequence[Any]]
 Change = Callable[[Any, list[Any]], Expanded]
 Fault = Callable[[], contextlib.AbstractContextManager[Any]]
 
@@ -47,7 +47,10 @@ class Blinded:
             return expand
         if expand is expanders.SET:  # these are written by the walk itself
             return lambda thing: self._change("set", [])
-        return lambda thing: self._change(*expand(thing))
+        return lambda thing: self._changed(*expand(thing))
+
+    def _changed(self, head: Any, children: Sequence[Any]) -> Expanded:
+        return self._change(head, [*children])
 
 
 def sees(kinds: type | tuple[type, ...], change: Change) -> Fault:
