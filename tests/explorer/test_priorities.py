@@ -12,8 +12,9 @@ from trio.lowlevel import checkpoint
 from structsync.testing import ExploredRun, Settings, Verdict, explore
 from structsync.testing._exploration import with_handle
 from structsync.testing._search import sampling, search
-from structsync.testing._search.priorities import RandomPriorities
+from structsync.testing._search.priorities import RandomPriorities, UnseenStates
 from structsync.testing._search.runs import Runs
+from structsync.testing._state.identity import Opaque
 
 
 async def the_last_of_many_comes_first() -> None:
@@ -237,3 +238,16 @@ def test_where_states_cannot_be_told_apart_no_share_of_them_is_claimed() -> None
     assert found.unfinished is not None
     assert "schedules by priorities" in found.unfinished
     assert "on their way" not in found.unfinished
+
+
+def test_a_state_that_turns_out_opaque_ends_the_count_of_unseen_ones() -> None:
+    def look(execution: object) -> bytes:
+        raise Opaque("something")
+
+    chooser = RandomPriorities(0, 3)
+    counter = UnseenStates(chooser, set(), look)  # type: ignore[arg-type]
+    runs = Runs(with_handle(needs_two_changes), Settings(cancels=0))
+    with runs.open():
+        chooser.begin()
+        runs.execute(counter)
+    assert counter.summary() == ""
