@@ -14,32 +14,17 @@ from structsync.testing._exploration import with_handle
 from structsync.testing._parallel.program import NotPortable
 from structsync.testing._runner import _built
 from structsync.testing._search import audit_of_cycles, differences
-from structsync.testing._search.priorities import RandomPriorities, UnseenStates
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
 from structsync.testing._search.starvation import TransitionMap
 from structsync.testing._state import identity, libraries, named_by_code
 from structsync.testing._state.across_processes import comparable
-from structsync.testing._state.identity import Opaque
 
 from .conftest import two_checkpoints
 
 
 def some_runs() -> Runs:
     return Runs(with_handle(two_checkpoints), Settings(cancels=0))
-
-
-def test_a_state_that_turns_out_opaque_ends_the_count_of_unseen_ones() -> None:
-    def look(execution: object) -> bytes:
-        raise Opaque("something")
-
-    chooser = RandomPriorities(0, 3)
-    counter = UnseenStates(chooser, set(), look)  # type: ignore[arg-type]
-    runs = some_runs()
-    with runs.open():
-        chooser.begin()
-        runs.execute(counter)
-    assert counter.summary() == ""
 
 
 def test_an_audit_of_cycles_refuses_a_prefix_that_is_no_longer_possible() -> None:
