@@ -6,7 +6,7 @@ import pytest
 import trio
 from courier import Outbox
 
-from structsync.testing import explore
+from structsync.testing import ExploredRun, explore
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,9 @@ from structsync.testing import explore
     [(1, 2), (2, 2), pytest.param(3, 3, marks=pytest.mark.nightly)],
 )
 @explore()
-async def test_each_letter_is_taken_once(workers: int, letters: int) -> None:
+async def test_each_letter_is_taken_once(x: ExploredRun, workers: int, letters: int) -> None:
     outbox = Outbox(room=1)
+    put: list[str] = []
     taken: list[str] = []
 
     async def worker() -> None:
@@ -26,7 +27,10 @@ async def test_each_letter_is_taken_once(workers: int, letters: int) -> None:
                 return
             outbox.done()
 
-    put = []
+    # Not behind the block, where nobody gets if the whole test is cancelled.
+    x.finally_(
+        lambda: sorted([*taken, *outbox.drain()]) == sorted(put), "each letter is taken once"
+    )
     async with trio.open_nursery() as nursery:
         for _ in range(workers):
             nursery.start_soon(worker)
@@ -34,4 +38,3 @@ async def test_each_letter_is_taken_once(workers: int, letters: int) -> None:
             await outbox.put(f"letter {number}")
             put.append(f"letter {number}")
         outbox.close()
-    assert sorted([*taken, *outbox.drain()]) == sorted(put)
