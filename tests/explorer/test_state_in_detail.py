@@ -7,8 +7,9 @@ from random import Random
 from types import FunctionType
 
 import pytest
+import trio
 
-from structsync.testing import NondeterminismError, Settings, explore
+from structsync.testing import NondeterminismError, Settings, Verdict, explore
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._exploration import with_handle
 from structsync.testing._parallel.program import NotPortable
@@ -110,3 +111,28 @@ def test_another_process_builds_the_same_test() -> None:
         pass
 
     assert callable(_built(waits, (), {}, ()))
+
+
+def test_what_an_exception_carries_is_in_the_state() -> None:
+    class Counted(Exception):
+        count = 0
+
+    async def test() -> None:
+        error = Counted("the first")
+
+        async def first() -> None:
+            await trio.lowlevel.checkpoint()
+            error.count = error.count * 2 + 1
+
+        async def second() -> None:
+            await trio.lowlevel.checkpoint()
+            error.count *= 3
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(first)
+            nursery.start_soon(second)
+        await trio.lowlevel.checkpoint()
+        assert error.count == 3, "first, then second"
+
+    found = explore(test, search="states", cancels=0)
+    assert found.verdict is Verdict.REFUTED
