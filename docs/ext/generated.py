@@ -38,12 +38,12 @@ _PROGRAMS = {
     "structsync": ["-P", "-m", "structsync.cli"],
     "pytest": ["-P", "-m", "pytest", "-p", "no:cacheprovider"],
 }
-# One width, one plugin: what is shown does not depend on where the pages are built.
+# One width, these plugins: what is shown does not depend on where the pages are built.
 _ENVIRONMENT = {
     "COLUMNS": "100",
     "PYTEST_ADDOPTS": "--no-header",
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "PYTEST_PLUGINS": plugin.__name__,
+    "PYTEST_PLUGINS": f"{plugin.__name__},pytest_trio.plugin",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
 _TOKEN = re.compile(r"\bx1[at]:[^:\s]*:\d+\.[0-9a-f]{4}")
