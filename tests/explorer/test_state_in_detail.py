@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from random import Random
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 import pytest
 import trio
@@ -18,7 +18,7 @@ from structsync.testing._search import audit_of_cycles, differences
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
 from structsync.testing._search.starvation import TransitionMap
-from structsync.testing._state import identity, libraries, named_by_code
+from structsync.testing._state import builtin_types, expanders, identity, libraries, named_by_code
 from structsync.testing._state.across_processes import comparable
 
 from .conftest import two_checkpoints
@@ -136,3 +136,10 @@ def test_what_an_exception_carries_is_in_the_state() -> None:
 
     found = explore(test, search="states", cancels=0)
     assert found.verdict is Verdict.REFUTED
+
+
+def test_a_module_of_a_class_of_its_own_is_walked_like_any_other() -> None:
+    class Deprecating(ModuleType):
+        pass
+
+    assert expanders.expander(Deprecating) is expanders.expander(ModuleType) is builtin_types.module
