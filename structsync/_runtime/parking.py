@@ -8,7 +8,8 @@ checkpoint; or park. Nothing lies between the decision and its end that could ra
 
 Why no permit is lost between grant and wake: the core changes the status in the same step in which
 ``wake`` reschedules the task, and trio never aborts a task that has been rescheduled (grant beats
-cancel). What is left to get right is a cancellation *before* the grant, and that is ``abort``.
+cancel). What is left to get right is a cancellation *before* the grant, and that is ``abort`` in
+:mod:`.cancelling`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from typing import Any, cast
 
 import trio
 from trio.lowlevel import (
-    Abort,
     Task,
     cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
@@ -36,16 +36,13 @@ from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.request import GRANTED, PENDING, Request
 
 from . import ownership
+from .cancelling import Stop, abort, abort_by
 from .causes import error_of
 from .events import EventKind, emit, emit_ended
 from .live import Live
 from .runs import check_run, errors_of_ended, running_task
 from .transitions import NOBODYS, Transitions, of_this_thread
-from .waking import emit_in_other_queues, error_of_ended, resume, wake, wake_cancelled
-
-RaiseCancel = Callable[[], Any]
-# What an abort does to the core: the requests that it lets in, or None if it comes too late.
-Stop = Callable[[Request[Any]], "list[Request[Any]] | None"]
+from .waking import emit_in_other_queues, error_of_ended, resume, wake
 
 
 @enable_ki_protection
@@ -235,48 +232,6 @@ async def park(transitions: Transitions, request: Request[Any], stop: Stop) -> N
 
 def _keep_position(request: Request[Any]) -> list[Request[Any]] | None:
     return [] if request.status is PENDING else None
-
-
-def is_cancelled() -> bool:
-    """Return whether the current task would get ``Cancelled`` at a checkpoint now; does not yield."""
-    check = checkpoint_if_cancelled()  # noqa: ASYNC105 - driven by hand
-    try:
-        check.send(None)
-    except StopIteration:
-        return False
-    check.close()  # it was going to sleep until it is cancelled
-    return True
-
-
-def abort(request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
-    """Withdraw the request of a task that trio wants to cancel, unless it has ended by then."""
-    return abort_by(request.primitive._core.withdraw, request, raise_cancel)
-
-
-def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
-    """Stop the wait of a task that trio wants to cancel, unless it has ended by then."""
-    transitions = of_this_thread()
-    if transitions.running:
-        # A guard, an observer or a finalizer cancelled a scope in the middle of a step. The
-        # cancellation is carried out right after it; until then a grant may still win.
-        transitions.later.append(partial(_abort_late, stop, request, raise_cancel))
-        return Abort.FAILED
-    with transitions:
-        ended = stop(request)
-        if ended is None:
-            return Abort.FAILED
-        request.parked = False
-        wake(
-            transitions,
-            request.primitive,
-            ended if request.status is PENDING else [request, *ended],
-        )
-        return Abort.SUCCEEDED
-
-
-def _abort_late(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> None:
-    if request.parked and abort_by(stop, request, raise_cancel) is Abort.SUCCEEDED:
-        wake_cancelled(request.waiter, raise_cancel)
 
 
 def change(

@@ -29,10 +29,11 @@ from structsync._core.queue.group import Claims, Member
 from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
 
 from . import ownership, parking
+from .cancelling import RaiseCancel, Stop, is_cancelled
 from .causes import error_of
 from .events import EventKind, emit, emit_ended
 from .live import Live
-from .parking import RaiseCancel, Stop, transitions_of
+from .parking import transitions_of
 from .runs import errors_of_ended
 from .transitions import Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
@@ -47,7 +48,7 @@ async def acquire_group(group: Claims) -> None:
     with transitions, errors_of_ended():
         group.refuse()
         granted = group.admissible()
-        cancelled = bool(granted) and parking.is_cancelled()
+        cancelled = bool(granted) and is_cancelled()
         if not granted:
             _queue_in_all(transitions, group)
         elif not cancelled:
@@ -120,7 +121,7 @@ async def meet(barrier: Live[int | None], stop: Stop) -> int:
             if barrier._observers:
                 emit("requested", barrier, None, request.waiter)
             # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
-            fills = core.full and not parking.is_cancelled()
+            fills = core.full and not is_cancelled()
             if fills:
                 wake(transitions, barrier, core.release_round())
             else:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from ._errors import ExploreUsageError, NondeterminismError, ReplayError
-from ._execution import determinism
+from ._execution import current
 from ._execution.execution import AsyncTest, Execution
 from ._execution.own import standing_for
 from ._execution.schedule import Schedule
@@ -84,7 +84,7 @@ def run(
         way=found.way,
         merges_audited=found.audited[0],
         schedules_audited=found.audited[1],
-        notes=(*determinism.notes(), *found.notes, *_of_the_clock(runs)),
+        notes=(*current.notes(), *found.notes, *_of_the_clock(runs)),
         interrupted=bool(runs.interrupt),
         shard=shard,
     )
@@ -97,7 +97,7 @@ def _of_the_clock(runs: Runs) -> tuple[str, ...]:
 
 def with_the_world_outside(runs: Runs, found: SearchResult) -> SearchResult:
     """Take a confirmation back if the program has changed what no state shows."""
-    changed = determinism.changed_outside()
+    changed = current.changed_outside()
     if changed is None or runs.settings.outside == "ignore" or found.failed or found.unfinished:
         return found
     text = (

@@ -10,7 +10,7 @@ from trio.lowlevel import checkpoint
 from structsync._core.primitives.barrier import BarrierCore
 from structsync._core.primitives.latch import LatchCore
 from structsync._core.queue.request import Request
-from structsync._runtime import parking, parking_together
+from structsync._runtime import parking_together
 
 
 def a_round_is_one_party_short(patch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def a_deserter_only_leaves(patch: pytest.MonkeyPatch) -> None:
 
 def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
     """It comes last and cancelled, the others go on, and it raises."""
-    patch.setattr(parking, "is_cancelled", lambda: False)
+    patch.setattr(parking_together, "is_cancelled", lambda: False)
     patch.setattr(parking_together, "cancel_shielded_checkpoint", checkpoint)
 
 

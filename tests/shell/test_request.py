@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from structsync import Request, RequestWithdrawn, Semaphore
-from structsync._runtime import parking
+from structsync._runtime import cancelling
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -263,7 +263,7 @@ async def test_the_place_of_a_priority_request_is_fixed_at_the_call() -> None:
 async def test_an_abort_that_comes_after_the_grant_changes_nothing() -> None:
     semaphore = Semaphore(1)
     request = semaphore._core.submit(1)
-    aborted = parking.abort_by(semaphore._core.withdraw, request, lambda: None)
+    aborted = cancelling.abort_by(semaphore._core.withdraw, request, lambda: None)
     assert aborted is trio.lowlevel.Abort.FAILED
     assert request.status == "granted"
     assert semaphore.value == 0

@@ -16,7 +16,7 @@ from trio.lowlevel import Task
 
 from structsync.testing._settings import Settings
 
-from .determinism import executing
+from .current import executing
 from .execution import Abandoned, AsyncTest, Chooser, Ending, Recorder, keep_forever
 from .handle import ExploredRun
 from .origin import describe_error

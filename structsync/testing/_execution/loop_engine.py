@@ -27,7 +27,7 @@ from trio._core._instrumentation import Instruments
 from trio.lowlevel import Task
 
 from . import hash_order
-from .determinism import release
+from .current import release
 from .engine import Engine
 from .execution import AsyncTest, Ending, close_for_good
 from .stand_ins import NoSockets, Wakeup

@@ -16,7 +16,7 @@ import outcome
 import trio
 from trio.lowlevel import Abort, Task
 
-from .determinism import release
+from .current import release
 from .engine import Engine
 from .execution import Abandoned, AsyncTest, Ending, VirtualClock, close_for_good
 from .frames import frames_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from structsync.testing._execution.determinism import changed_outside, notes
+from structsync.testing._execution.current import changed_outside, notes
 from structsync.testing._search.runs import Runs
 from structsync.testing._state.fingerprint import Fingerprinter
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from structsync.testing._execution.determinism import note, note_change_outside
+from structsync.testing._execution.current import note, note_change_outside
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._result import Partition
 from structsync.testing._search.result import SearchResult

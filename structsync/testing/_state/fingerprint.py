@@ -21,7 +21,7 @@ from trio.lowlevel import Task
 
 from structsync.testing._execution import frames
 from structsync.testing._execution.addresses import address_of
-from structsync.testing._execution.determinism import ticket_was_read
+from structsync.testing._execution.current import ticket_was_read
 from structsync.testing._execution.names import MAIN
 
 from . import afterlife, context_values, expanders, set_order

@@ -17,7 +17,7 @@ import trio
 from trio.lowlevel import Abort, Task
 
 from structsync.testing._execution import frames
-from structsync.testing._execution.determinism import _Current, executing, release
+from structsync.testing._execution.current import Current, executing, release
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.execution import AsyncTest, Ending, Execution
 from structsync.testing._execution.handle import ExploredRun
@@ -234,10 +234,10 @@ class SteppedPublicEngine(SteppedEngine, PublicEngine):
     # trio waits for the time in a thread of its own, and the program is what may not start one.
 
     def before_io_wait(self, timeout: float) -> None:
-        _Current.execution = None
+        Current.execution = None
 
     def after_io_wait(self, timeout: float) -> None:
-        _Current.execution = self
+        Current.execution = self
 
     def _done(self, ended: outcome.Outcome[None]) -> None:
         self._ended = ended
