@@ -22,14 +22,22 @@ CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
     """No lost wakeup (I3): the policy would grant next nobody whom the state has room for.
 
-    Who waits for several primitives at once needs room at the head of every queue.
+    A request for several primitives at once needs room at the head of every queue. One whose guard
+    raises is not grantable: the next step that evaluates the guard breaks it.
     """
     waiting = core.waiting()
     next_ones = waiting[:1] if core.policy.head_blocks else waiting
-    return not any(
-        core.admits(request.claim) and (request.group is None or request.group.consents(request))
-        for request in next_ones
-    )
+    return not any(_is_grantable(core, request) for request in next_ones)
+
+
+def _is_grantable(core: Arbiter[Any], request: Request[Any]) -> bool:
+    try:
+        if not core.admits(request.claim):
+            return False
+        return request.group is None or request.group.consents(request)
+    except Exception as error:  # noqa: BLE001 - ours is raised again by guard_error
+        core.guard_error(error)
+        return False
 
 
 def nobody_waits_out_of_service(core: Arbiter[Any]) -> bool:

@@ -11,8 +11,10 @@ import trio.testing
 from trio.lowlevel import checkpoint
 
 import structsync
+from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.policy import Fifo
+from structsync.checking.invariants import nothing_grantable_waits
 from structsync.testing import ExploredRun, Verdict, explore
 from structsync.testing._execution import determinism
 
@@ -244,6 +246,59 @@ def test_a_lost_wakeup_is_seen_in_the_step_that_loses_it(monkeypatch: pytest.Mon
 
 
 OVERTAKEN = "Semaphore: a grant has passed somebody who stood in line before"
+
+
+class Door(structsync.Monitor):
+    """A guard that returns False first, and raises from a moment on at which nothing is evaluated."""
+
+    is_open: bool | None = False
+
+    @structsync.entry(when=lambda self: self.is_open + 0)
+    async def enter(self) -> None:
+        raise AssertionError
+
+
+class Counted(Arbiter[int]):
+    """A core of a user that does the same."""
+
+    room: int | None = 0
+
+    def admits(self, claim: int) -> bool:
+        return claim <= self.room  # type: ignore[operator]
+
+    def admit(self, claim: int) -> None:
+        raise AssertionError
+
+    def give_back(self, claim: int) -> None:
+        raise AssertionError
+
+
+def test_a_guard_that_begins_to_raise_while_a_call_waits_is_no_lost_wakeup() -> None:
+    async def program() -> None:
+        door = Door()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(door.enter)
+            await trio.testing.wait_all_tasks_blocked()
+            door.is_open = None
+            await checkpoint()
+            nursery.cancel_scope.cancel()
+
+    assert explore(program).verdict is Verdict.CONFIRMED
+
+
+def test_an_own_core_that_begins_to_raise_is_no_lost_wakeup() -> None:
+    core = Counted()
+    core.submit(1)
+    core.room = None
+    assert nothing_grantable_waits(core)
+
+
+def test_an_error_of_our_own_code_is_not_taken_for_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = SemaphoreCore(0)
+    core.submit(1)
+    monkeypatch.setattr(SemaphoreCore, "admits", lambda *_: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        nothing_grantable_waits(core)
 
 
 def test_overtaking_in_the_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
