@@ -10,6 +10,8 @@ Map of the package, from the inside out; each folder imports from those above it
 * ``testing``, ``cli``: the schedule explorer, the pytest plugin, the command.
 """
 
+from typing import TYPE_CHECKING
+
 from ._core.monitors.entry import Invocation as Invocation
 from ._core.queue.arbiter import Arbiter as Arbiter
 from ._core.queue.request import Status as Status
@@ -95,3 +97,15 @@ __all__ = [
     "observe",
     "open_scope",
 ]
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """Read the version from the installed package when it is first wanted: that takes a while."""
+        if name != "__version__":
+            raise AttributeError(f"module 'structsync' has no attribute {name!r}")
+        from importlib.metadata import version
+
+        return version("structsync")

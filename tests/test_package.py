@@ -78,6 +78,32 @@ def test_the_version_has_a_single_home() -> None:
         assert version not in path.read_text(), f"{path} repeats the version"
 
 
+def test_the_version_can_be_read_from_the_package() -> None:
+    assert structsync.__version__ == importlib.metadata.version("structsync")
+    with pytest.raises(AttributeError, match=r"^module 'structsync' has no attribute 'versoin'$"):
+        structsync.versoin  # type: ignore[attr-defined]  # noqa: B018 - the mistake is the test
+
+
+def test_the_package_is_the_command() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "structsync", "--version"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.stdout == f"python -m structsync, version {structsync.__version__}\n"
+
+
+def test_importing_the_library_imports_no_tool() -> None:
+    """What the command line, the reports and the tests need is loaded by those alone."""
+    program = "import sys, structsync; print(*sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    tools = {"click", "hypothesis", "importlib.metadata", "jinja2", "pytest", "rich", "unittest"}
+    assert tools & {*ran.stdout.split()} == set()
+
+
 def test_the_oldest_environment_pins_each_declared_lower_bound() -> None:
     declared = {d.replace(">=", "==") for d in PYPROJECT["project"]["dependencies"]}
     oldest = (ROOT / "tox.ini").read_text().partition("[testenv:oldest]")[2].partition("\n[")[0]
