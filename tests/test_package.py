@@ -276,6 +276,16 @@ def test_the_readme_and_the_ci_run_the_same_test_command() -> None:
     assert re.search(r"tox run-parallel$", shown.stdout)
 
 
+def test_the_workflow_runs_the_same_on_each_declared_python() -> None:
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    assert re.findall(r"^ +- run: (.*)$", text, re.MULTILINE) == [".ci/run"]
+    declared = re.findall(
+        r":: (3\.\d+)$", "\n".join(PYPROJECT["project"]["classifiers"]), re.MULTILINE
+    )
+    installed = re.findall(r"^ +(3\.\d+)$", text, re.MULTILINE)
+    assert sorted(installed) == sorted(declared)
+
+
 def test_the_first_program_of_the_readme_runs() -> None:
     if not structsync.__all__:
         pytest.skip("nothing is exported yet")

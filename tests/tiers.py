@@ -45,6 +45,7 @@ TIERS: dict[str, str] = {
     "docs": "once",
     "examples": "slow",
     "mutation": "slow",
+    "package": "once",
     "real_programs": "slow",
     "report": "once",
     "schedules": "slow",
