@@ -1,16 +1,20 @@
 """Checked specifications: the language, the exhaustive model checker, the verdicts.
 
-_language.py   what a spec module says: Spec, start, action, invariant, step, leads_to
+_language.py   what a spec module says: Spec, start, action, invariant, step
+_behaviours.py  leads_to, eventually, always_eventually
 _faults.py     bugs on purpose that a named property must find
 _model.py      a spec compiled for the search        _domains.py arguments of actions
 _search.py     breadth first over all states         _graph.py   what it stores
 _finding.py    what refutes a property               _trace.py   the steps that lead to it
-_liveness.py   fair cycles, a question about a graph
+_liveness.py   fair cycles, a question about a graph   _fairness.py  what is fair
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
 _load.py       spec modules from files and folders    _suite.py   many specs in one run
 _manifest.py   verdicts and state counts on record
 """
 
+from ._behaviours import always_eventually as always_eventually
+from ._behaviours import eventually as eventually
+from ._behaviours import leads_to as leads_to
 from ._budget import Progress as Progress
 from ._check import check as check
 from ._check import check_fault as check_fault
@@ -20,7 +24,6 @@ from ._faults import fault as fault
 from ._language import Spec as Spec
 from ._language import action as action
 from ._language import invariant as invariant
-from ._language import leads_to as leads_to
 from ._language import start as start
 from ._language import step as step
 from ._load import Loaded as Loaded

@@ -1,4 +1,4 @@
-"""The words of a specification: `Spec`, `start`, `action`, `invariant`, `step`, `leads_to`.
+"""The words of a specification: `Spec`, `start`, `action`, `invariant`, `step`, and those of behaviours.
 
 A word only declares. Each decorator checks what can be checked without running anything, hangs a
 `Declaration` on the function and returns the function itself, so that a spec stays an ordinary
@@ -11,7 +11,7 @@ import dis
 import inspect
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec, TypeVar, cast, overload
+from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
 
 from ._errors import SpecError
 
@@ -25,6 +25,12 @@ Domain = Iterable[Any] | Callable[[Any], Iterable[Any]]
 #: The state of a spec, one hashable value per field.
 Snapshot = tuple[Hashable, ...]
 
+#: The kinds of properties that are judged over whole behaviours.
+TEMPORAL = ("leads_to", "eventually", "always_eventually")
+
+#: What an action may demand of a fair behaviour.
+Fairness = bool | Literal["weak", "strong"]
+
 _MARK = "__structsync_declaration__"
 
 
@@ -35,7 +41,8 @@ class Declaration:
     kind: str
     domains: Mapping[str, Domain] = field(default_factory=dict)
     when: Callable[..., Any] | None = None
-    fair: bool = False
+    fair: Fairness = False
+    fair_together: bool = False
     may_never_fire: str | None = None
 
 
@@ -175,7 +182,8 @@ def action(declare: F, /) -> F: ...
 def action(
     *,
     when: Callable[..., Any] | None = None,
-    fair: bool = False,
+    fair: Fairness = False,
+    fair_together: bool = False,
     may_never_fire: str | None = None,
     **domains: Domain,
 ) -> Callable[[F], F]: ...
@@ -184,7 +192,8 @@ def action(
     /,
     *,
     when: Callable[..., Any] | None = None,
-    fair: bool = False,
+    fair: Fairness = False,
+    fair_together: bool = False,
     may_never_fire: str | None = None,
     **domains: Domain,
 ) -> F | Callable[[F], F]:
@@ -192,8 +201,10 @@ def action(
 
     Args:
         when: a further condition, called with the spec and the parameters.
-        fair: weak fairness, for each value of the parameters apart: an action that stays
-            possible for ever is taken some day.
+        fair: True or "weak": an action that stays possible forever is taken eventually. "strong":
+            one that becomes possible again and again is. For each value of the parameters apart.
+        fair_together: not for each value apart: it is enough that the action is taken with some
+            value, again and again.
         may_never_fire: the reason why this action may stay impossible in every state; without
             it such an action is reported as a check that cannot fail.
         domains: for each parameter where its values come from: a constant, a field, or a
@@ -204,8 +215,14 @@ def action(
             f"may_never_fire takes the reason as text, not {may_never_fire!r}; "
             'write may_never_fire="why no state allows it"'
         )
-    word = Declaration("action", domains, when, fair, may_never_fire)
-    return _declare(word, declare)
+    if not isinstance(fair, bool) and fair not in ("weak", "strong"):
+        raise SpecError(f'fair is True, False, "weak" or "strong", not {fair!r}')
+    if fair_together and not fair:
+        raise SpecError(
+            "fair_together says of whom fairness is demanded; write fair=True beside it"
+        )
+    word = Declaration("action", domains, when, fair, fair_together, may_never_fire)
+    return declare_word(word, declare)
 
 
 def invariant(declare: F) -> F:
@@ -221,26 +238,7 @@ def step(declare: F) -> F:
     return _declared(Declaration("step"), declare, ("self", "before"))
 
 
-@overload
-def leads_to(declare: F, /) -> F: ...
-@overload
-def leads_to(**domains: Iterable[Any]) -> Callable[[F], F]: ...
-def leads_to(declare: F | None = None, /, **domains: Iterable[Any]) -> F | Callable[[F], F]:
-    """Declare that whenever a trigger holds, a goal holds then or later.
-
-    The function returns the pair `trigger, goal`. It is judged under weak fairness of the actions
-    marked `fair=True`, for each value of its parameters apart; the values are constants.
-    """
-    for name, values in domains.items():
-        if callable(values) or isinstance(values, Field):
-            raise SpecError(
-                f"leads_to judges each value of {name!r} over whole behaviours, so its values "
-                "cannot depend on the state; give a constant such as a tuple of all names"
-            )
-    return _declare(Declaration("leads_to", domains), declare)
-
-
-def _declare(word: Declaration, declare: F | None) -> F | Callable[[F], F]:
+def declare_word(word: Declaration, declare: F | None) -> F | Callable[[F], F]:
     for name, values in word.domains.items():
         if isinstance(values, str) or not (
             callable(values) or isinstance(values, (Iterable, Field))
@@ -275,7 +273,7 @@ def _declared(word: Declaration, function: F, names: tuple[str, ...]) -> F:
 
 
 def _parameter_repair(kind: str) -> str:
-    if kind in ("action", "leads_to"):
+    if kind in ("action", *TEMPORAL):
         return f"give each parameter its values: @{kind}(who=...) for def f(self, who)"
     return "write exactly these parameters"
 

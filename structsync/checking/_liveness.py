@@ -1,11 +1,8 @@
-"""Does every trigger lead to its goal, under weak fairness? A question about a finite graph.
+"""Does every trigger lead to its goal, for each fair behaviour? A question about a finite graph.
 
 A behaviour that refutes `trigger ~> goal` reaches a state with the trigger, and from there on
 never the goal. In a finite graph it ends up in a set of strongly connected states without the
-goal, and it is fair if each fair move is taken inside that set or impossible somewhere in it.
-Both conditions only get easier in a larger set, so the maximal sets (Tarjan's components) decide.
-To stay in one state for ever is allowed when no fair move is possible there, which is the same
-condition for a set of one state and no transition.
+goal; which of these sets a fair behaviour can stay in is decided in `_fairness`.
 """
 
 from __future__ import annotations
@@ -13,7 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+
+from ._fairness import Fair, Transitions, fair_components, possible
 
 #: What is known of a state for one leads_to: neither holds, an open trigger, or not to be entered
 #: (the goal holds, or the moves of the state are not known).
@@ -21,17 +19,6 @@ NEITHER, TRIGGER, CLOSED = 0, 1, 2
 
 #: A way through the graph: pairs of a label and the state it leads to.
 Way = list[tuple[int, int]]
-
-
-class Transitions(Protocol):
-    """The transitions of a graph: those of state n are numbered first[n] to first[n + 1]."""
-
-    @property
-    def first(self) -> Sequence[int]: ...
-    @property
-    def label(self) -> Sequence[int]: ...
-    @property
-    def target(self) -> Sequence[int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,25 +35,21 @@ class Lasso:
 
 
 def find_lasso(
-    edges: Transitions, marks: bytearray, fair: frozenset[int], levels: Sequence[int]
+    edges: Transitions, marks: bytearray, fair: Sequence[Fair], levels: Sequence[int]
 ) -> Lasso | None:
     """Return a refuting behaviour whose way in is as short as possible, or None.
 
     Args:
         edges: the transitions; a target beyond `marks` is no state.
         marks: NEITHER, TRIGGER or CLOSED for each state.
-        fair: the labels under weak fairness.
+        fair: what a behaviour has to do to be fair.
         levels: the number of the first state of each depth.
     """
     came_from, targets = _pending(edges, marks, levels)
-    inside = _components(targets)
-    members: dict[int, list[int]] = {}
-    for state, root in inside.items():
-        members.setdefault(root, []).append(state)
-    fair_roots = {root for root, all_of in members.items() if _is_fair(edges, inside, all_of, fair)}
-    if not fair_roots:
+    inside = fair_components(edges, targets, fair)
+    entry = next((state for state in targets if state in inside), None)
+    if entry is None:
         return None
-    entry = next(state for state in targets if inside[state] in fair_roots)
     trigger, stem = _stem(came_from, entry)
     return Lasso(trigger, stem, _cycle(edges, inside, entry, fair))
 
@@ -106,64 +89,6 @@ def _pending(
     return came_from, targets
 
 
-def _components(targets: dict[int, list[int]]) -> dict[int, int]:
-    """Map each state to the root of its strongly connected component (Tarjan, no recursion)."""
-    low: dict[int, int] = {}
-    component: dict[int, int] = {}
-    for start in targets:
-        if start in low:
-            continue
-        seen = {start: len(low)}
-        low[start] = len(low)
-        open_states = [start]
-        work = [(start, iter(targets[start]))]
-        while work:
-            state, rest = work[-1]
-            for after in rest:
-                if after not in low:
-                    seen[after] = low[after] = len(low)
-                    open_states.append(after)
-                    work.append((after, iter(targets[after])))
-                    break
-                if after not in component and seen[after] < low[state]:
-                    low[state] = seen[after]
-            else:
-                work.pop()
-                if work and low[state] < low[work[-1][0]]:
-                    low[work[-1][0]] = low[state]
-                if low[state] == seen[state]:
-                    _close(state, open_states, component)
-    return component
-
-
-def _close(root: int, open_states: list[int], component: dict[int, int]) -> None:
-    while True:
-        member = open_states.pop()
-        component[member] = root
-        if member == root:
-            return
-
-
-def _is_fair(
-    edges: Transitions, inside: dict[int, int], states: list[int], fair: frozenset[int]
-) -> bool:
-    """Tell whether every fair move is taken inside a component or impossible somewhere in it."""
-    first, label, target = edges.first, edges.label, edges.target
-    always_possible = fair
-    for state in states:
-        always_possible = always_possible.intersection(label[first[state] : first[state + 1]])
-        if not always_possible:
-            return True
-    root = inside[states[0]]
-    taken = {
-        label[n]
-        for state in states
-        for n in range(first[state], first[state + 1])
-        if label[n] in always_possible and inside.get(target[n]) == root
-    }
-    return always_possible == taken
-
-
 def _stem(came_from: dict[int, tuple[int, int] | None], state: int) -> tuple[int, Way]:
     stem: Way = []
     while (step := came_from[state]) is not None:
@@ -173,28 +98,40 @@ def _stem(came_from: dict[int, tuple[int, int] | None], state: int) -> tuple[int
     return state, stem[::-1]
 
 
-def _cycle(edges: Transitions, inside: dict[int, int], entry: int, fair: frozenset[int]) -> Way:
-    """Return a way round from the entry that gives every fair move its due, always the nearest."""
-
-    def possible(state: int) -> frozenset[int]:
-        return fair.intersection(edges.label[edges.first[state] : edges.first[state + 1]])
-
-    owed = possible(entry)
+def _cycle(edges: Transitions, inside: dict[int, int], entry: int, fair: Sequence[Fair]) -> Way:
+    """Return a way round from the entry that does justice to each demand, always the nearest."""
+    states = [state for state, root in inside.items() if root == inside[entry]]
+    somewhere = frozenset().union(*(possible(edges, state) for state in states))
+    owed = [
+        one
+        for one in fair
+        if not one.labels.isdisjoint(somewhere if one.strong else possible(edges, entry))
+    ]
     cycle: Way = []
     here = entry
     while owed:
 
-        def pays(label: int, state: int, owed: frozenset[int] = owed) -> bool:
-            return label in owed or not owed <= possible(state)
+        def pays(label: int, state: int, owed: list[Fair] = owed) -> bool:
+            return len(_still_owed(edges, owed, label, state)) < len(owed)
 
         way = _nearest(edges, inside, here, pays)
         for label, state in way:
-            owed = (owed & possible(state)) - {label}
+            owed = _still_owed(edges, owed, label, state)
         cycle += way
         here = way[-1][1]
     if here != entry:
         cycle += _nearest(edges, inside, here, lambda label, state: state == entry)
     return cycle
+
+
+def _still_owed(edges: Transitions, owed: list[Fair], label: int, state: int) -> list[Fair]:
+    """Return what is owed still after a move: it was not it, and did not make a weak one impossible."""
+    here = possible(edges, state)
+    return [
+        one
+        for one in owed
+        if label not in one.labels and (one.strong or not one.labels.isdisjoint(here))
+    ]
 
 
 def _nearest(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ._domains import Arguments, arguments_of
 from ._errors import SpecError
+from ._fairness import Fair
 from ._language import (
     Declaration,
     Snapshot,
@@ -46,6 +47,7 @@ class Action:
         self.name = name
         self.run = run
         self.fair = word.fair
+        self.fair_together = word.fair_together
         self.when = word.when
         self.may_never_fire = word.may_never_fire
         self.parameters = tuple(inspect.signature(run).parameters)[1:]
@@ -54,7 +56,7 @@ class Action:
 
 
 class Property(NamedTuple):
-    """An invariant, a step property, or a leads_to at one value of its parameters."""
+    """An invariant, a step property, or a property of behaviours at one value of its parameters."""
 
     name: str
     kind: str
@@ -111,9 +113,14 @@ class Model:
         action.moves[arguments] = move
         return move
 
-    def fair_labels(self) -> frozenset[int]:
-        """Return the labels of all moves under weak fairness."""
-        return frozenset(move.label for move in self.moves if move.action.fair)
+    def fairness(self) -> list[Fair]:
+        """Return what the actions demand of a fair behaviour, of each of their moves or of all together."""
+        found: list[Fair] = []
+        for action in self.actions:
+            labels = [move.label for move in action.moves.values()] if action.fair else []
+            groups = [labels] if action.fair_together and labels else [[label] for label in labels]
+            found += [Fair(frozenset(group), action.fair == "strong") for group in groups]
+        return found
 
 
 def property_names(spec: type[Spec]) -> tuple[str, ...]:
@@ -163,7 +170,7 @@ def _check_class(spec: type[Spec]) -> None:
     if not kinds - {"action"}:
         raise SpecError(
             f"{name} states no property, so its check cannot fail; "
-            "add an @invariant, a @step or a @leads_to"
+            "add an @invariant, a @step, a @leads_to, an @eventually or an @always_eventually"
         )
     for reserved in (NO_ACTION_FAILS, EVERY_ACTION_FIRES):
         if reserved in declared:

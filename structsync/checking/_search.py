@@ -18,7 +18,7 @@ from ._errors import SpecError
 from ._finding import Finding, error_text
 from ._graph import NOWHERE, Graph
 from ._interrupt import InterruptFlag
-from ._language import Snapshot
+from ._language import TEMPORAL, Snapshot
 from ._liveness import CLOSED, NEITHER, TRIGGER, find_lasso
 from ._model import NO_ACTION_FAILS, Model, Move, Property, check_value
 
@@ -40,7 +40,7 @@ class Search:
         self.transitions = 0
         self.stopped_by: str | None = None
         self.out_of_depth = False
-        self.temporal = [one for one in model.properties if one.kind == "leads_to"]
+        self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
         self.marks = [bytearray() for _ in self.temporal]
         self.graph = Graph(model.fields, keep_edges=bool(self.temporal))
         self._invariants = [one for one in model.properties if one.kind == "invariant"]
@@ -213,14 +213,16 @@ class Search:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
             self._refute(Finding(one.name, number, f"raised {error_text(error)}"))
             return CLOSED
+        if one.kind != "leads_to" and type(pair) is bool:
+            pair = (number == 0 or one.kind == "always_eventually", pair)
         if type(pair) is tuple and len(pair) == 2:
             trigger, goal = pair
             if type(trigger) is bool and type(goal) is bool:
                 return CLOSED if goal else TRIGGER if trigger else NEITHER
-        raise SpecError(
-            f"@leads_to {one.name} must return the pair `trigger, goal` of two bools, "
-            f"and returned {pair!r}"
+        wanted = (
+            "the pair `trigger, goal` of two bools" if one.kind == "leads_to" else "True or False"
         )
+        raise SpecError(f"@{one.kind} {one.name} must return {wanted}, and returned {pair!r}")
 
     def _refute(self, finding: Finding) -> None:
         name = finding.property
@@ -232,13 +234,13 @@ class Search:
             self._steps = [one for one in self._steps if one.name != name]
 
     def _judge_behaviours(self) -> None:
-        """Look for fair behaviours that refute a leads_to among the states expanded so far."""
+        """Look for fair behaviours that refute a property of them among the states expanded so far."""
         graph = self.graph
         if graph.edges is None:
             return
         levels = [first for first in graph.levels if first < graph.expanded]
         found: dict[str, list[Finding]] = {}
-        fair = self.model.fair_labels()
+        fair = self.model.fairness()
         for one, marks in zip(self.temporal, self.marks, strict=True):
             if one.name in self._open:
                 lasso = find_lasso(graph.edges, marks, fair, levels)

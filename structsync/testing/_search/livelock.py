@@ -14,6 +14,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from structsync.checking._fairness import weakly
 from structsync.checking._liveness import CLOSED, TRIGGER, Lasso, find_lasso
 from structsync.report._words import steps_repeat
 from structsync.testing._execution.schedule import Choice
@@ -92,7 +93,7 @@ def find_livelock(
     """Return a fair cycle without a choice by which somebody gets on, and not in these states."""
     graph = Graph(edges, got_on)
     marks = bytearray(CLOSED if state in outside else TRIGGER for state in graph.order)
-    lasso = find_lasso(graph, marks, graph.fair, graph.levels)
+    lasso = find_lasso(graph, marks, weakly(graph.fair), graph.levels)
     return None if lasso is None else Livelock(*graph.choices_of(lasso))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from structsync.checking._fairness import weakly
 from structsync.checking._liveness import CLOSED, TRIGGER, find_lasso
 from structsync.report._words import steps_repeat
 from structsync.testing._execution.schedule import Choice, Schedule
@@ -131,7 +132,7 @@ class TransitionMap(DepthFirst):
             marks = bytearray(
                 TRIGGER if victim in self._wanting[state] else CLOSED for state in graph.order
             )
-            lasso = find_lasso(graph, marks, graph.fair, graph.levels)
+            lasso = find_lasso(graph, marks, weakly(graph.fair), graph.levels)
             if lasso is not None:
                 return Starvation(victim, *graph.choices_of(lasso))
         return None
