@@ -50,6 +50,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The same between two files, for what the last one has left: reports, caches, modules."""
+    if nextitem is not None and nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
 class _Records(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

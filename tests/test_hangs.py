@@ -5,6 +5,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+from .children import environment
+
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]
 
@@ -39,6 +41,7 @@ def run(tmp_path: Path, program: str, **limits: float) -> subprocess.CompletedPr
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *settings, test],
         cwd=tmp_path,
+        env=environment("pytest_timeout"),
         capture_output=True,
         text=True,
         timeout=60,

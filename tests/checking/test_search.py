@@ -339,6 +339,7 @@ def test_equal_values_of_different_types_come_back_as_they_were() -> None:
     assert check(Typed).verdict is Verdict.CONFIRMED
 
 
+@pytest.mark.slow
 def test_memory_per_state_is_measured_and_small() -> None:
     class Wide(Grid):
         c: int = start(int)

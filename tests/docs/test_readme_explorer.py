@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 
-import structsync
+from ..children import environment  # noqa: TID252 - the one home of how a child is started
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-PLUGIN = "structsync.testing._pytest.plugin"
 
 
 def program() -> str:
@@ -25,16 +22,10 @@ def program() -> str:
 def messages(folder: Path, source: str) -> list[str]:
     """Return why the tests of a file fail, as pytest tells it at the end."""
     (folder / "test_readme.py").write_text(source, encoding="utf-8")
-    ours = {
-        "COLUMNS": "200",
-        "PYTHONPATH": str(Path(structsync.__file__).parents[1]),
-        "PYTEST_ADDOPTS": "",
-        "PYTEST_PLUGINS": "" if entry_points(group="pytest11", name="structsync") else PLUGIN,
-    }
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "test_readme.py"],
         cwd=folder,
-        env={name: value for name, value in {**os.environ, **ours}.items() if value},
+        env={**environment(), "COLUMNS": "200"},
         capture_output=True,
         text=True,
         check=False,

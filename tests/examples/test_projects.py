@@ -5,7 +5,6 @@ Each test copies one, and may spoil the copy to see that its tests are able to f
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -13,15 +12,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-import structsync
+from ..children import environment  # noqa: TID252 - the one home of how a child is started
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PLUGIN = "structsync.testing._pytest.plugin"
 
 
 @dataclass(frozen=True)
@@ -30,18 +27,12 @@ class Project:
 
     folder: Path
 
-    def pytest(self, *arguments: str) -> tuple[int, str]:
+    def pytest(self, *arguments: str, autoload: bool = False) -> tuple[int, str]:
         """Run its tests; return the exit code and what was printed."""
-        ours = {
-            "COLUMNS": "120",
-            "PYTHONPATH": str(Path(structsync.__file__).parents[1]),
-            "PYTEST_ADDOPTS": "",
-            "PYTEST_PLUGINS": "" if entry_points(group="pytest11", name="structsync") else PLUGIN,
-        }
         ran = subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
             cwd=self.folder,
-            env={name: value for name, value in {**os.environ, **ours}.items() if value},
+            env=environment(autoload=autoload),
             capture_output=True,
             text=True,
             check=False,
@@ -80,7 +71,7 @@ def failed(printed: str) -> list[str]:
 def test_the_tests_of_the_courier_pass_and_its_searches_see_everything(
     copy: Callable[[str], Project],
 ) -> None:
-    code, printed = copy("courier").pytest()
+    code, printed = copy("courier").pytest(autoload=True)
     assert code == 0, printed
     found = verdicts(printed)
     assert len(found) >= 4

@@ -68,6 +68,7 @@ def the_log_is_returned() -> Callable[[], Awaitable[str]]:
     return returns_the_order
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blind")
 def test_an_ending_that_was_never_seen_is_not_finished_and_says_how_to_help() -> None:
     found = explore(the_log_is_returned(), search="states", cancels=0)
@@ -90,6 +91,7 @@ def test_of_many_merges_each_may_be_remembered(monkeypatch: pytest.MonkeyPatch) 
     assert any(path in log.merges for path in paths[5:])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blind")
 def test_a_whole_schedule_that_ends_as_none_did_is_not_finished(
     monkeypatch: pytest.MonkeyPatch,
@@ -110,6 +112,7 @@ async def reads_what_was_hidden() -> None:
             nursery.start_soon(checkpoint)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("blind")
 def test_a_state_that_never_came_next_is_not_finished_and_says_after_which_step() -> None:
     found = explore(reads_what_was_hidden, search="states", cancels=0)
@@ -202,6 +205,7 @@ async def semaphore_of_two() -> None:
             nursery.start_soon(worker)
 
 
+@pytest.mark.slow
 def test_what_is_too_large_for_that_is_searched_by_states() -> None:
     found = explore(semaphore_of_two)
     assert found.verdict is Verdict.CONFIRMED

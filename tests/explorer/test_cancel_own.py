@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+import pytest
 import trio
 from trio.lowlevel import checkpoint
 
@@ -25,6 +26,7 @@ def test_a_librarys_private_nursery_is_cancelled_by_default() -> None:
     assert failure.message == "AssertionError: the helper has not answered"
 
 
+@pytest.mark.slow
 def test_it_is_not_where_only_what_is_the_tests_own_may_be() -> None:
     found = explore(two_ask, cancel="own")
     assert found.verdict is Verdict.CONFIRMED

@@ -34,11 +34,13 @@ SOME = Schedule.of(
 )
 
 
+@pytest.mark.slow
 @given(SCHEDULES)
 def test_a_schedule_comes_back_from_its_token(schedule: Schedule) -> None:
     assert Schedule.parse(schedule.token) == schedule
 
 
+@pytest.mark.slow
 @given(SCHEDULES)
 def test_a_token_is_one_word_for_a_shell(schedule: Schedule) -> None:
     # "#" and "~" mean something to a shell at the start of a word only, and there stands "x".

@@ -20,7 +20,7 @@ import pytest
 from structsync.report import from_json
 from structsync.testing import Settings
 
-from .test_pytest_inside import environment
+from ..children import environment  # noqa: TID252 - the one home of how a child is started
 
 PROGRAM = """
     import trio

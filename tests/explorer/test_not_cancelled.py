@@ -80,6 +80,7 @@ async def looks_on(x: ExploredRun, cancelled: list[str]) -> None:
             nursery.start_soon(other)
 
 
+@pytest.mark.slow
 @KINDS
 def test_the_block_is_spared_and_what_is_beside_it_is_not(cancel: Any) -> None:
     seen = set[str]()

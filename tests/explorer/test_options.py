@@ -12,7 +12,7 @@ from structsync.testing._command.command import explore
 from structsync.testing._command.options import as_options, asked_for
 from structsync.testing._settings import NAMES
 
-from .test_pytest_inside import environment
+from ..children import environment  # noqa: TID252 - the one home of how a child is started
 
 
 @pytest.mark.parametrize(

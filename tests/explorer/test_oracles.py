@@ -233,6 +233,7 @@ async def three_and_one_permit() -> None:
             nursery.start_soon(worker)
 
 
+@pytest.mark.slow
 def test_our_own_primitives_have_no_fault() -> None:
     assert explore(three_and_one_permit, cancels=1, cancel="tasks").failure is None
 
@@ -349,6 +350,7 @@ def test_who_does_not_promise_an_order_may_be_overtaken() -> None:
     assert explore(program, cancels=0).failure is None
 
 
+@pytest.mark.slow
 def test_a_notified_waiter_of_a_condition_is_not_overtaken() -> None:
     """It leaves the line of the condition when it is notified, and gets the lock later."""
 
@@ -394,6 +396,7 @@ async def a_writer_becomes_a_reader() -> None:
         nursery.start_soon(read)
 
 
+@pytest.mark.slow
 def test_a_writer_that_becomes_a_reader_passes_nobody() -> None:
     assert explore(a_writer_becomes_a_reader, exhaustive=True).failure is None
 

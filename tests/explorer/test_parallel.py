@@ -468,6 +468,7 @@ def test_what_other_processes_cannot_name_is_opaque() -> None:
 # ==== shards ====
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", ["plain", "states"])
 def test_the_shards_of_a_search_are_the_whole_of_it(search: Any) -> None:
     whole = explore(with_a_semaphore, search=search, cancels=0)
@@ -506,6 +507,7 @@ def test_a_shard_that_is_not_complete_says_so() -> None:
     assert explore(with_a_semaphore, search="plain", shard=(1, 2), executions=3).executions == 3
 
 
+@pytest.mark.slow
 def test_the_schedules_of_an_audit_begin_as_the_shard_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """They would end as none of it has ended, where each shard ends otherwise."""
     monkeypatch.setattr(shards, "FOR_EACH", 2)

@@ -162,6 +162,7 @@ async def too_large(workers: int = 8) -> None:
             nursery.start_soon(works, number)
 
 
+@pytest.mark.slow
 def test_the_rest_of_the_budget_goes_to_schedules_by_priorities() -> None:
     found = explore(too_large, cancels=0, executions=500, symmetry=False)
     assert found.verdict is Verdict.UNFINISHED
@@ -178,6 +179,7 @@ def test_a_budget_of_which_too_little_would_be_left_goes_to_states_as_a_whole() 
     assert (found.executions, found.unfinished) == (10, "stopped after executions=10")
 
 
+@pytest.mark.slow
 def test_what_a_search_by_states_did_not_reach_is_found_by_the_rest() -> None:
     """The fault is where depth-first search comes last: the last task is the first of all."""
 
@@ -199,6 +201,7 @@ def test_what_a_search_by_states_did_not_reach_is_found_by_the_rest() -> None:
     assert explore(is_wrong_far_away, search="states", **asked).failure is None
 
 
+@pytest.mark.slow
 def test_that_every_state_is_new_is_told_where_none_was_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

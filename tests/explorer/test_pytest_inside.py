@@ -6,20 +6,16 @@ which would then be a new one in each execution.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-import structsync
-
-PLUGIN = "structsync.testing._pytest.plugin"
+from ..children import environment  # noqa: TID252 - the one home of how a child is started
 
 HEAD = """
     import pytest, trio, structsync
@@ -61,26 +57,27 @@ class Ran:
         return dict(zip(parts[1::2], parts[2::2], strict=True)).get(title, "")
 
 
-def run(folder: Path, program: str, *arguments: str, head: str = HEAD, conftest: str = "") -> Ran:
+def run(
+    folder: Path,
+    program: str,
+    *arguments: str,
+    head: str = HEAD,
+    conftest: str = "",
+    autoload: bool = False,
+) -> Ran:
     """Run a test file with pytest, which has the plugin installed or is told of it."""
     (folder / "test_program.py").write_text(dedent(head) + dedent(program), encoding="utf-8")
     (folder / "conftest.py").write_text(dedent(conftest), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     ran = subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+        command,
+        cwd=folder,
+        env=environment(autoload=autoload),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return Ran(ran.returncode, ran.stdout + ran.stderr, folder)
-
-
-def environment() -> dict[str, str]:
-    """A terminal of one width, and structsync as it is imported here."""
-    ours = {
-        "COLUMNS": "120",
-        "PYTHONPATH": str(Path(structsync.__file__).parents[1]),
-        "PYTEST_ADDOPTS": "",
-        "PYTEST_PLUGINS": "" if entry_points(group="pytest11", name="structsync") else PLUGIN,
-    }
-    return {name: value for name, value in {**os.environ, **ours}.items() if value}
 
 
 # ==== with and without neighbours ====
@@ -140,7 +137,7 @@ ORDINARY = """
 def test_explored_tests_run_beside_others(
     tmp_path: Path, arguments: list[str], program: str, passed: int
 ) -> None:
-    ran = run(tmp_path, program, "-W", "error", *arguments)
+    ran = run(tmp_path, program, "-W", "error", *arguments, autoload=True)
     assert ran.outcomes == {"passed": passed}, ran.printed
     assert ran.section("schedules explored").count("\nconfirmed ") == 4
 

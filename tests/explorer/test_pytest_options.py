@@ -17,7 +17,8 @@ import pytest
 
 from structsync.report import from_json
 
-from .test_pytest_inside import HEAD, Ran, environment, run
+from ..children import environment  # noqa: TID252 - the one home of how a child is started
+from .test_pytest_inside import HEAD, Ran, run
 
 PROGRAM = """
     @explore(cancels=0)

@@ -15,8 +15,8 @@ import pytest
 from structsync.testing import ExplorationFailed, explore
 from structsync.testing._pytest.failure_repr import FailureRepr
 
+from ..children import environment  # noqa: TID252 - the one home of how a child is started
 from .conftest import abba
-from .test_pytest_inside import environment
 
 #: A line that is never broken: half of a command replays nothing.
 WHOLE = ("structsync explore", "explore(...", "pytest ", "E   pytest ")

@@ -140,6 +140,7 @@ def test_a_failure_has_as_few_deviations_as_can_be(search: Any) -> None:
     assert failure.deviations == 1
 
 
+@pytest.mark.slow
 def test_a_minimal_failure_is_the_same_failure() -> None:
     """Fewer deviations would do for the other bug, but that is not the one that was found."""
 
@@ -177,6 +178,7 @@ def test_making_it_smaller_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.failure.kind == "deadlock"
 
 
+@pytest.mark.slow
 def test_what_a_failure_does_not_need_is_left_out_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -31,6 +31,7 @@ def test_a_search_ends_at_its_number_of_executions(search: Any) -> None:
     assert found.covered.startswith("not exhaustive: stopped after executions=5")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("search", ["plain", "states", "sweep"])
 def test_a_budget_that_is_just_enough_is_enough(search: Any) -> None:
     whole = explore(workers(2), search=search, cancels=1)

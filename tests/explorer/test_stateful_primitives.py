@@ -128,6 +128,7 @@ def test_the_notification_that_trio_loses_is_found_with_few_takers() -> None:
     assert shrunk.deviations == 0
 
 
+@pytest.mark.slow
 def test_two_orders_of_two_locks_are_found_and_the_report_says_who_waits_where() -> None:
     shrunk = found(LockOrderMachine, 100)
     assert isinstance(shrunk.error, MachineFailed)
@@ -154,12 +155,14 @@ class CounterMachine(ScheduledStateMachine):
         assert self.count == self.added
 
 
+@pytest.mark.slow
 @pytest.mark.light
 def test_a_lost_update_needs_no_cancellation() -> None:
     shrunk = found(CounterMachine, 50)
     assert (shrunk.calls("add"), shrunk.cancels, shrunk.steps) == (2, 0, 4)
 
 
+@pytest.mark.slow
 def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fifo, "may_pass", lambda *_: True)
     monkeypatch.setattr(Fifo, "may_be_passed", True)
@@ -192,6 +195,7 @@ def test_a_withdrawal_that_lets_nobody_in_is_found(monkeypatch: pytest.MonkeyPat
 # ==== engines ====
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "machine",
     [

@@ -91,6 +91,7 @@ def test_the_result_of_an_async_rule_goes_into_its_bundle() -> None:
     assert set(seen) == {1, 2, 3}
 
 
+@pytest.mark.slow
 def test_an_async_rule_that_waits_for_ever_adds_nothing_to_its_bundle() -> None:
     class Machine(ScheduledStateMachine):
         numbers = Bundle("numbers")
@@ -107,6 +108,7 @@ def test_an_async_rule_that_waits_for_ever_adds_nothing_to_its_bundle() -> None:
     passes(Machine)
 
 
+@pytest.mark.slow
 def test_a_sync_rule_runs_in_a_task_and_may_wake_others() -> None:
     served: list[object] = []
 
@@ -176,6 +178,7 @@ def test_an_error_in_a_rule_is_raised_as_it_is_from_the_line_of_the_rule() -> No
     assert (shrunk.calls("break_down"), shrunk.steps) == (1, 2)
 
 
+@pytest.mark.slow
 def test_tasks_in_the_nursery_are_no_rules_and_their_errors_fail_the_example() -> None:
     class Machine(ScheduledStateMachine):
         @initialize()
@@ -198,6 +201,7 @@ def test_tasks_in_the_nursery_are_no_rules_and_their_errors_fail_the_example() -
     assert "time passes until 1" in shrunk.text
 
 
+@pytest.mark.slow
 def test_a_started_task_is_cancelled_by_its_handle() -> None:
     cancelled: list[str] = []
 
@@ -279,11 +283,13 @@ def ended(machine: type[Sleepers]) -> list[list[tuple[str, float, bool]]]:
     return machine.ended
 
 
+@pytest.mark.slow
 def test_rules_are_cancelled_and_time_passes() -> None:
     kinds = [kind for log in ended(Sleepers) for kind, *_ in log]
     assert {"cancelled", "slept"} == set(kinds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [0, 1])
 def test_no_more_rules_are_cancelled_than_the_class_says(most: int) -> None:
     class Machine(Sleepers, cancels=most): ...
@@ -292,6 +298,7 @@ def test_no_more_rules_are_cancelled_than_the_class_says(most: int) -> None:
     assert max(numbers) == most
 
 
+@pytest.mark.slow
 def test_a_deadline_fires_early_only_if_the_class_says_so() -> None:
     def in_no_time(machine: type[Any]) -> type[Any]:
         class Machine(machine):  # type: ignore[misc]  # a class that is given
@@ -321,6 +328,7 @@ class Gambler(Random):
         return drawing.ACTIONS.index(self.choice([*often * 5, ("rest", 0)]))
 
 
+@pytest.mark.slow
 def test_with_the_order_of_trio_nobody_runs_twice_before_another_has_run() -> None:
     def unfair(machine: type[Any]) -> bool:
         lead: list[int] = []
@@ -414,6 +422,7 @@ def test_settle_waits_for_all_rules_and_time_passes_meanwhile() -> None:
     passes(Machine)
 
 
+@pytest.mark.slow
 def test_a_rule_that_waits_for_ever_does_not_settle() -> None:
     class Machine(ScheduledStateMachine):
         @rule()
@@ -438,6 +447,7 @@ def test_settle_is_refused_in_a_rule() -> None:
     assert "belongs into teardown" in str(found(Machine, 10).error)
 
 
+@pytest.mark.slow
 def test_a_teardown_that_waits_for_ever_is_a_failure() -> None:
     class Machine(ScheduledStateMachine):
         @rule()
@@ -449,6 +459,7 @@ def test_a_teardown_that_waits_for_ever_is_a_failure() -> None:
     assert "teardown() waits for ever" in str(found(Machine, 10).error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_what_is_unfinished_is_cancelled_after_teardown(asynchronous: bool) -> None:
     examples: list[list[str]] = []
@@ -485,6 +496,7 @@ def test_what_is_unfinished_is_cancelled_after_teardown(asynchronous: bool) -> N
         assert example.count("waits") == example.count("ends")
 
 
+@pytest.mark.slow
 def test_a_rule_that_no_cancellation_ends_is_a_failure() -> None:
     class Machine(ScheduledStateMachine):
         @rule()

@@ -1,6 +1,5 @@
 """The page in a real browser: what it shows, how keys step through it, and that it needs nothing."""
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 
 from structsync.report import Blocked, Counterexample, to_html
 
+from .. import children  # noqa: TID252 - the one home of how a child is started
 from . import checks
 from .browser import Page
 from .schedules import CROWD, DEADLOCK, HOSTILE, IDLE, NASTY, SPEC, STARVATION
@@ -236,7 +236,12 @@ def without_chromium(folder: Path, **environment: str) -> subprocess.CompletedPr
     test = f"{__file__}::test_the_screenshots_of_light_and_dark_differ"
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", test],
-        env={**os.environ, "CI": "", "PATH": str(folder), **environment},
+        env={
+            **children.environment("pytest_timeout"),
+            "CI": "",
+            "PATH": str(folder),
+            **environment,
+        },
         capture_output=True,
         text=True,
         check=False,

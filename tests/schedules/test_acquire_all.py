@@ -50,7 +50,7 @@ async def test_groups_and_single_claims_share_the_queues(x: ExploredRun, tasks: 
     await together(one, *[both] * (tasks - 1))
 
 
-@swept(least=60)
+@swept(least=60, twice=True)
 async def test_a_choice_is_one_of_the_two(x: ExploredRun, tasks: int) -> None:
     lock, limiter = Lock(), CapacityLimiter(1)
 

@@ -11,7 +11,7 @@ from structsync.testing import ExploredRun
 from .sweeping import Size, swept, together
 
 
-@swept(least=15)
+@swept(least=15, twice=True)
 async def test_a_round_goes_on_as_a_whole_or_breaks_as_a_whole(x: ExploredRun, tasks: int) -> None:
     barrier = Barrier(tasks, cancelled="breaks")
     numbers: list[int] = []

@@ -78,7 +78,7 @@ async def test_a_borrower_has_one_token_whoever_asks_for_it(x: ExploredRun, task
     await together(*[worker] * tasks)
 
 
-@swept(least=30)
+@swept(least=30, twice=True)
 async def test_a_borrower_that_waits_is_not_lent_two_tokens(x: ExploredRun, tasks: int) -> None:
     """Two wait for one borrower when two tokens come: trio's limiter lends both, and counts one."""
     limiter = CapacityLimiter(0)

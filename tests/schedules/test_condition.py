@@ -37,7 +37,7 @@ async def share_a_connection(tasks: int, condition: Condition | trio.Condition) 
     await together(*[user] * tasks)
 
 
-@swept(least=130)
+@swept(least=130, twice=True)
 async def test_a_notification_reaches_somebody_though_its_waiter_is_cancelled(
     x: ExploredRun, tasks: int
 ) -> None:

@@ -14,7 +14,7 @@ from .closing import closed_meanwhile
 from .sweeping import SIZES, TIMED, forgive, swept, together
 
 
-@swept(least=40)
+@swept(least=40, twice=True)
 async def test_one_task_owns_the_lock(x: ExploredRun, tasks: int) -> None:
     lock = Lock()
 

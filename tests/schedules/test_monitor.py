@@ -179,7 +179,7 @@ async def share(connection: Connection, tasks: int) -> None:
     await together(*[user] * tasks)
 
 
-@swept(least=130)
+@swept(least=130, twice=True)
 async def test_mesa_a_notification_reaches_somebody_though_its_waiter_is_cancelled(
     x: ExploredRun, tasks: int
 ) -> None:

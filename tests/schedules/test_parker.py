@@ -11,7 +11,7 @@ from structsync.testing import ExploredRun
 from .sweeping import swept, together
 
 
-@swept(least=30)
+@swept(least=30, twice=True)
 async def test_each_block_uses_one_unblock_in_whatever_order(x: ExploredRun, tasks: int) -> None:
     parker = Parker()
     unblocked, passed = 0, 0

@@ -42,7 +42,7 @@ from . import (
     test_user_written,
     test_wait_queue,
 )
-from .sweeping import FOUND, SWEPT, Size
+from .sweeping import FOUND, GATE, SWEPT, Size
 
 # A check of the checks, which need not be made again on each version.
 pytestmark = pytest.mark.slow
@@ -417,7 +417,7 @@ def test_the_sweep_finds_the_fault(
 ) -> None:
     plant(monkeypatch)
     # Not the sizes asked for: the smallest of the suite has to find it.
-    failure = SWEPT[test].explore(Size(3, 2)).failure
+    failure = SWEPT[test].explore(GATE).failure
     assert failure is not None, "the sweep is blind to this fault"
     assert failure.execution <= BUDGET
     FOUND.append((plant.__name__, test.__name__, failure))

@@ -46,7 +46,7 @@ class Room:
         await self.use(self.lock.write_locked(), "write")
 
 
-@swept(least=100)
+@swept(least=100, twice=True)
 async def test_a_writer_is_alone(x: ExploredRun, tasks: int) -> None:
     """Readers on both sides of a writer: cancelled, it must let those behind it in."""
     room = Room(x, RWLock())

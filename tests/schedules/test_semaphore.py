@@ -14,7 +14,7 @@ from .closing import closed_meanwhile
 from .sweeping import TIMED, swept, together
 
 
-@swept(least=60)
+@swept(least=60, twice=True)
 async def test_no_more_than_two_hold_a_permit_of_two(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(2, max_value=2)
 

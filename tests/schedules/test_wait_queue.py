@@ -11,7 +11,7 @@ from structsync.testing import ExploredRun
 from .sweeping import TIMED, swept, together
 
 
-@swept(least=20)
+@swept(least=20, twice=True)
 async def test_a_wake_is_never_spent_on_a_wait_that_is_cancelled(
     x: ExploredRun, tasks: int
 ) -> None:
