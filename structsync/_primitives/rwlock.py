@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
@@ -46,9 +46,9 @@ class RWLock(OwnedPrimitive[Access]):
     """A lock that any number of tasks hold for reading, or one for writing; not reentrant::
 
         lock = structsync.RWLock()
-        async with lock.read_locked():
+        async with lock.reading():
             ...                         # others may read too
-        async with lock.write_locked():
+        async with lock.writing():
             ...                         # alone
 
     If the task of a holder, reader or writer, ends without releasing, the lock is broken for good:
@@ -144,7 +144,7 @@ class RWLock(OwnedPrimitive[Access]):
     def downgrade(self) -> None:
         """Go on as a reader where this task writes, with no other writer in between.
 
-        Readers that may enter beside it do so in the same step. A :meth:`write_locked` block that is
+        Readers that may enter beside it do so in the same step. A :meth:`writing` block that is
         downgraded ends by releasing what it then holds.
 
         Raises:
@@ -157,11 +157,11 @@ class RWLock(OwnedPrimitive[Access]):
             events=(("released", Access(WRITE, task)), ("granted", Access(READ, task))),
         )
 
-    def read_locked(self) -> Locked:
+    def reading(self) -> Locked:
         """Return an async context manager that holds the lock for reading."""
         return Locked(self, READ)
 
-    def write_locked(self) -> Locked:
+    def writing(self) -> Locked:
         """Return an async context manager that holds the lock for writing."""
         return Locked(self, WRITE)
 
@@ -208,6 +208,12 @@ class Locked:
     def __init__(self, lock: RWLock, mode: Mode) -> None:
         self._lock = lock
         self._mode = mode
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "this is a block for `async with`, and no answer; whether anybody holds the lock is "
+            "locked(), and who does is statistics()"
+        )
 
     def __aenter__(self) -> Coroutine[Any, Any, None]:
         return parking.acquire(self._lock, Access(self._mode, current_task()))

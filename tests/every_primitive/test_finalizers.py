@@ -120,12 +120,12 @@ SUBJECTS = {
     "read-write lock": (
         RWLock,
         lambda: (Access(WRITE, trio.lowlevel.current_task()), Access(WRITE, "nobody")),
-        lambda p: p.write_locked(),
+        lambda p: p.writing(),
     ),
     "phase-fair lock": (
         lambda: RWLock(policy="phase"),
         lambda: (Access(WRITE, trio.lowlevel.current_task()), Access(WRITE, "nobody")),
-        lambda p: p.read_locked(),
+        lambda p: p.reading(),
     ),
     "limiter": (lambda: CapacityLimiter(1), lambda: ("one", "other"), lambda p: p),
     "user-written bridge": (Bridge, lambda: ("west", "west"), lambda p: p._held("east")),
