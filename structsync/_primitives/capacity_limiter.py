@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Coroutine
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
@@ -151,13 +151,13 @@ class CapacityLimiter(Primitive[object]):
         """
         return Claim(self, lambda task: task if borrower is None else borrower)
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self, current_task())
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         parking.release(self, current_task())
         return DONE
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, TypeVar, final
 
 from trio.lowlevel import (
@@ -95,13 +96,13 @@ class Condition(Primitive[Task]):
         """Release the lock; see :meth:`Lock.release`."""
         self._lock.release()
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return self._lock.__aenter__()
 
     @enable_ki_protection  # an interrupt before the lock's own exit would leave the lock held
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         return self._lock.__aexit__(kind, error, traceback)
 
     @enable_ki_protection

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
+from types import CoroutineType
 from typing import Any, NoReturn, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
@@ -151,7 +152,7 @@ class _Block:
         return group
 
     @enable_ki_protection
-    def __aexit__(self, *exc_info: Any) -> Coroutine[Any, Any, None]:
+    def __aexit__(self, *exc_info: Any) -> CoroutineType[Any, Any, None]:
         taken, self._taken = self._taken or [], None
         stack = ExitStack()  # if one cannot be given back, the others still are
         for member in taken:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
@@ -127,14 +127,14 @@ class Lock(OwnedPrimitive[Task]):
         """
         return Claim(self, lambda task: task)
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         task = current_task()
         return parking.acquire(self, task, 0, task)
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         self._leave(current_task())
         return DONE
 

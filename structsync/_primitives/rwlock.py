@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from functools import partial
+from types import CoroutineType
 from typing import Any, NoReturn, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
@@ -215,12 +215,12 @@ class Locked:
             "locked(), and who does is statistics()"
         )
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self._lock, Access(self._mode, current_task()))
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         self._lock.release()
         return DONE

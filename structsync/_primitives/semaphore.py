@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, final
 
 from trio.lowlevel import enable_ki_protection
@@ -180,13 +180,13 @@ class Semaphore(Primitive[int]):
         check_count(max_value, "max_value", least=0)
         parking.change(self, lambda: self._core.resize(max_value))
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self, 1)
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         parking.release(self, 1)
         return DONE
 

@@ -37,6 +37,7 @@ from structsync._core.queue.request import GRANTED, PENDING, Request
 
 from . import ownership
 from .causes import error_of
+from .done import coroutine_function
 from .events import EventKind, emit, emit_ended
 from .live import Live
 from .runs import check_run, errors_of_ended, running_task
@@ -49,6 +50,7 @@ Stop = Callable[[Request[Any]], "list[Request[Any]] | None"]
 
 
 @enable_ki_protection
+@coroutine_function
 async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a hand-over
     live: Live[Any], claim: Any, priority: int = 0, task: Task | None = None
 ) -> None:
