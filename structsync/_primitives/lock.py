@@ -14,7 +14,7 @@ from structsync._runtime import parking
 from structsync._runtime.arguments import check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
-from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import CheckpointMode, OwnedPrimitive
 from structsync._runtime.request import Request
 
@@ -152,6 +152,9 @@ class Lock(OwnedPrimitive[Task]):
 
     def _describe(self) -> str:
         return f"locked by {self._core.owner!r}" if self.locked() else "unlocked"
+
+    def _details_of(self, claim: Task) -> dict[str, object]:
+        return {"owner": name_of_claimant(claim)}
 
     def _balance(self) -> int:
         return -1 if self.locked() else 0

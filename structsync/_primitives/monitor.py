@@ -17,7 +17,7 @@ from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
 
 from .entries import Entry, GuardFunction, break_waiters_of_partners, check_body, read_guard
-from .monitor_condition import MonitorCondition
+from .monitor_condition import MonitorCondition, details_of_call
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -169,6 +169,9 @@ class Monitor(Primitive[Invocation]):
     def _describe(self) -> str:
         owner = self._core.owner
         return "free" if owner is None else f"occupied by {owner!r}"
+
+    def _details_of(self, claim: Invocation) -> dict[str, object]:
+        return details_of_call(claim)
 
     def _balance(self) -> int:
         return 0 if self._core.owner is None else -1

@@ -21,7 +21,7 @@ from structsync._core.primitives.rwlock import (
 from structsync._runtime import parking
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
-from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import OwnedPrimitive
 
 
@@ -194,6 +194,9 @@ class RWLock(OwnedPrimitive[Access]):
         if core.writer is not None:
             return f"written by {core.writer!r}"
         return f"read by {', '.join(map(repr, core.readers))}" if core.readers else "unlocked"
+
+    def _details_of(self, claim: Access) -> dict[str, object]:
+        return {"mode": claim.mode.value, "owner": name_of_claimant(claim.claimant)}
 
     def _balance(self) -> int:
         return -len(self._core.readers) - (self._core.writer is not None)

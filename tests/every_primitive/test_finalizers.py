@@ -60,7 +60,7 @@ async def served(
     """Two tasks want what an abandoned block holds, and another such block queues between them."""
     primitive, granted, over = make(), list[str](), trio.Event()
 
-    def observer(event: structsync.Event) -> None:
+    def observer(event: structsync.PrimitiveEvent) -> None:
         if event.kind == "granted" and event.primitive is primitive and event.task in wanting:
             granted.append(wanting[event.task])
 
@@ -221,7 +221,7 @@ async def test_what_is_collected_inside_an_observer_is_released_right_after_the_
     semaphore, other, values = Semaphore(1, max_value=1), Semaphore(1), list[int]()
     requests = [semaphore.request()]
 
-    def observer(event: structsync.Event) -> None:
+    def observer(event: structsync.PrimitiveEvent) -> None:
         if requests and event.primitive is other:
             collected(requests.pop())
             values.append(semaphore.value)

@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Event, Lock, RWLock, Semaphore, acquire_all, acquire_any, observe
+from structsync import Lock, PrimitiveEvent, RWLock, Semaphore, acquire_all, acquire_any, observe
 
 from .test_acquire_all import Tasks, settle, waiting
 
@@ -103,7 +103,7 @@ async def test_the_places_given_up_are_told_with_their_primitive() -> None:
     a, b = Semaphore(0), Semaphore(0)
     told: list[tuple[str, object]] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         told.append((event.kind, event.primitive))
 
     async with trio.open_nursery() as nursery:

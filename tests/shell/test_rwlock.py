@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Event, PermitLeakError, RWLock, observe, open_scope
+from structsync import PermitLeakError, PrimitiveEvent, RWLock, observe, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 POLICIES = ["fifo", "phase", "readers", "writers"]
@@ -233,7 +233,7 @@ async def test_a_writer_that_becomes_a_reader_lets_in_whom_the_policy_says(polic
 async def test_observers_hear_of_a_downgrade_as_a_release_and_a_grant() -> None:
     heard: list[str] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         who = event.task.name if event.task is not me else "me"  # type: ignore[union-attr]  # in a run
         heard.append(f"{who} {event.kind} {event.claim.mode}")
 

@@ -62,8 +62,8 @@ class GroupShellMachine(ShellMachine):
         for who in TASKS:
             self.visitors[who] = Visitor(Actor(self.stepper, who))
 
-    def note(self, event: structsync.Event) -> None:
-        if event.kind not in ("released", "closed"):
+    def note(self, event: structsync.PrimitiveEvent) -> None:
+        if event.kind not in ("released", "changed", "closed"):
             assert event.task is not None
             at = [*self.primitives].index(cast(Any, event.primitive))
             self.observed.append((f"{event.kind} {at}", event.task.name))

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, cast
 import trio
 
 from structsync._core.monitors.entry import Invocation
-from structsync._runtime.events import Event, observe
+from structsync._runtime.events import PrimitiveEvent, observe
 from structsync.testing._errors import NondeterminismError
 
 from . import clocks, oracles, outside, own, reaching
@@ -110,7 +110,7 @@ def ticket_was_read() -> bool:
     return _Current.ticket_read
 
 
-def _forward(event: Event) -> None:
+def _forward(event: PrimitiveEvent) -> None:
     """Hand an event on to the execution in which it happens."""
     execution = _Current.execution
     if execution is not None:
