@@ -16,7 +16,14 @@ from structsync._runtime import parking
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
 
-from .entries import Entry, GuardFunction, break_waiters_of_partners, check_body, read_guard
+from .entries import (
+    Entry,
+    GuardFunction,
+    break_waiters_of_partners,
+    check_body,
+    check_entries,
+    read_guard,
+)
 from .monitor_condition import MonitorCondition, details_of_call
 
 P = ParamSpec("P")
@@ -63,6 +70,10 @@ class Monitor(Primitive[Invocation]):
     be announced by :meth:`changed`. A guard that does not look at the request is asked once for all
     who wait for its entry. A guard that raises fails the call that it was asked about, and no other.
 
+    An entry may not have the name of a method of Monitor, and what overrides an entry in a subclass is
+    to be an entry: both are a TypeError when the class is made. The body of the one that overrides may
+    call the other function itself, as ``Account.withdraw.__wrapped__(self, amount)``.
+
     A monitor is not reentrant: a task inside that calls an entry gets RuntimeError. It never breaks:
     a call leaves the monitor however its function ends.
 
@@ -90,6 +101,10 @@ class Monitor(Primitive[Invocation]):
         super().__init__(MonitorCore())
         self._discipline: Discipline = discipline
         self._entries: dict[object, Entry[..., Any]] = {}  # of the methods that are marked
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        check_entries(cls, Monitor)
 
     @overload
     def entry(

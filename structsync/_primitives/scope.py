@@ -133,7 +133,7 @@ class _Account:
         """Close the primitive, if it can be closed from here."""
         # In use by another run it cannot, and an error about that would hide what ended the scope.
         with contextlib.suppress(RuntimeError):
-            self.primitive.close()
+            Primitive.close(self.primitive)  # its class may mean something else by the name
         self.primitive._observers = everywhere
 
     def settle(self) -> str | None:

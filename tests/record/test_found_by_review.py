@@ -168,7 +168,7 @@ async def test_every_wait_on_a_condition_has_an_end_in_the_event_stream() -> Non
                 nursery.start_soon(wait)
                 await wait_all_tasks_blocked()
                 condition.close()
-    assert kinds == ["requested", "granted", "requested", "closed", "broken"]
+    assert kinds == ["requested", "changed", "granted", "requested", "closed", "broken"]
 
 
 async def test_one_leak_of_a_lock_with_a_condition_is_reported_once() -> None:
