@@ -23,18 +23,18 @@ def readers(lock: structsync.RWLock) -> str:
 
 
 async def read(lock: structsync.RWLock, done: trio.Event) -> None:
-    async with lock.read_locked():
+    async with lock.reading():
         await done.wait()
 
 
 async def write(lock: structsync.RWLock, scope: trio.CancelScope) -> None:
     with scope:
-        async with lock.write_locked():
+        async with lock.writing():
             print("this one gives up before")
 
 
 async def write_and_read(lock: structsync.RWLock, nursery: trio.Nursery) -> None:
-    async with lock.write_locked():
+    async with lock.writing():
         value = 1
         nursery.start_soon(read, lock, trio.Event(), name="anna")
         await wait_all_tasks_blocked()

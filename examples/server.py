@@ -30,7 +30,7 @@ class Greeter:
         self.seated: list[object] = []
         self.line_is_long = trio.Event()
 
-    def note(self, event: structsync.Event) -> None:
+    def note(self, event: structsync.PrimitiveEvent) -> None:
         if event.kind == "requested":
             self.asked.append(event.task)
         elif event.kind == "granted":

@@ -33,7 +33,7 @@ async def three_tasks(semaphore: trio.Semaphore | structsync.Semaphore, title: s
     held: set[str] = set()
     steps: list[str] = []
 
-    def note(event: structsync.Event) -> None:
+    def note(event: structsync.PrimitiveEvent) -> None:
         name = event.task.name if event.task else "nobody"
         steps.append(f"{name:<9} {event.kind}")
         if event.kind == "granted":

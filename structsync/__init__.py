@@ -48,7 +48,7 @@ from ._primitives.wait_queue import WaitQueue as WaitQueue
 from ._runtime.claim import Claim as Claim
 from ._runtime.errors import PermitLeakError as PermitLeakError
 from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
-from ._runtime.events import Event as Event
+from ._runtime.events import PrimitiveEvent as PrimitiveEvent
 from ._runtime.events import observe as observe
 from ._runtime.live import PrimitiveStatistics as PrimitiveStatistics
 from ._runtime.primitive import Primitive as Primitive
@@ -67,7 +67,6 @@ __all__ = [
     "ConditionStatistics",
     "Entry",
     "EntryMethod",
-    "Event",
     "Invocation",
     "Latch",
     "LatchStatistics",
@@ -80,6 +79,7 @@ __all__ = [
     "ParkerStatistics",
     "PermitLeakError",
     "Primitive",
+    "PrimitiveEvent",
     "PrimitiveStatistics",
     "RWLock",
     "RWLockStatistics",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, final
 
 from trio.lowlevel import enable_ki_protection
@@ -101,13 +102,15 @@ class Barrier(Primitive[int | None]):
     def abort(self) -> None:
         """Break the round: send away those who wait, and who comes before :meth:`reset`."""
         cause = RoundBroken("abort() was called; reset() begins a new one")
-        parking.change(self, lambda: self._core.break_round(cause))
+        change = partial(self._core.break_round, cause)
+        parking.change(self, change, events=(("changed", ("abort", None)),))
 
     @enable_ki_protection
     def reset(self) -> None:
         """Begin a new round; those who wait now get :exc:`trio.BrokenResourceError`."""
         cause = RoundBroken("reset() began a new one")
-        parking.change(self, lambda: self._core.reset(cause))
+        change = partial(self._core.reset, cause)
+        parking.change(self, change, events=(("changed", ("reset", None)),))
 
     def statistics(self) -> BarrierStatistics:
         """Return the state of this barrier, for debugging."""

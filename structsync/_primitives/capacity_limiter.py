@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Coroutine
 from dataclasses import dataclass
+from functools import partial
+from types import CoroutineType
 from typing import Any, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
@@ -13,7 +14,7 @@ from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._runtime import parking
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
-from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import Primitive
 
 
@@ -72,7 +73,8 @@ class CapacityLimiter(Primitive[object]):
     @enable_ki_protection
     def total_tokens(self, total_tokens: float) -> None:
         _check_total(total_tokens)
-        parking.change(self, lambda: self._core.resize(total_tokens))
+        change = partial(self._core.resize, total_tokens)
+        parking.change(self, change, events=(("changed", ("total_tokens", total_tokens)),))
 
     @property
     def borrowed_tokens(self) -> int:
@@ -151,13 +153,13 @@ class CapacityLimiter(Primitive[object]):
         """
         return Claim(self, lambda task: task if borrower is None else borrower)
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self, current_task())
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         parking.release(self, current_task())
         return DONE
 
@@ -173,6 +175,9 @@ class CapacityLimiter(Primitive[object]):
 
     def _describe(self) -> str:
         return f"{self.borrowed_tokens}/{self.total_tokens}"
+
+    def _details_of(self, claim: object) -> dict[str, object]:
+        return {"borrower": name_of_claimant(claim)}
 
     def _balance(self) -> int:
         return -self.borrowed_tokens

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
+from types import CoroutineType
 from typing import Any, TypeVar, final
 
 from trio.lowlevel import (
@@ -18,7 +20,7 @@ from trio.lowlevel import (
 from structsync._core.primitives.condition import ConditionCore
 from structsync._runtime import parking, parking_together
 from structsync._runtime.arguments import check_count, check_sync
-from structsync._runtime.live import PrimitiveStatistics, everywhere
+from structsync._runtime.live import PrimitiveStatistics, everywhere, name_of_claimant
 from structsync._runtime.primitive import Primitive
 from structsync._runtime.transitions import of_this_thread
 
@@ -95,13 +97,13 @@ class Condition(Primitive[Task]):
         """Release the lock; see :meth:`Lock.release`."""
         self._lock.release()
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return self._lock.__aenter__()
 
     @enable_ki_protection  # an interrupt before the lock's own exit would leave the lock held
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         return self._lock.__aexit__(kind, error, traceback)
 
     @enable_ki_protection
@@ -168,7 +170,8 @@ class Condition(Primitive[Task]):
 
     def _notify(self, n: int | None) -> None:
         self._core.refuse_unless_owner(current_task(), "notify")
-        parking.change(self, lambda: self._core.notify(n))
+        change = partial(self._core.notify, n)
+        parking.change(self, change, events=(("changed", ("notify", n)),))
 
     def statistics(self) -> ConditionStatistics:
         """Return the state of this condition and its lock, for debugging."""
@@ -180,6 +183,9 @@ class Condition(Primitive[Task]):
     def _end(self, cause: Hashable) -> None:
         # Its waiters go on to the lock's queue, and it is the lock that may let one in.
         parking.change(self, lambda: self._core.end(cause), wakes=self._lock)
+
+    def _details_of(self, claim: Task) -> dict[str, object]:
+        return {"owner": name_of_claimant(claim)}
 
     def _balance(self) -> int:
         # Where a scope owns the lock too, the lock answers for itself.

@@ -201,6 +201,31 @@ def entry(method: Any = None, /, *, when: GuardFunction | None = None) -> Any:
     return lambda method: EntryMethod(method, when)
 
 
+def check_entries(cls: type, base: type) -> None:
+    """Raise TypeError if a class of monitors has an entry that ``base`` or a subclass would hide.
+
+    Looked at are all classes that it inherits from: what hides an entry may stand beside it.
+    """
+    own = {name for one in base.__mro__ for name in vars(one)}
+    seen: dict[str, tuple[type, object]] = {}
+    for one in cls.__mro__:
+        for name, value in vars(one).items():
+            where, first = seen.setdefault(name, (one, value))
+            if not isinstance(value, EntryMethod):
+                continue
+            if name in own:
+                raise TypeError(
+                    f"{one.__name__}.{name} must not be an entry: {name} is a name of "
+                    f"{base.__name__}'s own, which others call and do not await; choose another one"
+                )
+            if not isinstance(first, EntryMethod):
+                raise TypeError(
+                    f"{where.__name__}.{name} must be an entry, because {one.__name__}.{name} is one "
+                    "and it would run without the monitor: mark it with @entry; its body may call "
+                    f"{one.__name__}.{name}.__wrapped__(self, ...)"
+                )
+
+
 def name_of(function: object) -> str:
     """Return how messages call a function."""
     return getattr(function, "__name__", None) or repr(function)

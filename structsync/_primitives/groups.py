@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
+from types import CoroutineType
 from typing import Any, NoReturn, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
@@ -67,17 +68,28 @@ def acquire_any(*claims: Claim) -> AnyOf:
     taken nothing, and lets those behind it in.
 
     Args:
-      claims: as of :func:`acquire_all`. Several on one semaphore are summed here too, and stand for
-          one claim, the first of them.
+      claims: as of :func:`acquire_all`, each on another primitive: they are alternatives, and of two
+          on one primitive the smaller would always be granted.
 
     Raises:
-      ValueError, TypeError, RuntimeError: as :func:`acquire_all`, for any of the claims.
+      ValueError: if two claims are on one primitive; else as :func:`acquire_all`.
+      TypeError, RuntimeError: as :func:`acquire_all`, for any of the claims.
       trio.ClosedResourceError, trio.BrokenResourceError: if any of the primitives is closed or
           breaks before one is granted.
 
     Source: Ada's selective accept and CSP's guarded choice, for resources.
     """
-    return AnyOf(_checked(claims, "acquire_any"))
+    checked = _checked(claims, "acquire_any")
+    claimed: set[Live[Any]] = set()
+    for claim in checked:
+        if claim.primitive in claimed:
+            raise ValueError(
+                f"acquire_any takes one claim on each primitive, because its claims are alternatives "
+                f"and no sum, and there are two on {claim.primitive!r}; keep the one that is enough, "
+                "or use acquire_all, which sums them"
+            )
+        claimed.add(claim.primitive)
+    return AnyOf(checked)
 
 
 def _checked(claims: Sequence[Claim], name: str) -> Sequence[Claim]:
@@ -140,7 +152,7 @@ class _Block:
         return group
 
     @enable_ki_protection
-    def __aexit__(self, *exc_info: Any) -> Coroutine[Any, Any, None]:
+    def __aexit__(self, *exc_info: Any) -> CoroutineType[Any, Any, None]:
         taken, self._taken = self._taken or [], None
         stack = ExitStack()  # if one cannot be given back, the others still are
         for member in taken:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
@@ -14,7 +14,7 @@ from structsync._runtime import parking
 from structsync._runtime.arguments import check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
-from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import CheckpointMode, OwnedPrimitive
 from structsync._runtime.request import Request
 
@@ -127,14 +127,14 @@ class Lock(OwnedPrimitive[Task]):
         """
         return Claim(self, lambda task: task)
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         task = current_task()
         return parking.acquire(self, task, 0, task)
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         self._leave(current_task())
         return DONE
 
@@ -152,6 +152,9 @@ class Lock(OwnedPrimitive[Task]):
 
     def _describe(self) -> str:
         return f"locked by {self._core.owner!r}" if self.locked() else "unlocked"
+
+    def _details_of(self, claim: Task) -> dict[str, object]:
+        return {"owner": name_of_claimant(claim)}
 
     def _balance(self) -> int:
         return -1 if self.locked() else 0

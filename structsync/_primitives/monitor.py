@@ -16,8 +16,15 @@ from structsync._runtime import parking
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
 
-from .entries import Entry, GuardFunction, break_waiters_of_partners, check_body, read_guard
-from .monitor_condition import MonitorCondition
+from .entries import (
+    Entry,
+    GuardFunction,
+    break_waiters_of_partners,
+    check_body,
+    check_entries,
+    read_guard,
+)
+from .monitor_condition import MonitorCondition, details_of_call
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -63,6 +70,10 @@ class Monitor(Primitive[Invocation]):
     be announced by :meth:`changed`. A guard that does not look at the request is asked once for all
     who wait for its entry. A guard that raises fails the call that it was asked about, and no other.
 
+    An entry may not have the name of a method of Monitor, and what overrides an entry in a subclass is
+    to be an entry: both are a TypeError when the class is made. The body of the one that overrides may
+    call the other function itself, as ``Account.withdraw.__wrapped__(self, amount)``.
+
     A monitor is not reentrant: a task inside that calls an entry gets RuntimeError. It never breaks:
     a call leaves the monitor however its function ends.
 
@@ -90,6 +101,10 @@ class Monitor(Primitive[Invocation]):
         super().__init__(MonitorCore())
         self._discipline: Discipline = discipline
         self._entries: dict[object, Entry[..., Any]] = {}  # of the methods that are marked
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        check_entries(cls, Monitor)
 
     @overload
     def entry(
@@ -169,6 +184,9 @@ class Monitor(Primitive[Invocation]):
     def _describe(self) -> str:
         owner = self._core.owner
         return "free" if owner is None else f"occupied by {owner!r}"
+
+    def _details_of(self, claim: Invocation) -> dict[str, object]:
+        return details_of_call(claim)
 
     def _balance(self) -> int:
         return 0 if self._core.owner is None else -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import cast, final
 
 from trio.lowlevel import (
@@ -18,6 +19,7 @@ from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.condition import ConditionCore
 from structsync._runtime import parking, parking_together
 from structsync._runtime.arguments import check_count
+from structsync._runtime.live import name_of_claimant
 from structsync._runtime.primitive import Primitive
 
 
@@ -83,7 +85,8 @@ class MonitorCondition(Primitive[Invocation]):
         if isinstance(self._core, HoareConditionCore):
             raise RuntimeError("this monitor has the discipline 'hoare': use await signal()")
         self._reentry("notify")
-        parking.change(self, lambda: self._core.notify(n))
+        change = partial(self._core.notify, n)
+        parking.change(self, change, events=(("changed", ("notify", n)),))
 
     @enable_ki_protection
     async def signal(self) -> None:
@@ -116,5 +119,13 @@ class MonitorCondition(Primitive[Invocation]):
         # Its waiters go on to the monitor's queue, and it is the monitor that may let one in.
         parking.change(self, lambda: self._core.end(cause), wakes=self._monitor)
 
+    def _details_of(self, claim: Invocation) -> dict[str, object]:
+        return details_of_call(claim)
+
     def _balance(self) -> int:
         return 0  # what is held is the monitor, which answers for itself
+
+
+def details_of_call(call: Invocation) -> dict[str, object]:
+    """Return what an event says of a call."""
+    return {"entry": call.entry.name, "owner": name_of_claimant(call.task)}

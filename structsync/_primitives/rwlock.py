@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from types import CoroutineType
+from typing import Any, NoReturn, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
@@ -21,7 +21,7 @@ from structsync._core.primitives.rwlock import (
 from structsync._runtime import parking
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
-from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import OwnedPrimitive
 
 
@@ -46,9 +46,9 @@ class RWLock(OwnedPrimitive[Access]):
     """A lock that any number of tasks hold for reading, or one for writing; not reentrant::
 
         lock = structsync.RWLock()
-        async with lock.read_locked():
+        async with lock.reading():
             ...                         # others may read too
-        async with lock.write_locked():
+        async with lock.writing():
             ...                         # alone
 
     If the task of a holder, reader or writer, ends without releasing, the lock is broken for good:
@@ -144,7 +144,7 @@ class RWLock(OwnedPrimitive[Access]):
     def downgrade(self) -> None:
         """Go on as a reader where this task writes, with no other writer in between.
 
-        Readers that may enter beside it do so in the same step. A :meth:`write_locked` block that is
+        Readers that may enter beside it do so in the same step. A :meth:`writing` block that is
         downgraded ends by releasing what it then holds.
 
         Raises:
@@ -157,11 +157,11 @@ class RWLock(OwnedPrimitive[Access]):
             events=(("released", Access(WRITE, task)), ("granted", Access(READ, task))),
         )
 
-    def read_locked(self) -> Locked:
+    def reading(self) -> Locked:
         """Return an async context manager that holds the lock for reading."""
         return Locked(self, READ)
 
-    def write_locked(self) -> Locked:
+    def writing(self) -> Locked:
         """Return an async context manager that holds the lock for writing."""
         return Locked(self, WRITE)
 
@@ -195,6 +195,9 @@ class RWLock(OwnedPrimitive[Access]):
             return f"written by {core.writer!r}"
         return f"read by {', '.join(map(repr, core.readers))}" if core.readers else "unlocked"
 
+    def _details_of(self, claim: Access) -> dict[str, object]:
+        return {"mode": claim.mode.value, "owner": name_of_claimant(claim.claimant)}
+
     def _balance(self) -> int:
         return -len(self._core.readers) - (self._core.writer is not None)
 
@@ -209,12 +212,18 @@ class Locked:
         self._lock = lock
         self._mode = mode
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "this is a block for `async with`, and no answer; whether anybody holds the lock is "
+            "locked(), and who does is statistics()"
+        )
+
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self._lock, Access(self._mode, current_task()))
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         self._lock.release()
         return DONE

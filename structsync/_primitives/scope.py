@@ -15,7 +15,7 @@ from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.ledger import Ledger
 from structsync._runtime.causes import error_of
 from structsync._runtime.errors import PermitLeakError
-from structsync._runtime.events import Event
+from structsync._runtime.events import PrimitiveEvent
 from structsync._runtime.live import everywhere
 from structsync._runtime.primitive import Primitive
 
@@ -118,12 +118,12 @@ class _Account:
         self.ledger = Ledger()
         primitive._observers = [self.note]
 
-    def note(self, event: Event) -> None:
+    def note(self, event: PrimitiveEvent) -> None:
         if event.kind in ("granted", "released"):
             units = self.primitive._units(event.claim)
             self.ledger.note(self._who(event), units if event.kind == "granted" else -units)
 
-    def _who(self, event: Event) -> Hashable:
+    def _who(self, event: PrimitiveEvent) -> Hashable:
         core = self.primitive._core
         if isinstance(core, ClaimantArbiter):
             return core.claimant_of(event.claim)  # who gives back may be another task
@@ -133,7 +133,7 @@ class _Account:
         """Close the primitive, if it can be closed from here."""
         # In use by another run it cannot, and an error about that would hide what ended the scope.
         with contextlib.suppress(RuntimeError):
-            self.primitive.close()
+            Primitive.close(self.primitive)  # its class may mean something else by the name
         self.primitive._observers = everywhere
 
     def settle(self) -> str | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import dataclass
+from functools import partial
+from types import CoroutineType
 from typing import Any, final
 
 from trio.lowlevel import enable_ki_protection
@@ -178,15 +179,16 @@ class Semaphore(Primitive[int]):
           ValueError: if it is negative, or the semaphore is unbounded.
         """
         check_count(max_value, "max_value", least=0)
-        parking.change(self, lambda: self._core.resize(max_value))
+        change = partial(self._core.resize, max_value)
+        parking.change(self, change, events=(("changed", ("resize", max_value)),))
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self, 1)
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         parking.release(self, 1)
         return DONE
 
@@ -197,6 +199,9 @@ class Semaphore(Primitive[int]):
     def _describe(self) -> str:
         bound = "" if self.max_value is None else f"/{self.max_value}"
         return f"value {self.value}{bound}"
+
+    def _details_of(self, claim: int) -> dict[str, object]:
+        return {"n": claim}
 
     def _units(self, claim: int) -> int:
         return claim

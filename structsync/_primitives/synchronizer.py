@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from threading import get_ident
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, NoReturn, cast, final
 
 from trio.lowlevel import checkpoint, enable_ki_protection
@@ -67,7 +68,7 @@ class Synchronizer:
         return self
 
     @enable_ki_protection
-    def __aexit__(self, *exc_info: Any) -> Coroutine[Any, Any, None]:
+    def __aexit__(self, *exc_info: Any) -> CoroutineType[Any, Any, None]:
         self._thread = 0
         stack = ExitStack()  # if one monitor cannot be settled, the others still are
         for rules in reversed(self._core.end()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import final
 
 from trio.lowlevel import enable_ki_protection
@@ -49,12 +50,16 @@ class WaitQueue(Primitive[None]):
           TypeError, ValueError: if ``n`` is not an int >= 0.
         """
         check_count(n, "n", least=0)
-        parking.change(self, lambda: self._core.wake(n))
+        self._wake(n)
 
     @enable_ki_protection
     def wake_all(self) -> None:
         """Wake all who wait now; a task that waits again afterwards is not woken by this call."""
-        parking.change(self, lambda: self._core.wake(None))
+        self._wake(None)
+
+    def _wake(self, n: int | None) -> None:
+        change = partial(self._core.wake, n)
+        parking.change(self, change, events=(("changed", ("wake", n)),))
 
     def _describe(self) -> str:
         return ""

@@ -6,50 +6,71 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
-from trio.lowlevel import enable_ki_protection
+import trio
+from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._core.queue.request import Request
 
 from .arguments import check_sync
 from .live import Live, everywhere
 
-if TYPE_CHECKING:
-    import trio
-
-EventKind: TypeAlias = Literal["requested", "granted", "withdrawn", "broken", "released", "closed"]
+EventKind: TypeAlias = Literal[
+    "requested", "granted", "withdrawn", "broken", "released", "changed", "closed"
+]
 _log = logging.getLogger("structsync")
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Event:
+class PrimitiveEvent:
     """One step of one primitive.
 
     Attributes:
       kind: ``requested`` (a claim was made), then one of ``granted``, ``withdrawn`` and ``broken``;
-          ``released`` (a claim was given back); ``closed`` (the primitive was).
+          ``released`` (a claim was given back); ``changed`` (a call such as ``resize``, ``notify``
+          or ``wake`` changed what the primitive grants); ``closed`` (the primitive was).
       primitive: the primitive.
-      claim: what was claimed or given back: a number of permits, a task, a borrower; None for
-          ``closed``.
+      claim: what was claimed or given back: a number of permits, a task, a borrower; of ``changed``
+          the name of what was called and its value, such as ``("resize", 5)``; None for ``closed``.
       task: whose claim it is, as far as that is known: the task that asked or gave back; None
           outside a run.
+      request: which request it is: one object, to be compared by ``is``, in all events of one
+          request; None where the event is of no single request.
+      time: when it happened, by trio's clock, in seconds; None outside a run.
     """
 
     kind: EventKind
     primitive: Live[Any]
     claim: Any
-    task: trio.lowlevel.Task | None
+    task: Task | None
+    request: object = None
+    time: float | None = None
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What a record of this event says, in plain values.
+
+        ``task`` (its name, or None); of a claim ``n``, ``mode``, ``owner``, ``borrower`` or ``entry``,
+        as the primitive has it, or ``claim``; of ``changed`` what was called, with its value.
+        """
+        found: dict[str, object] = {"task": None if self.task is None else self.task.name}
+        if self.kind == "changed":
+            name, value = self.claim
+            found[name] = value
+        elif self.claim is not None:
+            found |= self.primitive._details_of(self.claim)
+        return found
 
 
-Observer: TypeAlias = Callable[[Event], object]
+Observer: TypeAlias = Callable[[PrimitiveEvent], object]
 
 
 @contextmanager
 @enable_ki_protection
 def observe(observer: Observer) -> Iterator[None]:
-    """Call ``observer`` with each :class:`Event` of every primitive while the block runs.
+    """Call ``observer`` with each :class:`PrimitiveEvent` of every primitive while the block runs.
 
     The observer is called synchronously, after the step is complete and the woken tasks are
     scheduled. It must not acquire, resize, close or notify (``RuntimeError``), and what it releases
@@ -69,10 +90,10 @@ def observe(observer: Observer) -> Iterator[None]:
 
 
 def emit(
-    kind: EventKind, primitive: Live[Any], claim: Any, task: trio.lowlevel.Task | None
+    kind: EventKind, primitive: Live[Any], claim: Any, task: Task | None, request: object = None
 ) -> None:
     """Inform the observers of one step, inside the transition that made it."""
-    event = Event(kind, primitive, claim, task)
+    event = PrimitiveEvent(kind, primitive, claim, task, request, _now())
     own = primitive._observers
     for observers in (everywhere,) if own is everywhere else (everywhere, own):
         for observer in tuple(observers):
@@ -84,7 +105,15 @@ def emit(
                     observers.remove(observer)
 
 
+def _now() -> float | None:
+    try:
+        return trio.current_time()
+    except RuntimeError:  # outside a run
+        return None
+
+
 def emit_ended(primitive: Live[Any], ended: Iterable[Request[Any]]) -> None:
     """Inform the observers how requests ended."""
     for request in ended:
-        emit(request.status.value, primitive, request.claim, request.waiter)  # type: ignore[arg-type]
+        kind: Any = request.status.value
+        emit(kind, primitive, request.claim, request.waiter, request)

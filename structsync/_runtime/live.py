@@ -18,6 +18,11 @@ from .transitions import NOBODYS, Transitions
 everywhere: list[Callable[..., object]] = []
 
 
+def name_of_claimant(who: object) -> str:
+    """Return how an event calls a task or a borrower, in plain text."""
+    return who.name if isinstance(who, trio.lowlevel.Task) else repr(who)
+
+
 @dataclass(frozen=True, slots=True)
 class PrimitiveStatistics:
     """The state of a primitive, for debugging.
@@ -64,6 +69,10 @@ class Live(Generic[ClaimT]):
         """Return the state as it stands in ``repr``; by default the fields of the core."""
         core = self._core
         return ", ".join(f"{name}={getattr(core, name, 'unset')!r}" for name in core.state_fields)
+
+    def _details_of(self, claim: ClaimT) -> dict[str, object]:
+        """Return in plain values what an event says of a claim; by default the claim as it is."""
+        return {"claim": claim}
 
     def __repr__(self) -> str:
         core = self._core

@@ -38,6 +38,7 @@ from structsync._core.queue.request import GRANTED, PENDING, Request
 from . import ownership
 from .cancelling import Stop, abort, abort_by
 from .causes import error_of
+from .done import coroutine_function
 from .events import EventKind, emit, emit_ended
 from .live import Live
 from .runs import check_run, errors_of_ended, running_task
@@ -46,6 +47,7 @@ from .waking import emit_in_other_queues, error_of_ended, resume, wake
 
 
 @enable_ki_protection
+@coroutine_function
 async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a hand-over
     live: Live[Any], claim: Any, priority: int = 0, task: Task | None = None
 ) -> None:
@@ -66,7 +68,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
             request.primitive = live
             request.parked = True
             if live._observers:
-                emit_requested(live, claim)
+                emit("requested", live, claim, task, request)
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
         failed = error_of_decision(live)
     finally:
@@ -115,15 +117,11 @@ def error_of_decision(live: Live[Any]) -> BaseException:
     return live._core.guard_error(error)
 
 
-def emit_requested(live: Live[Any], claim: Any) -> None:
-    """Inform the observers of a claim of the current task."""
-    emit("requested", live, claim, running_task())
-
-
 def emit_taken(live: Live[Any], claim: Any) -> None:
     """Inform the observers of a claim that was granted without a wait."""
-    emit_requested(live, claim)
-    emit("granted", live, claim, running_task())
+    task, request = running_task(), object()  # which it was, though it never stood in the queue
+    emit("requested", live, claim, task, request)
+    emit("granted", live, claim, task, request)
 
 
 @enable_ki_protection
@@ -182,9 +180,9 @@ def submit(live: Live[Any], claim: Any, priority: int) -> Request[Any]:
         if live._owned and claim not in live._touched_by:
             ownership.note(live, claim)
         if live._observers:
-            emit("requested", live, claim, task)
+            emit("requested", live, claim, task, request)
             if request.status is GRANTED:
-                emit("granted", live, claim, task)
+                emit("granted", live, claim, task, request)
     return request
 
 

@@ -83,7 +83,7 @@ def _note_owners(members: Sequence[Member]) -> None:
 def _emit_of_members(members: Sequence[Member], kind: EventKind) -> None:
     for member in members:
         if member.primitive._observers:
-            emit(kind, member.primitive, member.claim, member.waiter)
+            emit(kind, member.primitive, member.claim, member.waiter, member)
 
 
 @enable_ki_protection
@@ -98,7 +98,7 @@ async def enter(monitor: Live[Invocation], invocation: Invocation) -> None:
         request, ended = core.arrive(invocation, current_task())
         request.primitive = monitor
         if monitor._observers:
-            emit("requested", monitor, invocation, current_task())
+            emit("requested", monitor, invocation, current_task(), request)
         wake(transitions, monitor, ended)
         if parks := request.status is PENDING:
             parking.about_to_park(transitions, request)
@@ -119,7 +119,7 @@ async def meet(barrier: Live[int | None], stop: Stop) -> int:
             request = core.enqueue(None, waiter=current_task())
             request.primitive = barrier
             if barrier._observers:
-                emit("requested", barrier, None, request.waiter)
+                emit("requested", barrier, None, request.waiter, request)
             # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
             fills = core.full and not is_cancelled()
             if fills:
@@ -149,7 +149,7 @@ async def wait_notified(condition: Live[Any], owner: Live[Any], claim: Any) -> N
         condition._transitions, condition._root = transitions, None
         in_other_queues = resume(transitions, ended)
         if condition._observers:
-            emit("requested", condition, claim, task)
+            emit("requested", condition, claim, task, request)
         if owner._observers:
             emit("released", owner, claim, task)
             emit_ended(owner, ended)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Hashable
+from collections.abc import Hashable
+from types import CoroutineType
 from typing import Any, ClassVar, Generic, Literal, TypeAlias
 
 import trio
@@ -142,12 +143,12 @@ class Held(Generic[ClaimT]):
         self._claim = claim
         self._priority = priority
 
-    def __aenter__(self) -> Coroutine[Any, Any, None]:
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self._primitive, self._claim, self._priority)
 
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
-    ) -> Coroutine[Any, Any, None]:
+    ) -> CoroutineType[Any, Any, None]:
         self._primitive._leave(self._claim)
         return DONE

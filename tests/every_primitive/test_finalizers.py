@@ -60,7 +60,7 @@ async def served(
     """Two tasks want what an abandoned block holds, and another such block queues between them."""
     primitive, granted, over = make(), list[str](), trio.Event()
 
-    def observer(event: structsync.Event) -> None:
+    def observer(event: structsync.PrimitiveEvent) -> None:
         if event.kind == "granted" and event.primitive is primitive and event.task in wanting:
             granted.append(wanting[event.task])
 
@@ -120,12 +120,12 @@ SUBJECTS = {
     "read-write lock": (
         RWLock,
         lambda: (Access(WRITE, trio.lowlevel.current_task()), Access(WRITE, "nobody")),
-        lambda p: p.write_locked(),
+        lambda p: p.writing(),
     ),
     "phase-fair lock": (
         lambda: RWLock(policy="phase"),
         lambda: (Access(WRITE, trio.lowlevel.current_task()), Access(WRITE, "nobody")),
-        lambda p: p.read_locked(),
+        lambda p: p.reading(),
     ),
     "limiter": (lambda: CapacityLimiter(1), lambda: ("one", "other"), lambda p: p),
     "user-written bridge": (Bridge, lambda: ("west", "west"), lambda p: p._held("east")),
@@ -221,7 +221,7 @@ async def test_what_is_collected_inside_an_observer_is_released_right_after_the_
     semaphore, other, values = Semaphore(1, max_value=1), Semaphore(1), list[int]()
     requests = [semaphore.request()]
 
-    def observer(event: structsync.Event) -> None:
+    def observer(event: structsync.PrimitiveEvent) -> None:
         if requests and event.primitive is other:
             collected(requests.pop())
             values.append(semaphore.value)

@@ -61,7 +61,7 @@ class LineMachine(ScheduledStateMachine):
         super().__init__()
         self.queue: list[tuple[object, int]] = []
         self.free = 0
-        self.events: list[structsync.Event] = []
+        self.events: list[structsync.PrimitiveEvent] = []
         self.observing = contextlib.ExitStack()
         self.observing.enter_context(structsync.observe(self.events.append))
 
@@ -91,7 +91,7 @@ class LineMachine(ScheduledStateMachine):
         assert self.semaphore.value == self.free
         assert not self.queue or self.queue[0][1] > self.free, "the head could be served"
 
-    def follow(self, event: structsync.Event) -> None:
+    def follow(self, event: structsync.PrimitiveEvent) -> None:
         entry = (event.task, event.claim)
         if event.kind == "requested":
             self.queue.append(entry)

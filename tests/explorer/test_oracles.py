@@ -381,13 +381,13 @@ async def a_writer_becomes_a_reader() -> None:
     lock = structsync.RWLock()
 
     async def write_and_read() -> None:
-        async with lock.write_locked():
+        async with lock.writing():
             await checkpoint()
             lock.downgrade()
             await checkpoint()
 
     async def read() -> None:
-        async with lock.read_locked():
+        async with lock.reading():
             await checkpoint()
 
     async with trio.open_nursery() as nursery:

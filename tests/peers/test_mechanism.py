@@ -11,7 +11,15 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 import structsync
-from structsync import CapacityLimiter, Condition, Event, Lock, Parker, Semaphore, WaitQueue
+from structsync import (
+    CapacityLimiter,
+    Condition,
+    Lock,
+    Parker,
+    PrimitiveEvent,
+    Semaphore,
+    WaitQueue,
+)
 
 if TYPE_CHECKING:
     from tests.peers.conftest import Start
@@ -86,9 +94,9 @@ async def test_an_observer_that_calls_back_is_removed_and_changes_nothing(
 ) -> None:
     """D1, microsoft/vs-threading#1000: the observed call itself succeeds."""
     world = World()
-    told: list[Event] = []
+    told: list[PrimitiveEvent] = []
 
-    def observer(event: Event) -> None:
+    def observer(event: PrimitiveEvent) -> None:
         told.append(event)
         World.REFUSED[call](world)
 
@@ -110,7 +118,7 @@ async def test_an_observer_that_releases_does_so_right_after_the_step_it_hears_o
     release, released = World.RELEASES[call]
     told: list[tuple[str, object]] = []
 
-    def observer(event: Event) -> None:
+    def observer(event: PrimitiveEvent) -> None:
         if event.kind == "granted":
             release(world)
         told.append((event.kind, world.state()))
@@ -132,7 +140,7 @@ async def test_an_observer_that_cancels_the_waiter_it_hears_of_loses_no_permit(
     first = await start(semaphore.acquire)
     second = await start(semaphore.acquire)
 
-    def observer(event: Event) -> None:
+    def observer(event: PrimitiveEvent) -> None:
         if event.kind == "granted":
             first.cancel()
             second.cancel()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
 import structsync
-from structsync import CapacityLimiter, Event, Lock, Request, Semaphore
+from structsync import CapacityLimiter, Lock, PrimitiveEvent, Request, Semaphore
 
 if TYPE_CHECKING:
     from tests.peers.conftest import OneStep, Start
@@ -28,7 +28,7 @@ async def test_a_releaser_that_acquires_again_at_once_waits_its_turn(
     primitive = make()
     grants: list[object] = []
 
-    def record(event: Event) -> None:
+    def record(event: PrimitiveEvent) -> None:
         if event.kind == "granted":
             grants.append(event.task)
 
@@ -234,7 +234,7 @@ async def test_grants_follow_the_queue_though_runs_may_not(start: Start, run_ord
         await semaphore.acquire()
         runs.append(who)
 
-    def record(event: Event) -> None:
+    def record(event: PrimitiveEvent) -> None:
         if event.kind == "granted":
             grants.append(event.task)
 

@@ -117,7 +117,7 @@ async def test_two_upgraders_are_refused() -> None:
     lock = RWLock()
 
     async def upgrade() -> None:
-        async with lock.read_locked():
+        async with lock.reading():
             await trio.testing.wait_all_tasks_blocked()
             with pytest.raises(RuntimeError, match="can't upgrade"):
                 await lock.acquire_write()

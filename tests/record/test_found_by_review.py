@@ -16,7 +16,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 import structsync
-from structsync import Arbiter, Event, observe
+from structsync import Arbiter, PrimitiveEvent, observe
 from structsync._core.primitives.semaphore import SemaphoreCore
 
 
@@ -113,7 +113,7 @@ async def test_a_grant_beats_a_cancellation_by_an_observer_in_a_waited_request()
             await request.wait()
             assert request.status == "granted"
 
-    def cancel(event: Event) -> None:
+    def cancel(event: PrimitiveEvent) -> None:
         if event.kind == "released":
             scope.cancel()
 
@@ -149,7 +149,7 @@ async def test_every_wait_on_a_condition_has_an_end_in_the_event_stream() -> Non
     condition = structsync.Condition()
     kinds: list[str] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         if event.primitive is condition:
             kinds.append(event.kind)
 
@@ -168,7 +168,7 @@ async def test_every_wait_on_a_condition_has_an_end_in_the_event_stream() -> Non
                 nursery.start_soon(wait)
                 await wait_all_tasks_blocked()
                 condition.close()
-    assert kinds == ["requested", "granted", "requested", "closed", "broken"]
+    assert kinds == ["requested", "changed", "granted", "requested", "closed", "broken"]
 
 
 async def test_one_leak_of_a_lock_with_a_condition_is_reported_once() -> None:

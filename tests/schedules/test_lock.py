@@ -7,7 +7,7 @@ from functools import partial
 import trio
 from trio.lowlevel import Task, checkpoint, current_task
 
-from structsync import Event, Lock, Request, RequestWithdrawn, observe
+from structsync import Lock, PrimitiveEvent, Request, RequestWithdrawn, observe
 from structsync.testing import ExploredRun
 
 from .closing import closed_meanwhile
@@ -149,7 +149,7 @@ async def test_the_first_priority_is_served_first(x: ExploredRun, tasks: int) ->
     priorities: dict[Task | None, int] = {}
     waiting: dict[Task | None, int] = {}
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         if event.kind == "requested":
             waiting[event.task] = priorities[event.task]
         elif event.kind in ("granted", "withdrawn"):

@@ -40,10 +40,10 @@ class Room:
                 self.inside.remove(mode)
 
     async def read(self) -> None:
-        await self.use(self.lock.read_locked(), "read")
+        await self.use(self.lock.reading(), "read")
 
     async def write(self) -> None:
-        await self.use(self.lock.write_locked(), "write")
+        await self.use(self.lock.writing(), "write")
 
 
 @swept(least=100, twice=True)
@@ -79,7 +79,7 @@ async def test_nobody_writes_between_a_write_and_its_downgrade(x: ExploredRun, t
 
     async def write_and_read() -> None:
         nonlocal writes
-        async with lock.write_locked():
+        async with lock.writing():
             writes += 1
             before = writes
             lock.downgrade()
@@ -88,7 +88,7 @@ async def test_nobody_writes_between_a_write_and_its_downgrade(x: ExploredRun, t
                 x.fail("somebody wrote while it was read")
 
     async def read() -> None:
-        async with lock.read_locked():
+        async with lock.reading():
             before = writes
             await checkpoint()
             if writes != before:

@@ -7,7 +7,7 @@ from functools import partial
 import trio
 from trio.lowlevel import Task, checkpoint, current_task
 
-from structsync import Event, Request, RequestWithdrawn, Semaphore, observe
+from structsync import PrimitiveEvent, Request, RequestWithdrawn, Semaphore, observe
 from structsync.testing import ExploredRun
 
 from .closing import closed_meanwhile
@@ -144,7 +144,7 @@ async def test_the_first_priority_is_served_first(x: ExploredRun, tasks: int) ->
     priorities: dict[Task | None, int] = {}
     waiting: dict[Task | None, int] = {}
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         if event.kind == "requested":
             waiting[event.task] = priorities[event.task]
         elif event.kind in ("granted", "withdrawn"):
@@ -167,7 +167,7 @@ async def test_the_eligible_pass_a_claim_that_does_not_fit(x: ExploredRun, tasks
     waiting: list[int] = []
     x.always(lambda: all(one > semaphore.value for one in waiting), "nobody waits who fits")
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         if event.kind == "requested":
             waiting.append(event.claim)
         elif event.kind in ("granted", "withdrawn"):

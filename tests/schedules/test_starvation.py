@@ -77,11 +77,11 @@ async def test_everybody_gets_a_token_some_day(x: ExploredRun, tasks: int) -> No
 async def readers_and_a_writer(x: ExploredRun, tasks: int, lock: RWLock) -> None:
     async def reader() -> None:
         while True:
-            await once(x, lock.read_locked())
+            await once(x, lock.reading())
 
     async def writer() -> None:
         while True:
-            await once(x, lock.write_locked())
+            await once(x, lock.writing())
 
     await together(writer, *[reader] * (tasks - 1))
 

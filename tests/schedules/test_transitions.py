@@ -10,7 +10,7 @@ from collections.abc import Callable
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync import Event, Primitive, Semaphore, observe
+from structsync import Primitive, PrimitiveEvent, Semaphore, observe
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync.testing import ExploredRun
 
@@ -24,7 +24,7 @@ async def test_what_is_released_in_the_middle_of_a_step_lets_in_who_waits(
     semaphore = Semaphore(1, max_value=1)
     passes = Semaphore(0)
 
-    def pass_on(event: Event) -> None:
+    def pass_on(event: PrimitiveEvent) -> None:
         if event.primitive is semaphore and event.kind == "granted":
             passes.release()
 
@@ -43,7 +43,7 @@ async def test_who_is_about_to_park_is_let_in_by_who_hears_of_it(
     """The release comes between the decision to wait and the wait, in which trio can wake nobody."""
     semaphore = Semaphore(0)
 
-    def let_in(event: Event) -> None:
+    def let_in(event: PrimitiveEvent) -> None:
         if event.kind == "requested":
             semaphore.release()
 
@@ -63,7 +63,7 @@ async def test_who_is_granted_and_cancelled_in_the_middle_of_a_step_has_what_it_
     scopes: list[trio.CancelScope] = []
     granted = released = 0
 
-    def release_and_cancel(event: Event) -> None:
+    def release_and_cancel(event: PrimitiveEvent) -> None:
         nonlocal released
         if event.primitive is step and event.kind == "granted":
             released = tasks - 1

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from trio.lowlevel import checkpoint
 
-from structsync import Event, observe
+from structsync import PrimitiveEvent, observe
 from structsync.testing import ExploredRun
 
 from .sweeping import swept, together
@@ -55,7 +55,7 @@ async def test_nobody_boards_where_others_step_off(x: ExploredRun, tasks: int) -
     ferry = ferries.Ferry(seats=2)
     aboard, landed = 0, False
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         nonlocal aboard, landed
         if event.kind == "granted":
             if landed:

@@ -19,9 +19,9 @@ from structsync import (
     CapacityLimiter,
     Claim,
     Condition,
-    Event,
     Lock,
     Primitive,
+    PrimitiveEvent,
     RWLock,
     Semaphore,
     acquire_all,
@@ -349,7 +349,7 @@ async def test_each_members_steps_are_told_with_its_primitive() -> None:
     a, b = Lock(), Semaphore(1)
     told: list[tuple[str, object]] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         told.append((event.kind, event.primitive))
 
     async with trio.open_nursery() as nursery:
@@ -398,7 +398,7 @@ async def test_what_a_change_of_one_primitive_ends_elsewhere_is_told_there(
     other = Semaphore(1)
     told: list[str] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         if event.primitive is other:
             told.append(event.kind)
 
@@ -542,7 +542,7 @@ async def test_a_primitive_in_use_by_another_run_is_refused() -> None:
 async def test_an_observer_must_not_enter_a_block() -> None:
     lock, refused = Lock(), []
 
-    def enter(event: Event) -> None:
+    def enter(event: PrimitiveEvent) -> None:
         try:
             acquire_all(Lock().claim()).__aenter__().send(None)
         except RuntimeError as error:

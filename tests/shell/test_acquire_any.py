@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Event, Lock, Semaphore, acquire_all, acquire_any, observe
+from structsync import Lock, PrimitiveEvent, RWLock, Semaphore, acquire_all, acquire_any, observe
 
 from .test_acquire_all import Tasks, settle, waiting
 
@@ -77,12 +77,18 @@ async def test_closing_any_of_them_ends_the_wait() -> None:
         assert waiting(a, b) == [0, 0]
 
 
-async def test_claims_on_one_semaphore_are_summed_and_the_first_stands_for_them() -> None:
-    a, b = Semaphore(1), Semaphore(3)
-    claims = a.claim(), b.claim(1), a.claim(1), b.claim(2)
-    async with acquire_any(*claims) as claim:
-        assert claim is claims[1]
-        assert b.value == 0
+@pytest.mark.parametrize("amounts", [(2, 1), (1, 1)])
+def test_two_claims_on_one_semaphore_are_refused_with_the_repair(amounts: tuple[int, int]) -> None:
+    a, b = Semaphore(3), Semaphore(3)
+    with pytest.raises(ValueError, match=r"alternatives.*two on <Semaphore.*use acquire_all"):
+        acquire_any(a.claim(amounts[0]), b.claim(), a.claim(amounts[1]))
+    assert (a.value, b.value) == (3, 3)
+
+
+def test_to_read_and_to_write_are_two_claims_on_one_lock() -> None:
+    lock = RWLock()
+    with pytest.raises(ValueError, match="two on <RWLock"):
+        acquire_any(lock.read_claim(), lock.write_claim())
 
 
 async def test_an_impossible_claim_is_refused_though_another_is_free() -> None:
@@ -97,7 +103,7 @@ async def test_the_places_given_up_are_told_with_their_primitive() -> None:
     a, b = Semaphore(0), Semaphore(0)
     told: list[tuple[str, object]] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         told.append((event.kind, event.primitive))
 
     async with trio.open_nursery() as nursery:

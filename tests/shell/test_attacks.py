@@ -75,7 +75,7 @@ BLOCKS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "lock": (Lock, lambda p: p),
     "condition": (Condition, lambda p: p),
     "limiter": (lambda: CapacityLimiter(1), lambda p: p),
-    "read-write lock": (RWLock, lambda p: p.write_locked()),
+    "read-write lock": (RWLock, lambda p: p.writing()),
     "group": (Lock, lambda p: acquire_all(p.claim())),
 }
 

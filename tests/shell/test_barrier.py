@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Barrier, Event, observe, open_scope
+from structsync import Barrier, PrimitiveEvent, observe, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -218,7 +218,7 @@ def test_what_a_cancelled_party_does_must_be_known() -> None:
 async def test_an_observer_cannot_come_to_a_barrier() -> None:
     barrier, refused = Barrier(1), []
 
-    def intrude(event: Event) -> None:
+    def intrude(event: PrimitiveEvent) -> None:
         with pytest.raises(RuntimeError, match="must not change") as error:
             barrier.wait().send(None)
         refused.append(error)

@@ -3,7 +3,7 @@
 import trio
 import trio.testing
 
-from structsync import Condition, Event, Lock, Semaphore, acquire_any, observe
+from structsync import Condition, Lock, PrimitiveEvent, Semaphore, acquire_any, observe
 
 from .waits import Waits, settle
 
@@ -81,7 +81,7 @@ async def test_the_successor_takes_over_the_place_in_the_queue_of_the_lock() -> 
     condition = Condition(lock)
     granted: list[str] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         if event.primitive is lock and event.kind == "granted":
             granted.append(event.claim.name)
 
@@ -168,7 +168,7 @@ async def test_what_a_wait_lets_in_in_other_queues_is_observed() -> None:
     permits.acquire_nowait()
     granted: list[object] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         if event.kind == "granted":
             granted.append(event.primitive)
 

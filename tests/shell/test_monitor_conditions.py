@@ -9,10 +9,10 @@ import trio
 import trio.testing
 
 from structsync import (
-    Event,
     Monitor,
     MonitorCondition,
     PermitLeakError,
+    PrimitiveEvent,
     entry,
     observe,
     open_scope,
@@ -304,7 +304,7 @@ async def test_hoare_a_signal_is_observed_as_a_release_and_two_grants() -> None:
         await stage.wait("a")
         events: list[tuple[str, str]] = []
 
-        def observer(event: Event) -> None:
+        def observer(event: PrimitiveEvent) -> None:
             if event.primitive is stage.monitor:
                 assert event.task is not None
                 events.append((event.kind, event.task.name))

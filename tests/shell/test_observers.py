@@ -1,5 +1,6 @@
 """The event stream: each step once, told to whoever observes, who cannot do harm (I6)."""
 
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +9,23 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Condition, Event, Lock, Parker, Semaphore, WaitQueue, observe
+from structsync import (
+    Barrier,
+    CapacityLimiter,
+    Condition,
+    Latch,
+    Lock,
+    Monitor,
+    Parker,
+    PrimitiveEvent,
+    RWLock,
+    Semaphore,
+    WaitQueue,
+    acquire_all,
+    acquire_any,
+    entry,
+    observe,
+)
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -18,9 +35,9 @@ class Story:
 
     def __init__(self, primitive: object) -> None:
         self.primitive = primitive
-        self.events: list[Event] = []
+        self.events: list[PrimitiveEvent] = []
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: PrimitiveEvent) -> None:
         if event.primitive is self.primitive:
             self.events.append(event)
 
@@ -146,7 +163,7 @@ async def test_how_a_wait_on_a_condition_ended_is_told_of_the_condition(end: str
             else:
                 async with condition:
                     condition.notify()
-    assert story.kinds == ["requested", end]
+    assert [kind for kind in story.kinds if kind != "changed"] == ["requested", end]
 
 
 @pytest.mark.parametrize("make", [Parker, WaitQueue])
@@ -157,7 +174,7 @@ async def test_a_wake_grants(make: Callable[[], Any]) -> None:
             nursery.start_soon(primitive.block if make is Parker else primitive.wait)
             await settle()
             primitive.unblock() if make is Parker else primitive.wake()
-    assert [k for k in story.kinds if k != "released"] == ["requested", "granted"]
+    assert [k for k in story.kinds if k in ("requested", "granted")] == ["requested", "granted"]
 
 
 async def test_an_observer_sees_nothing_after_its_block() -> None:
@@ -202,7 +219,7 @@ async def test_no_error_of_an_observer_makes_an_acquire_half_done(
 ) -> None:
     semaphore = Semaphore(1)
 
-    def fail(event: Event) -> None:
+    def fail(event: PrimitiveEvent) -> None:
         raise error
 
     with observe(fail):
@@ -216,7 +233,7 @@ async def test_an_observer_that_failed_is_removed_and_the_others_are_told(
 ) -> None:
     semaphore, calls = Semaphore(1), []
 
-    def fail(event: Event) -> None:
+    def fail(event: PrimitiveEvent) -> None:
         calls.append(event.kind)
         raise KeyError
 
@@ -247,7 +264,7 @@ async def test_an_observer_that_changes_a_primitive_is_refused(
     assert other.statistics() == Semaphore(1, max_value=2).statistics()
 
 
-async def asynchronous(event: Event) -> None:
+async def asynchronous(event: PrimitiveEvent) -> None:
     pass
 
 
@@ -260,7 +277,7 @@ def test_an_observer_that_is_no_sync_function_is_a_type_error(observer: Any) -> 
 async def test_what_an_observer_releases_is_released_right_after_the_step() -> None:
     watched, other, values = Semaphore(1), Semaphore(0), list[int]()
 
-    def release(event: Event) -> None:
+    def release(event: PrimitiveEvent) -> None:
         if event.primitive is watched and event.kind == "granted":
             other.release()
             values.append(other.value)
@@ -277,7 +294,7 @@ async def test_a_scope_cancelled_by_an_observer_ends_its_waiter_right_after_the_
         with scope:
             await semaphore.acquire(2)
 
-    def cancel(event: Event) -> None:
+    def cancel(event: PrimitiveEvent) -> None:
         scope.cancel()
         seen.append(semaphore.statistics().tasks_waiting)
 
@@ -324,7 +341,7 @@ async def wait_once(condition: Condition) -> None:
 async def test_an_observer_that_drives_a_coroutine_by_hand_is_refused() -> None:
     semaphore, refused = Semaphore(2), []
 
-    def drive(event: Event) -> None:
+    def drive(event: PrimitiveEvent) -> None:
         coroutine = semaphore.acquire()
         try:
             coroutine.send(None)
@@ -345,7 +362,7 @@ async def test_an_observer_that_left_and_then_fails_is_not_removed_twice(
 ) -> None:
     semaphore = Semaphore(1)
 
-    def leave_and_fail(event: Event) -> None:
+    def leave_and_fail(event: PrimitiveEvent) -> None:
         observing.__exit__(None, None, None)
         raise KeyError
 
@@ -353,3 +370,188 @@ async def test_an_observer_that_left_and_then_fails_is_not_removed_twice(
     observing.__enter__()
     semaphore.acquire_nowait()
     assert semaphore.value == 0
+
+
+# ==== what an event carries ====
+
+
+async def test_the_events_of_one_request_name_it_and_those_of_another_do_not() -> None:
+    semaphore = Semaphore(1)
+    with observe(story := Story(semaphore)):
+        semaphore.acquire_nowait()
+        first, second = semaphore.request(), semaphore.request()
+        second.withdraw()
+        semaphore.release()
+    assert first.status == "granted"
+    told = [(event.kind, event.request) for event in story.events]
+    assert [kind for kind, _ in told] == [
+        *("requested", "granted", "requested", "requested", "withdrawn", "released", "granted")
+    ]
+    (_, a), (_, b), (_, c), (_, d), (_, e), (_, none), (_, f) = told
+    assert a is b
+    assert (c is f, d is e, none) == (True, True, None)
+    assert len({id(one) for one in (a, c, d)}) == 3
+
+
+@pytest.mark.parametrize("acquire", [acquire_all, acquire_any])
+@pytest.mark.parametrize("free", [0, 1])
+async def test_a_group_has_one_request_at_each_primitive(acquire: Any, free: int) -> None:
+    semaphores = Semaphore(free), Semaphore(free)
+    with observe(first := Story(semaphores[0])), observe(second := Story(semaphores[1])):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(hold_once, acquire(*[one.claim() for one in semaphores]))
+            await settle()
+            for one in semaphores:
+                one.release()
+    for story in (first, second):
+        requests = {id(event.request) for event in story.events if event.kind != "released"}
+        assert len(requests) <= 1
+    assert len(first.events) > 1
+
+
+async def hold_once(block: Any) -> None:
+    async with block:
+        pass
+
+
+async def test_a_wait_is_one_request_at_its_condition_and_its_lock() -> None:
+    lock = Lock()
+    condition = Condition(lock)
+    with observe(at_condition := Story(condition)), observe(at_lock := Story(lock)):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait_once, condition)
+            await settle()
+            async with condition:
+                condition.notify()
+    asked, notified, ended = at_condition.events
+    assert (asked.kind, notified.kind, ended.kind) == ("requested", "changed", "granted")
+    assert asked.request is ended.request
+    granted = [event.request for event in at_lock.events if event.kind == "granted"]
+    assert granted[-1] is asked.request
+
+
+async def test_an_event_has_the_time_of_trios_clock(autojump_clock: trio.testing.MockClock) -> None:
+    semaphore = Semaphore(1)
+    started = trio.current_time()
+    with observe(story := Story(semaphore)):
+        semaphore.acquire_nowait()
+        await trio.sleep(5)
+        semaphore.release()
+    assert [event.time for event in story.events] == [started, started, started + 5]
+
+
+def test_outside_a_run_an_event_has_no_time() -> None:
+    semaphore = Semaphore(1)
+    with observe(story := Story(semaphore)):
+        semaphore.release()
+        semaphore.close()
+    assert [event.time for event in story.events] == [None, None]
+    assert story.events[-1].details == {"task": None}
+
+
+class Shelf(Monitor):
+    @entry
+    def put(self, item: str) -> None: ...
+
+
+async def use_a_semaphore(p: Semaphore) -> None:
+    await p.acquire(2)
+
+
+async def read(p: RWLock) -> None:
+    async with p.reading():
+        pass
+
+
+async def use(p: Any) -> None:
+    async with p:
+        pass
+
+
+DETAILS: list[tuple[Callable[[], Any], Callable[[Any], Any], dict[str, object]]] = [
+    (lambda: Semaphore(2), use_a_semaphore, {"n": 2}),
+    (Lock, use, {"owner": "ann"}),
+    (lambda: CapacityLimiter(1), use, {"borrower": "ann"}),
+    (
+        lambda: CapacityLimiter(1),
+        lambda p: p.acquire_on_behalf_of("bob"),
+        {"borrower": "'bob'"},
+    ),
+    (RWLock, read, {"mode": "read", "owner": "ann"}),
+    (Shelf, lambda p: p.put("book"), {"entry": "put", "owner": "ann"}),
+    (lambda: Barrier(1), lambda p: p.wait(), {}),
+    (lambda: Latch(0), lambda p: p.wait(), {"claim": 0}),
+]
+
+
+@pytest.mark.parametrize(("make", "call", "expected"), DETAILS)
+async def test_the_details_of_an_event_are_plain_values(
+    make: Callable[[], Any], call: Callable[[Any], Any], expected: dict[str, object]
+) -> None:
+    primitive = make()
+    with observe(story := Story(primitive)):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(call, primitive, name="ann")
+    assert story.events[0].details == {"task": "ann", **expected}
+    json.dumps(story.events[0].details)
+
+
+CHANGED: list[tuple[Callable[[], Any], Callable[[Any], object], dict[str, object]]] = [
+    (lambda: Semaphore(1, max_value=1), lambda p: p.resize(5), {"resize": 5}),
+    (
+        lambda: CapacityLimiter(1),
+        lambda p: setattr(p, "total_tokens", 5),
+        {"total_tokens": 5},
+    ),
+    (WaitQueue, lambda p: p.wake(2), {"wake": 2}),
+    (WaitQueue, lambda p: p.wake_all(), {"wake": None}),
+    (lambda: Barrier(2), lambda p: p.abort(), {"abort": None}),
+    (lambda: Barrier(2), lambda p: p.reset(), {"reset": None}),
+]
+
+
+@pytest.mark.parametrize(("make", "change", "expected"), CHANGED)
+async def test_a_call_that_changes_what_is_granted_is_told_with_its_value(
+    make: Callable[[], Any], change: Callable[[Any], object], expected: dict[str, object]
+) -> None:
+    primitive = make()
+    with observe(story := Story(primitive)):
+        change(primitive)
+    (event,) = story.events
+    assert (event.kind, event.request) == ("changed", None)
+    assert event.details == {"task": trio.lowlevel.current_task().name, **expected}
+
+
+async def test_a_resize_is_told_before_the_grants_that_it_makes_room_for() -> None:
+    semaphore = Semaphore(0, max_value=0)
+    semaphore.resize(1)
+    with semaphore.request() as held, semaphore.request() as waiting:
+        with observe(story := Story(semaphore)):
+            semaphore.resize(2)
+        assert (held.status, waiting.status) == ("granted", "granted")
+    assert story.kinds == ["changed", "granted"]
+
+
+async def test_a_wait_inside_a_monitor_is_told_with_its_notification() -> None:
+    monitor = Monitor()
+    condition = monitor.condition()
+    with observe(story := Story(condition)):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(monitor.entry(condition.wait), name="ann")
+            await settle()
+            await monitor.entry(condition.notify_all)()
+    assert [(event.kind, event.details) for event in story.events] == [
+        ("requested", {"task": "ann", "entry": "wait", "owner": "ann"}),
+        ("changed", {"task": trio.lowlevel.current_task().name, "notify": None}),
+        ("granted", {"task": "ann", "entry": "wait", "owner": "ann"}),
+    ]
+
+
+async def test_the_details_of_a_wait_on_a_condition_name_who_is_to_own_the_lock() -> None:
+    condition = Condition()
+    async with trio.open_nursery() as nursery:
+        with observe(story := Story(condition)):
+            nursery.start_soon(wait_once, condition, name="ann")
+            await settle()
+        nursery.cancel_scope.cancel()
+    assert [event.details for event in story.events] == [{"task": "ann", "owner": "ann"}]

@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Event, PermitLeakError, RWLock, observe, open_scope
+from structsync import PermitLeakError, PrimitiveEvent, RWLock, observe, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 POLICIES = ["fifo", "phase", "readers", "writers"]
@@ -46,7 +46,7 @@ class Tasks:
         self.leaving[name] = trio.Event()
         with trio.CancelScope() as self.scopes[name]:
             try:
-                async with self.lock.read_locked() if name[0] == "r" else self.lock.write_locked():
+                async with self.lock.reading() if name[0] == "r" else self.lock.writing():
                     await self.leaving[name].wait()
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 self.errors[name] = error
@@ -167,7 +167,7 @@ async def test_a_cancelled_reader_between_writers_leaves_the_queue_alone() -> No
 @each_policy
 async def test_a_reader_cannot_become_a_writer(policy: str) -> None:
     lock = RWLock(policy=policy)  # type: ignore[arg-type]  # a plain str
-    async with lock.read_locked():
+    async with lock.reading():
         with pytest.raises(
             RuntimeError, match="two readers that upgrade would wait for each other"
         ):
@@ -180,10 +180,10 @@ async def test_a_reader_cannot_become_a_writer(policy: str) -> None:
 @each_policy
 async def test_it_is_not_reentrant(policy: str) -> None:
     lock = RWLock(policy=policy)  # type: ignore[arg-type]  # a plain str
-    async with lock.read_locked():
+    async with lock.reading():
         with pytest.raises(RuntimeError, match="for reading that this task already holds for read"):
             await lock.acquire_read()
-    async with lock.write_locked():
+    async with lock.writing():
         with pytest.raises(RuntimeError, match="release\\(\\) first"):
             await lock.acquire_write()
         with pytest.raises(RuntimeError, match="downgrade\\(\\) to read on"):
@@ -202,7 +202,7 @@ async def test_who_does_not_hold_it_cannot_release_or_downgrade() -> None:
 
 async def test_a_reader_cannot_downgrade() -> None:
     lock = RWLock()
-    async with lock.read_locked():
+    async with lock.reading():
         with pytest.raises(RuntimeError, match="don't hold for writing"):
             lock.downgrade()
 
@@ -220,7 +220,7 @@ ENTER_BESIDE = {"fifo": {"r1"}, "phase": {"r1", "r2"}, "readers": {"r1", "r2"}, 
 @each_policy
 async def test_a_writer_that_becomes_a_reader_lets_in_whom_the_policy_says(policy: str) -> None:
     async with tasks(policy) as t:
-        async with t.lock.write_locked():
+        async with t.lock.writing():
             await t.come("r1", "w1", "r2")
             t.lock.downgrade()
             assert t.inside() - {trio.lowlevel.current_task().name} == ENTER_BESIDE[policy]
@@ -233,14 +233,14 @@ async def test_a_writer_that_becomes_a_reader_lets_in_whom_the_policy_says(polic
 async def test_observers_hear_of_a_downgrade_as_a_release_and_a_grant() -> None:
     heard: list[str] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         who = event.task.name if event.task is not me else "me"  # type: ignore[union-attr]  # in a run
         heard.append(f"{who} {event.kind} {event.claim.mode}")
 
     me = trio.lowlevel.current_task()
     async with tasks() as t:
         with observe(note):
-            async with t.lock.write_locked():
+            async with t.lock.writing():
                 await t.come("r1")
                 del heard[:]
                 t.lock.downgrade()
@@ -286,7 +286,7 @@ async def test_a_task_that_released_may_end_without_harm() -> None:
     lock = RWLock()
 
     async def use() -> None:
-        async with lock.write_locked():
+        async with lock.writing():
             lock.downgrade()
 
     async with trio.open_nursery() as nursery:
@@ -299,7 +299,7 @@ async def test_a_scope_finds_a_reader_that_does_not_release() -> None:
     with pytest.raises(PermitLeakError, match=r"1 not given back.*read by .*: <Task .* took 1"):
         async with open_scope() as scope:
             lock = scope.own(RWLock())
-            async with lock.write_locked():
+            async with lock.writing():
                 lock.downgrade()
             lock.acquire_read_nowait()
 
@@ -322,7 +322,7 @@ async def test_repr_and_statistics_name_readers_and_writer() -> None:
 
 async def test_one_block_object_may_be_entered_by_several_tasks() -> None:
     lock = RWLock()
-    reading = lock.read_locked()
+    reading = lock.reading()
     entered = 0
 
     async def read() -> None:
@@ -351,3 +351,13 @@ async def test_its_statistics_count_the_writers_among_those_who_wait() -> None:
         assert lock.statistics().writers_waiting == 1
         nursery.cancel_scope.cancel()
     lock.release()
+
+
+@pytest.mark.parametrize("block", [RWLock.reading, RWLock.writing])
+def test_a_block_is_no_answer_to_whether_the_lock_is_held(
+    block: Callable[[RWLock], object],
+) -> None:
+    lock = RWLock()
+    with pytest.raises(TypeError, match=r"no answer; .* is locked\(\)"):
+        bool(block(lock))
+    assert lock.locked() is False

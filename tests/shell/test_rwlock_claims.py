@@ -22,7 +22,7 @@ async def test_readers_share_it_and_a_writer_is_alone() -> None:
             await checkpoint()
             order.append(name)
 
-    async with trio.open_nursery() as nursery, rwlock.read_locked():
+    async with trio.open_nursery() as nursery, rwlock.reading():
         nursery.start_soon(use, "writer", acquire_all(lock.claim(), rwlock.write_claim()))
         await wait_all_tasks_blocked()
         assert not lock.locked()
@@ -45,11 +45,11 @@ async def test_cancelling_a_group_that_would_write_lets_the_readers_behind_it_in
     read = trio.Event()
 
     async def reads() -> None:
-        async with rwlock.read_locked():
+        async with rwlock.reading():
             read.set()
 
     async with trio.open_nursery() as nursery:
-        async with rwlock.read_locked():
+        async with rwlock.reading():
             scope = trio.CancelScope()
             nursery.start_soon(write, scope)
             await wait_all_tasks_blocked()
@@ -67,7 +67,7 @@ async def test_a_body_may_downgrade_and_leaves_as_a_reader() -> None:
     assert not rwlock.locked()
 
 
-@pytest.mark.parametrize("block", ["read_locked", "write_locked"])
+@pytest.mark.parametrize("block", ["reading", "writing"])
 async def test_a_body_that_released_the_lock_itself_is_told_at_the_end_of_its_block(
     block: str,
 ) -> None:
@@ -99,7 +99,7 @@ async def test_whichever_can_be_read_first_is_read() -> None:
     near, far = RWLock(), RWLock()
 
     async def writes() -> None:
-        async with near.write_locked():
+        async with near.writing():
             await trio.sleep_forever()
 
     async with trio.open_nursery() as nursery:

@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Entry, Event, Lock, Monitor, Synchronizer, entry, observe
+from structsync import Entry, Lock, Monitor, PrimitiveEvent, Synchronizer, entry, observe
 from structsync._core.queue import group
 from structsync._runtime import waking
 
@@ -252,7 +252,7 @@ async def test_a_call_of_a_concerned_entry_is_one_schedule_point() -> None:
 
 
 async def test_observers_hear_of_both_monitors() -> None:
-    a, b, heard = Button(), Button(), list[Event]()
+    a, b, heard = Button(), Button(), list[PrimitiveEvent]()
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
         lit = radio(synchronizer, a, b)
         await a.on()
@@ -267,7 +267,7 @@ async def test_observers_hear_of_both_monitors() -> None:
 
 async def test_observers_hear_of_both_monitors_where_a_change_lets_in() -> None:
     """Nobody leaves a monitor here: a guard that was false is true, and is said to be."""
-    a, b, ready, heard = Monitor(), Monitor(), list[int](), list[Event]()
+    a, b, ready, heard = Monitor(), Monitor(), list[int](), list[PrimitiveEvent]()
     here, there = a.entry(lambda: 1, when=lambda: ready), b.entry(lambda: 2)
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
         synchronizer.atomic(here, there)
@@ -434,7 +434,7 @@ async def test_an_observer_must_not_call_an_entry_that_a_synchronizer_concerns()
     monitor, lock, refused = Monitor(), Lock(), []
     work = monitor.entry(lambda: None)
 
-    def call(event: Event) -> None:
+    def call(event: PrimitiveEvent) -> None:
         try:
             work().send(None)
         except RuntimeError as error:

@@ -62,8 +62,8 @@ class GroupShellMachine(ShellMachine):
         for who in TASKS:
             self.visitors[who] = Visitor(Actor(self.stepper, who))
 
-    def note(self, event: structsync.Event) -> None:
-        if event.kind not in ("released", "closed"):
+    def note(self, event: structsync.PrimitiveEvent) -> None:
+        if event.kind not in ("released", "changed", "closed"):
             assert event.task is not None
             at = [*self.primitives].index(cast(Any, event.primitive))
             self.observed.append((f"{event.kind} {at}", event.task.name))
@@ -102,10 +102,12 @@ class GroupShellMachine(ShellMachine):
     def holders(self) -> list[str]:
         return [who for who in self.groups.holding if who in self.visitors]
 
-    def claims(self, wanted: dict[int, int]) -> list[structsync.Claim]:
+    def claims(self, wanted: dict[int, int], *, every: bool) -> list[structsync.Claim]:
         claims: list[structsync.Claim] = []
         for at, n in wanted.items():
-            if at == PERMITS:
+            if at == PERMITS and not every:
+                claims.append(self.permits.claim(n))  # of one primitive one is the alternative
+            elif at == PERMITS:
                 claims += [self.permits.claim() for _ in range(n)]  # which are summed
             elif at == LOCK:
                 claims.append(self.lock.claim())
@@ -116,7 +118,7 @@ class GroupShellMachine(ShellMachine):
 
     def enter(self, who: str, wish: Wish, patience: int | None) -> None:
         make = structsync.acquire_all if wish.every else structsync.acquire_any
-        block: Any = make(*self.claims(wish.wanted))
+        block: Any = make(*self.claims(wish.wanted, every=wish.every))
         self.blocks[who] = block
 
         async def call() -> None:

@@ -44,7 +44,7 @@ class LockShellMachine(ShellMachine):
         for who in TASKS:
             self.visitors[who] = Visitor(Actor(self.stepper, who))
 
-    def note(self, event: structsync.Event) -> None:
+    def note(self, event: structsync.PrimitiveEvent) -> None:
         if event.kind == "granted" and event.primitive is self.primitive:
             super().note(event)
 

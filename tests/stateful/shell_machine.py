@@ -57,8 +57,8 @@ class ShellMachine(RuleBasedStateMachine):
         self.stack.close()
         self.stepper.end()
 
-    def note(self, event: structsync.Event) -> None:
-        if event.kind not in ("released", "closed"):
+    def note(self, event: structsync.PrimitiveEvent) -> None:
+        if event.kind not in ("released", "changed", "closed"):
             assert event.task is not None
             self.observed.append((event.kind, event.task.name))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from structsync._runtime.events import Event, observe
+from structsync._runtime.events import PrimitiveEvent, observe
 
 from .current import Current
 from .refusals import install_audit, refused_chance, refused_threads
@@ -37,7 +37,7 @@ def controlled(*tests: object) -> Iterator[None]:
         yield
 
 
-def _forward(event: Event) -> None:
+def _forward(event: PrimitiveEvent) -> None:
     """Hand an event on to the execution in which it happens."""
     execution = Current.execution
     if execution is not None:

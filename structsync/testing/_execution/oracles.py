@@ -15,7 +15,7 @@ import trio
 
 import structsync
 from structsync._core.queue.request import GRANTED, PENDING, Request
-from structsync._runtime.events import Event
+from structsync._runtime.events import PrimitiveEvent
 from structsync._runtime.primitive import Primitive
 from structsync.checking.invariants import nothing_grantable_waits
 
@@ -80,7 +80,7 @@ class WatchedPrimitives:
         self.checked = False
         """Whether something must hold after each step."""
         self._granted: dict[int, int] = {}
-        self._released: Event | None = None
+        self._released: PrimitiveEvent | None = None
 
     def found(self, thing: object) -> None:
         """Note that a primitive was made."""
@@ -97,14 +97,14 @@ class WatchedPrimitives:
         if isinstance(thing, _SEMAPHORES) and thing.max_value is None:
             entry.start = thing.value
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: PrimitiveEvent) -> None:
         """Note which claims on primitives of structsync were granted."""
         if event.kind == "granted" and not self._becomes_a_reader(event):
             at = id(event.primitive)
             self._granted[at] = self._granted.get(at, 0) + 1
         self._released = event if event.kind == "released" else None
 
-    def _becomes_a_reader(self, granted: Event) -> bool:
+    def _becomes_a_reader(self, granted: PrimitiveEvent) -> bool:
         # It passes nobody; its events are a release and a grant of what was not requested.
         before = self._released
         return (
