@@ -26,6 +26,8 @@ from ._primitives.groups import AllOf as AllOf
 from ._primitives.groups import AnyOf as AnyOf
 from ._primitives.groups import acquire_all as acquire_all
 from ._primitives.groups import acquire_any as acquire_any
+from ._primitives.holding import GroupRequest as GroupRequest
+from ._primitives.holding import Holding as Holding
 from ._primitives.latch import Latch as Latch
 from ._primitives.latch import LatchStatistics as LatchStatistics
 from ._primitives.lock import Lock as Lock
@@ -66,6 +68,8 @@ __all__ = [
     "Entry",
     "EntryMethod",
     "Event",
+    "GroupRequest",
+    "Holding",
     "Invocation",
     "Latch",
     "LatchStatistics",

@@ -15,6 +15,7 @@ from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
+from structsync._runtime.request import Request
 
 
 @final
@@ -141,6 +142,18 @@ class CapacityLimiter(Primitive[object]):
           RuntimeError: if it holds none.
         """
         parking.release(self, borrower)
+
+    @enable_ki_protection
+    def request(self, borrower: Task | object = None) -> Request[object]:
+        """Borrow a token, or take a position in the queue for one, now; return the handle.
+
+        Args:
+          borrower: who is to hold it, a task or any other hashable object; None: this task.
+
+        Raises:
+          RuntimeError, trio.ClosedResourceError: as :meth:`acquire_on_behalf_of`.
+        """
+        return self._request(current_task() if borrower is None else borrower)
 
     def claim(self, borrower: Task | object = None) -> Claim:
         """Return a claim on a token, for :func:`acquire_all` and :func:`acquire_any`.
