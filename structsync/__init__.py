@@ -35,6 +35,7 @@ from ._primitives.lock import LockStatistics as LockStatistics
 from ._primitives.monitor import Monitor as Monitor
 from ._primitives.monitor import MonitorStatistics as MonitorStatistics
 from ._primitives.monitor_condition import MonitorCondition as MonitorCondition
+from ._primitives.monitor_condition import MonitorConditionStatistics as MonitorConditionStatistics
 from ._primitives.parker import Parker as Parker
 from ._primitives.parker import ParkerStatistics as ParkerStatistics
 from ._primitives.rwlock import RWLock as RWLock
@@ -45,6 +46,7 @@ from ._primitives.semaphore import Semaphore as Semaphore
 from ._primitives.semaphore import SemaphoreStatistics as SemaphoreStatistics
 from ._primitives.synchronizer import Synchronizer as Synchronizer
 from ._primitives.wait_queue import WaitQueue as WaitQueue
+from ._primitives.wait_queue import WaitQueueStatistics as WaitQueueStatistics
 from ._runtime.claim import Claim as Claim
 from ._runtime.errors import PermitLeakError as PermitLeakError
 from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
@@ -77,6 +79,7 @@ __all__ = [
     "LockStatistics",
     "Monitor",
     "MonitorCondition",
+    "MonitorConditionStatistics",
     "MonitorStatistics",
     "Parker",
     "ParkerStatistics",
@@ -93,6 +96,7 @@ __all__ = [
     "Status",
     "Synchronizer",
     "WaitQueue",
+    "WaitQueueStatistics",
     "acquire_all",
     "acquire_any",
     "entry",

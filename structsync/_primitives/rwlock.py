@@ -71,6 +71,7 @@ class RWLock(OwnedPrimitive[Access]):
             enter; a reader waits for one writer at most, and nobody starves.
           * ``"readers"``: readers. A reader waits only for the one who writes; writers may starve.
           * ``"writers"``: writers. A reader waits while any writer waits; readers may starve.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       ValueError: if there is no such policy.
@@ -81,8 +82,8 @@ class RWLock(OwnedPrimitive[Access]):
     __slots__ = ()
     _core: RWLockCore
 
-    def __init__(self, *, policy: RWPolicyName = "fifo") -> None:
-        super().__init__(make_core(policy))
+    def __init__(self, *, policy: RWPolicyName = "fifo", name: str | None = None) -> None:
+        super().__init__(make_core(policy), name=name)
 
     def locked(self) -> bool:
         """Return whether anybody holds the lock."""
