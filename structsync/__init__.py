@@ -28,6 +28,8 @@ from ._primitives.groups import AllOf as AllOf
 from ._primitives.groups import AnyOf as AnyOf
 from ._primitives.groups import acquire_all as acquire_all
 from ._primitives.groups import acquire_any as acquire_any
+from ._primitives.holding import GroupRequest as GroupRequest
+from ._primitives.holding import Holding as Holding
 from ._primitives.latch import Latch as Latch
 from ._primitives.latch import LatchStatistics as LatchStatistics
 from ._primitives.lock import Lock as Lock
@@ -35,6 +37,7 @@ from ._primitives.lock import LockStatistics as LockStatistics
 from ._primitives.monitor import Monitor as Monitor
 from ._primitives.monitor import MonitorStatistics as MonitorStatistics
 from ._primitives.monitor_condition import MonitorCondition as MonitorCondition
+from ._primitives.monitor_condition import MonitorConditionStatistics as MonitorConditionStatistics
 from ._primitives.parker import Parker as Parker
 from ._primitives.parker import ParkerStatistics as ParkerStatistics
 from ._primitives.rwlock import RWLock as RWLock
@@ -45,6 +48,7 @@ from ._primitives.semaphore import Semaphore as Semaphore
 from ._primitives.semaphore import SemaphoreStatistics as SemaphoreStatistics
 from ._primitives.synchronizer import Synchronizer as Synchronizer
 from ._primitives.wait_queue import WaitQueue as WaitQueue
+from ._primitives.wait_queue import WaitQueueStatistics as WaitQueueStatistics
 from ._runtime.claim import Claim as Claim
 from ._runtime.errors import PermitLeakError as PermitLeakError
 from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
@@ -67,6 +71,8 @@ __all__ = [
     "ConditionStatistics",
     "Entry",
     "EntryMethod",
+    "GroupRequest",
+    "Holding",
     "Invocation",
     "Latch",
     "LatchStatistics",
@@ -74,6 +80,7 @@ __all__ = [
     "LockStatistics",
     "Monitor",
     "MonitorCondition",
+    "MonitorConditionStatistics",
     "MonitorStatistics",
     "Parker",
     "ParkerStatistics",
@@ -91,6 +98,7 @@ __all__ = [
     "Status",
     "Synchronizer",
     "WaitQueue",
+    "WaitQueueStatistics",
     "acquire_all",
     "acquire_any",
     "entry",

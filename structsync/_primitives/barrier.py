@@ -56,6 +56,7 @@ class Barrier(Primitive[int | None]):
     Args:
       parties: how many make a round, an int >= 1.
       cancelled: ``"leaves"`` or ``"breaks"``: what a party that is cancelled does to its round.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       TypeError, ValueError: if ``parties`` is not an int >= 1.
@@ -67,11 +68,17 @@ class Barrier(Primitive[int | None]):
     __slots__ = ("_breaks",)
     _core: BarrierCore
 
-    def __init__(self, parties: int, *, cancelled: WhenCancelled = "leaves") -> None:
+    def __init__(
+        self,
+        parties: int,
+        *,
+        cancelled: WhenCancelled = "leaves",
+        name: str | None = None,
+    ) -> None:
         check_count(parties, "parties")
         if cancelled not in ("leaves", "breaks"):
             raise ValueError(f"cancelled must be 'leaves' or 'breaks', not {cancelled!r}")
-        super().__init__(BarrierCore(parties))
+        super().__init__(BarrierCore(parties), name=name)
         self._breaks = cancelled == "breaks"
 
     @property

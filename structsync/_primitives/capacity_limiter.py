@@ -11,11 +11,14 @@ from typing import Any, final
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.queue.policy import PolicyName
 from structsync._runtime import parking
+from structsync._runtime.arguments import check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import Primitive
+from structsync._runtime.request import Request
 
 
 @final
@@ -42,23 +45,36 @@ class CapacityLimiter(Primitive[object]):
     that waits already is refused like one that holds a token; trio's would grant it two and count
     one.
 
-    Fairness: strictly first come, first served. Cancellation: a cancelled acquire has borrowed
+    Fairness: strictly first come, first served; ``policy="priority"`` serves the smaller number
+    first. Cancellation: a cancelled acquire has borrowed
     nothing, and lets those behind it in.
 
     Args:
       total_tokens: an int >= 0, or ``math.inf``. 0 pauses.
+      policy: ``"fifo"`` or ``"priority"`` (``"eligible"`` is the same as ``"fifo"`` here).
+      ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
+          that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       TypeError: if ``total_tokens`` is neither an int nor ``math.inf``.
-      ValueError: if it is negative.
+      ValueError: if it is negative, or a name is unknown.
     """
 
     __slots__ = ()
     _core: CapacityLimiterCore
 
-    def __init__(self, total_tokens: float) -> None:
+    def __init__(
+        self,
+        total_tokens: float,
+        *,
+        policy: PolicyName = "fifo",
+        ageing: int | None = 100,
+        name: str | None = None,
+    ) -> None:
         _check_total(total_tokens)
-        super().__init__(CapacityLimiterCore(total_tokens))
+        core = CapacityLimiterCore(total_tokens, policy=policy, ageing=ageing)
+        super().__init__(core, name=name)
 
     @property
     def total_tokens(self) -> float:
@@ -87,24 +103,28 @@ class CapacityLimiter(Primitive[object]):
         return self.total_tokens - self.borrowed_tokens
 
     @enable_ki_protection
-    async def acquire(self) -> None:
+    async def acquire(self, *, priority: int = 0) -> None:
         """Borrow a token for the current task, waiting if necessary.
 
         Raises:
           RuntimeError: if it already holds or waits for one.
+          TypeError, ValueError: if ``priority`` is not an int, or the policy has none.
           trio.ClosedResourceError: if the limiter is closed, before or meanwhile.
         """
-        await parking.acquire(self, current_task())
+        check_priority(priority, self._core)
+        await parking.acquire(self, current_task(), priority)
 
     @enable_ki_protection
-    async def acquire_on_behalf_of(self, borrower: Task | object) -> None:
+    async def acquire_on_behalf_of(self, borrower: Task | object, *, priority: int = 0) -> None:
         """Borrow a token for ``borrower``, a task or any other hashable object.
 
         Raises:
           RuntimeError: if it already holds or waits for one.
+          TypeError, ValueError: if ``priority`` is not an int, or the policy has none.
           trio.ClosedResourceError: if the limiter is closed, before or meanwhile.
         """
-        await parking.acquire(self, borrower)
+        check_priority(priority, self._core)
+        await parking.acquire(self, borrower, priority)
 
     @enable_ki_protection
     def acquire_nowait(self) -> None:
@@ -143,6 +163,20 @@ class CapacityLimiter(Primitive[object]):
           RuntimeError: if it holds none.
         """
         parking.release(self, borrower)
+
+    @enable_ki_protection
+    def request(self, borrower: Task | object = None, *, priority: int = 0) -> Request[object]:
+        """Borrow a token, or take a position in the queue for one, now; return the handle.
+
+        Args:
+          borrower: who is to hold it, a task or any other hashable object; None: this task.
+
+        Raises:
+          RuntimeError, TypeError, ValueError, trio.ClosedResourceError: as
+              :meth:`acquire_on_behalf_of`.
+        """
+        check_priority(priority, self._core)
+        return self._request(current_task() if borrower is None else borrower, priority=priority)
 
     def claim(self, borrower: Task | object = None) -> Claim:
         """Return a claim on a token, for :func:`acquire_all` and :func:`acquire_any`.

@@ -60,6 +60,7 @@ class Condition(Primitive[Task]):
 
     Args:
       lock: a :class:`Lock`, or None for a new one.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       TypeError: if ``lock`` is anything else.
@@ -70,13 +71,23 @@ class Condition(Primitive[Task]):
     __slots__ = ("_lock",)
     _core: ConditionCore
 
-    def __init__(self, lock: Lock | None = None) -> None:
+    def __init__(self, lock: Lock | None = None, *, name: str | None = None) -> None:
         if lock is None:
             lock = Lock()
         if type(lock) is not Lock:
             raise TypeError(f"lock must be a structsync.Lock, not {lock!r}")
         self._lock = lock
-        super().__init__(ConditionCore(lock._core))
+        super().__init__(ConditionCore(lock._core), name=name)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it, or its lock, is closed."""
+        return super().closed or self._lock.closed
+
+    @property
+    def broken(self) -> bool:
+        """Whether an owner of its lock ended without releasing."""
+        return self._lock.broken
 
     def locked(self) -> bool:
         """Return whether the lock is held."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from functools import partial
-from types import CoroutineType
-from typing import Any, NoReturn, final
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
-from structsync._core.queue.group import Claims, Member
+from structsync._core.queue.group import Claims
 from structsync._runtime import parking_together
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import Live
+
+from .holding import GroupRequest, Holding, sum_of
+
+T = TypeVar("T")
 
 
 def acquire_all(*claims: Claim) -> AllOf:
@@ -27,7 +28,9 @@ def acquire_all(*claims: Claim) -> AllOf:
         async with structsync.acquire_all(left_fork.claim(), right_fork.claim()):
             ...
 
-    Several claims on one :class:`Semaphore` are summed. A body that acquires still more may
+    The block is given a :class:`Holding`, by which one claim is given back before the others, or all of
+    them are taken out of the block. Instead of the block, ``acquire_all(...).request()`` returns a
+    :class:`GroupRequest`. Several claims on one :class:`Semaphore` are summed. A body that acquires still more may
     deadlock, as anybody who holds something and waits.
 
     Fairness: strictly first come, first served in each queue. So a task that waits here holds up
@@ -109,43 +112,43 @@ def _checked(claims: Sequence[Claim], name: str) -> Sequence[Claim]:
     return claims
 
 
-def _sum(primitive: Live[Any], amounts: Sequence[Any]) -> Any:
-    try:
-        return primitive._core.sum_of(amounts)
-    except RuntimeError as error:
-        raise RuntimeError(f"{error}; leave one of the {len(amounts)} on {primitive!r}") from None
-
-
 class _Block:
     """What both blocks do: take for the task that enters, give back all that was taken."""
 
-    __slots__ = ("_claims", "_taken")
+    __slots__ = ("_claims", "_entered", "_holding")
     _every: bool
 
     def __init__(self, claims: Sequence[Claim]) -> None:
         self._claims = claims
-        self._taken: list[Member] | None = None
+        self._entered = False
+        self._holding: Holding | None = None
 
     @enable_ki_protection
-    async def _enter(self) -> list[Member]:
-        if self._taken is not None:
+    async def _enter(self) -> Holding:
+        if self._entered:
             raise RuntimeError("this block is entered already; make another one for each use")
-        group = self._group(current_task())
-        self._taken = []
+        task = current_task()
+        group = self._group(task)
+        self._entered = True
         try:
             await parking_together.acquire_group(group)
+            self._holding = Holding(self._claims, group.granted(), task)
         finally:
-            granted = group.granted()
-            self._taken = granted or None
+            self._entered = self._holding is not None
             group.members.clear()  # which point back at it: nothing is left to the collector
-        return granted
+        return self._holding
+
+    def _submit(self, outcome: Callable[[Holding], T]) -> GroupRequest[T]:
+        group = self._group(current_task())
+        parking_together.submit_group(group)
+        return GroupRequest(self._claims, group, outcome)
 
     def _group(self, task: Task) -> Claims:
         """Return the claims as they are for this task, summed where several are on one primitive."""
         wanted: dict[Live[Any], list[Any]] = {}
         for claim in self._claims:
             wanted.setdefault(claim.primitive, []).append(claim._claim_for(task))
-        cores = ((each._core, _sum(each, amounts)) for each, amounts in wanted.items())
+        cores = ((each._core, sum_of(each, amounts)) for each, amounts in wanted.items())
         group = Claims(self._every, cores, task)
         for member, primitive in zip(group.members, wanted, strict=True):
             member.primitive = primitive
@@ -153,11 +156,10 @@ class _Block:
 
     @enable_ki_protection
     def __aexit__(self, *exc_info: Any) -> CoroutineType[Any, Any, None]:
-        taken, self._taken = self._taken or [], None
-        stack = ExitStack()  # if one cannot be given back, the others still are
-        for member in taken:
-            stack.callback(partial(member.primitive._leave, member.claim))
-        stack.__exit__(*exc_info)  # with the body's error, which it would else hide
+        holding, self._holding = self._holding, None
+        self._entered = False
+        if holding is not None:
+            holding._leave_block(*exc_info)
         return DONE
 
     def __init_subclass__(cls) -> None:
@@ -169,7 +171,7 @@ class _Block:
 
     def __repr__(self) -> str:
         name = "acquire_all" if self._every else "acquire_any"
-        state = "idle" if self._taken is None else "held" if self._taken else "waiting"
+        state = "held" if self._holding is not None else "waiting" if self._entered else "idle"
         return f"<{name} of {len(self._claims)} claims: {state}>"
 
 
@@ -181,8 +183,18 @@ class AllOf(_Block):
     _every = True
 
     @enable_ki_protection
-    async def __aenter__(self) -> None:
-        await self._enter()
+    async def __aenter__(self) -> Holding:
+        return await self._enter()
+
+    @enable_ki_protection
+    def request(self) -> GroupRequest[Holding]:
+        """Take all the claims, or a position in each queue, now; return the handle.
+
+        Raises:
+          ValueError, RuntimeError, trio.ClosedResourceError, trio.BrokenResourceError: as entering
+              the block.
+        """
+        return self._submit(lambda holding: holding)
 
 
 @final
@@ -194,5 +206,13 @@ class AnyOf(_Block):
 
     @enable_ki_protection
     async def __aenter__(self) -> Claim:
-        (taken,) = await self._enter()
-        return next(claim for claim in self._claims if claim.primitive is taken.primitive)
+        return _first(await self._enter())
+
+    @enable_ki_protection
+    def request(self) -> GroupRequest[Claim]:
+        """Take the first of the claims that can be had, or a position in each queue; as :meth:`AllOf.request`."""
+        return self._submit(_first)
+
+
+def _first(holding: Holding) -> Claim:
+    return holding.claims[0]

@@ -37,6 +37,7 @@ class Latch(Primitive[int]):
 
     Args:
       count: how many times it is to be counted down, an int >= 0. 0: it is open from the start.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       TypeError, ValueError: if ``count`` is not an int >= 0.
@@ -47,9 +48,9 @@ class Latch(Primitive[int]):
     __slots__ = ()
     _core: LatchCore
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, *, name: str | None = None) -> None:
         check_count(count, "count", least=0)
-        super().__init__(LatchCore(count))
+        super().__init__(LatchCore(count), name=name)
 
     @property
     def count(self) -> int:

@@ -50,6 +50,7 @@ class Lock(OwnedPrimitive[Task]):
       ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
           that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
       checkpoint: ``"always"`` or ``"budget"``, see :class:`Primitive`.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       ValueError: if a name is unknown.
@@ -66,8 +67,10 @@ class Lock(OwnedPrimitive[Task]):
         policy: PolicyName = "fifo",
         ageing: int | None = 100,
         checkpoint: CheckpointMode = "always",
+        name: str | None = None,
     ) -> None:
-        super().__init__(LockCore(policy=policy, ageing=ageing), checkpoint=checkpoint)
+        core = LockCore(policy=policy, ageing=ageing)
+        super().__init__(core, checkpoint=checkpoint, name=name)
 
     def locked(self) -> bool:
         """Return whether the lock is held."""

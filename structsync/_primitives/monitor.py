@@ -85,6 +85,7 @@ class Monitor(Primitive[Invocation]):
       discipline: what a signal does on a :meth:`condition`. ``"mesa"``: whoever notifies goes on, and
           the notified wait in the queue with everybody. ``"hoare"``: the waiter goes on at once, and
           whoever signals waits, ahead of everybody in the queue.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       ValueError: if the discipline is another one.
@@ -95,10 +96,10 @@ class Monitor(Primitive[Invocation]):
     __slots__ = ("_discipline", "_entries")
     _core: MonitorCore
 
-    def __init__(self, *, discipline: Discipline = "mesa") -> None:
+    def __init__(self, *, discipline: Discipline = "mesa", name: str | None = None) -> None:
         if discipline not in ("mesa", "hoare"):
             raise ValueError(f"discipline must be 'mesa' or 'hoare', not {discipline!r}")
-        super().__init__(MonitorCore())
+        super().__init__(MonitorCore(), name=name)
         self._discipline: Discipline = discipline
         self._entries: dict[object, Entry[..., Any]] = {}  # of the methods that are marked
 
@@ -166,10 +167,10 @@ class Monitor(Primitive[Invocation]):
         """
         parking.change(self, self._core.settle)
 
-    def condition(self) -> MonitorCondition:
+    def condition(self, *, name: str | None = None) -> MonitorCondition:
         """Return a new condition, to wait on inside this monitor."""
         hoare = self._discipline == "hoare"
-        return MonitorCondition(self, HoareConditionCore if hoare else ConditionCore)
+        return MonitorCondition(self, HoareConditionCore if hoare else ConditionCore, name)
 
     def _end(self, cause: Hashable) -> None:
         super()._end(cause)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from functools import partial
 from typing import cast, final
 
@@ -19,8 +20,25 @@ from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.condition import ConditionCore
 from structsync._runtime import parking, parking_together
 from structsync._runtime.arguments import check_count
-from structsync._runtime.live import name_of_claimant
+from structsync._runtime.causes import Closed
+from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import Primitive
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MonitorConditionStatistics(PrimitiveStatistics):
+    """The state of a :class:`MonitorCondition`, for debugging.
+
+    ``tasks_waiting`` counts those who wait to be notified or signalled.
+
+    Attributes:
+      waiters: the tasks that do, the oldest first.
+      tasks_waiting_to_enter: those who wait to get into its monitor, or in again.
+    """
+
+    waiters: tuple[Task, ...]
+    tasks_waiting_to_enter: int
 
 
 @final
@@ -42,11 +60,19 @@ class MonitorCondition(Primitive[Invocation]):
     _core: ConditionCore
 
     def __init__(
-        self, monitor: Primitive[Invocation], kind: type[ConditionCore] = ConditionCore
+        self,
+        monitor: Primitive[Invocation],
+        kind: type[ConditionCore] = ConditionCore,
+        name: str | None = None,
     ) -> None:
         self._monitor = monitor
         self._monitor_core = cast(MonitorCore, monitor._core)
-        super().__init__(kind(self._monitor_core))
+        super().__init__(kind(self._monitor_core), name=name)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it, or its monitor, is closed."""
+        return isinstance(self._core.cause, Closed) or self._monitor_core.cause is not None
 
     @enable_ki_protection
     async def wait(self) -> None:
@@ -111,6 +137,12 @@ class MonitorCondition(Primitive[Invocation]):
         task: Task = current_task()
         self._core.refuse_unless_owner(task, verb)
         return Invocation(self._monitor_core.reentry, task)
+
+    def statistics(self) -> MonitorConditionStatistics:
+        """Return the state of this condition, for debugging."""
+        waiters = tuple(request.waiter for request in self._core.queue)
+        entering = len(self._monitor_core.waiting())
+        return MonitorConditionStatistics(len(waiters), waiters, entering)
 
     def _describe(self) -> str:
         return f"on {self._monitor!r}"

@@ -34,14 +34,17 @@ class Parker(Primitive[None]):
 
     Fairness: one task blocks at a time. Cancellation: a cancelled block has used no unblock.
 
+    Args:
+      name: what it is called in its ``repr``, in errors, leaks and reports.
+
     Source: seed 001, the block and unblock of a context.
     """
 
     __slots__ = ()
     _core: ParkerCore
 
-    def __init__(self) -> None:
-        super().__init__(ParkerCore())
+    def __init__(self, *, name: str | None = None) -> None:
+        super().__init__(ParkerCore(), name=name)
 
     @enable_ki_protection
     async def block(self) -> None:

@@ -23,6 +23,7 @@ from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import OwnedPrimitive
+from structsync._runtime.request import Request
 
 
 @final
@@ -70,6 +71,7 @@ class RWLock(OwnedPrimitive[Access]):
             enter; a reader waits for one writer at most, and nobody starves.
           * ``"readers"``: readers. A reader waits only for the one who writes; writers may starve.
           * ``"writers"``: writers. A reader waits while any writer waits; readers may starve.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       ValueError: if there is no such policy.
@@ -80,8 +82,8 @@ class RWLock(OwnedPrimitive[Access]):
     __slots__ = ()
     _core: RWLockCore
 
-    def __init__(self, *, policy: RWPolicyName = "fifo") -> None:
-        super().__init__(make_core(policy))
+    def __init__(self, *, policy: RWPolicyName = "fifo", name: str | None = None) -> None:
+        super().__init__(make_core(policy), name=name)
 
     def locked(self) -> bool:
         """Return whether anybody holds the lock."""
@@ -164,6 +166,24 @@ class RWLock(OwnedPrimitive[Access]):
     def writing(self) -> Locked:
         """Return an async context manager that holds the lock for writing."""
         return Locked(self, WRITE)
+
+    @enable_ki_protection
+    def read_request(self) -> Request[Access]:
+        """Acquire the lock for reading, or a position in the queue for it, now; return the handle.
+
+        The task that calls is the reader, whoever waits. If it ends first, a pending request is
+        withdrawn and a granted one breaks the lock.
+
+        Raises:
+          RuntimeError: if this task holds the lock, or has a live request for it.
+          trio.BrokenResourceError, trio.ClosedResourceError: as :meth:`acquire_read`.
+        """
+        return self._request(Access(READ, current_task()))
+
+    @enable_ki_protection
+    def write_request(self) -> Request[Access]:
+        """Acquire the lock for writing, or a position in the queue for it; as :meth:`read_request`."""
+        return self._request(Access(WRITE, current_task()))
 
     def read_claim(self) -> Claim:
         """Return a claim to read, for :func:`acquire_all` and :func:`acquire_any`.

@@ -58,6 +58,7 @@ class Semaphore(Primitive[int]):
       ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
           that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
       checkpoint: ``"always"`` or ``"budget"``, see :class:`Primitive`.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       TypeError: if a number is not an int.
@@ -77,6 +78,7 @@ class Semaphore(Primitive[int]):
         policy: PolicyName = "fifo",
         ageing: int | None = 100,
         checkpoint: CheckpointMode = "always",
+        name: str | None = None,
     ) -> None:
         for value, what in ((initial_value, "initial_value"), (max_value, "max_value")):
             absent = value is None and what == "max_value"
@@ -88,7 +90,7 @@ class Semaphore(Primitive[int]):
         if max_value is not None and max_value < initial_value:
             raise ValueError("max_values must be >= initial_value")
         core = SemaphoreCore(initial_value, max_value=max_value, policy=policy, ageing=ageing)
-        super().__init__(core, checkpoint=checkpoint)
+        super().__init__(core, checkpoint=checkpoint, name=name)
 
     @property
     def value(self) -> int:

@@ -14,6 +14,7 @@ from trio.lowlevel import checkpoint, enable_ki_protection
 from structsync._core.monitors.entry import Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._runtime import parking
+from structsync._runtime.arguments import check_name
 from structsync._runtime.done import DONE
 from structsync._runtime.runs import check_run, errors_of_ended
 
@@ -50,12 +51,16 @@ class Synchronizer:
     Entering the block is a checkpoint, and raises RuntimeError if it is entered already. Until the block
     ends, the monitors that it concerns are in use by its run, also while nobody is inside.
 
+    Args:
+      name: what it is called in its ``repr``.
+
     Source: Frølund and Agha 1993, synchronizers; Dinges and Agha 2012 on why they need a scope.
     """
 
-    __slots__ = ("__weakref__", "_core", "_thread")
+    __slots__ = ("__weakref__", "_core", "_name", "_thread")
 
-    def __init__(self) -> None:
+    def __init__(self, *, name: str | None = None) -> None:
+        self._name = check_name(name)
         self._core = SynchronizerCore()
         self._thread = 0  # that of the run inside the block; 0 outside
 
@@ -166,4 +171,5 @@ class Synchronizer:
 
     def __repr__(self) -> str:
         state = f"{len(self._core.concerned)} entries" if self._thread else "not entered"
-        return f"<Synchronizer at {id(self):#x}: {state}>"
+        name = "" if self._name is None else f" {self._name!r}"
+        return f"<Synchronizer{name} at {id(self):#x}: {state}>"

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import final
 
-from trio.lowlevel import enable_ki_protection
+from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._core.primitives.wait_queue import WaitQueueCore
 from structsync._runtime import parking
 from structsync._runtime.arguments import check_count
+from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WaitQueueStatistics(PrimitiveStatistics):
+    """The state of a :class:`WaitQueue`, for debugging.
+
+    Attributes:
+      waiters: the tasks that wait, in the order in which they are woken.
+    """
+
+    waiters: tuple[Task, ...]
 
 
 @final
@@ -24,14 +38,17 @@ class WaitQueue(Primitive[None]):
     Fairness: the oldest waiter is woken first. Cancellation: a wait that is cancelled first has not
     been woken, and a wake is never spent on it; a wait that is woken first returns.
 
+    Args:
+      name: what it is called in its ``repr``, in errors, leaks and reports.
+
     Source: seed 000, conditions without a lock (wait, signal, signal_all).
     """
 
     __slots__ = ()
     _core: WaitQueueCore
 
-    def __init__(self) -> None:
-        super().__init__(WaitQueueCore())
+    def __init__(self, *, name: str | None = None) -> None:
+        super().__init__(WaitQueueCore(), name=name)
 
     @enable_ki_protection
     async def wait(self) -> None:
@@ -60,6 +77,11 @@ class WaitQueue(Primitive[None]):
     def _wake(self, n: int | None) -> None:
         change = partial(self._core.wake, n)
         parking.change(self, change, events=(("changed", ("wake", n)),))
+
+    def statistics(self) -> WaitQueueStatistics:
+        """Return the state of this queue, for debugging."""
+        waiters = tuple(request.waiter for request in self._core.queue)
+        return WaitQueueStatistics(len(waiters), waiters)
 
     def _describe(self) -> str:
         return ""

@@ -47,6 +47,17 @@ def check_priority(priority: object, core: Arbiter[Any]) -> None:
         )
 
 
+def check_name(name: object) -> str | None:
+    """Return the name of a primitive; raise unless it is None or a text.
+
+    Raises:
+      TypeError: if it is neither.
+    """
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a str or None, not {name!r}")
+    return name
+
+
 def check_sync(function: Callable[..., object], what: str) -> None:
     """Raise TypeError unless ``function`` is a callable whose body runs to its end when it is called."""
     # The answer for most, at a tenth of the cost: each wait for a predicate asks. A mark that it is

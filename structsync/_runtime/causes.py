@@ -32,12 +32,14 @@ class EntryClosed:
 class OwnerExited:
     """The task that owned it ended without giving it back (C5)."""
 
-    name: str
+    kind: str
+    name: str | None
     task: trio.lowlevel.Task
 
     def error(self) -> Exception:
+        name = "" if self.name is None else f" {self.name!r}"
         return trio.BrokenResourceError(
-            f"Owner of this {self.name.lower()} exited without releasing: {self.task}"
+            f"Owner of this {self.kind.lower()}{name} exited without releasing: {self.task}"
         )
 
 

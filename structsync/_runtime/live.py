@@ -11,6 +11,7 @@ import trio
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import ClaimT
 
+from .arguments import check_name
 from .causes import Closed
 from .transitions import NOBODYS, Transitions
 
@@ -40,6 +41,7 @@ class Live(Generic[ClaimT]):
     __slots__ = (
         "__weakref__",
         "_core",
+        "_name",
         "_observers",
         "_root",
         "_skips",
@@ -49,8 +51,9 @@ class Live(Generic[ClaimT]):
     )
     _owned: ClassVar[bool] = False  # whether it breaks when a task ends that holds it (C5)
 
-    def __init__(self, core: Arbiter[ClaimT], skips: int) -> None:
+    def __init__(self, core: Arbiter[ClaimT], skips: int, name: str | None = None) -> None:
         self._core = core
+        self._name: str | None = check_name(name)
         self._observers: list[Callable[..., object]] = everywhere
         # The run that uses it while it is not at rest (C6): that of its transitions' thread; or, where
         # a Request may outlive its run and the thread start another one, that of the root task.
@@ -60,6 +63,25 @@ class Live(Generic[ClaimT]):
         self._skips = self._skips_left = skips
         # If it is owned: the claims of live tasks that hold it, queue for it, or once did.
         self._touched_by: set[ClaimT] | frozenset[ClaimT] = frozenset()
+
+    @property
+    def name(self) -> str | None:
+        """What it is called in its ``repr``, in errors, leaks, events and reports; may be assigned."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._name = check_name(name)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed: waiters and later acquires get :exc:`trio.ClosedResourceError`."""
+        return isinstance(self._core.cause, Closed)
+
+    @property
+    def broken(self) -> bool:
+        """Whether it is broken: waiters and later acquires get :exc:`trio.BrokenResourceError`."""
+        return self._core.cause is not None and not isinstance(self._core.cause, Closed)
 
     def statistics(self) -> PrimitiveStatistics:
         """Return the state of this primitive, for debugging."""
@@ -82,7 +104,12 @@ class Live(Generic[ClaimT]):
         if core.cause is not None:
             words.append("closed" if isinstance(core.cause, Closed) else "broken")
         details = ", ".join(word for word in words if word)
-        return f"<{type(self).__name__} at {id(self):#x}: {details}>"
+        return f"<{self._title()} at {id(self):#x}: {details}>"
+
+    def _title(self) -> str:
+        """Return its class, and its name if it has one."""
+        name = "" if self._name is None else f" {self._name!r}"
+        return type(self).__name__ + name
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(

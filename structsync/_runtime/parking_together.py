@@ -15,6 +15,7 @@ from trio.lowlevel import (
     Abort,
     cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
+    current_root_task,
     current_task,
     enable_ki_protection,
     wait_task_rescheduled,
@@ -34,8 +35,8 @@ from .causes import error_of
 from .events import EventKind, emit, emit_ended
 from .live import Live
 from .parking import transitions_of
-from .runs import errors_of_ended
-from .transitions import Transitions, of_this_thread
+from .runs import check_run, errors_of_ended
+from .transitions import NOBODYS, Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
 
 
@@ -63,6 +64,39 @@ async def acquire_group(group: Claims) -> None:
     else:
         first = group.members[0]  # it stands for the group: the end of any member ends them all
         await parking.park(transitions, first, first.arbiter.withdraw)
+
+
+def submit_group(group: Claims) -> None:
+    """Take what the group claims, or a position in each queue, for a task that does not wait yet."""
+    for member in group.members:
+        transitions_of(member.primitive)
+    with of_this_thread(), errors_of_ended():
+        granted = group.submit()
+        _note_owners(granted or group.members)
+        _emit_of_members(granted or group.members, "requested")
+        _emit_of_members(granted, "granted")
+        if not granted:
+            for member in group.members:
+                member.primitive._transitions = NOBODYS
+                member.primitive._root = current_root_task()
+
+
+def withdraw_group(group: Claims) -> bool:
+    """Withdraw a group that nobody, or anybody, waits for."""
+    first = group.members[0]
+    if first.status is PENDING:
+        for member in group.members:
+            check_run(member.primitive, disturbs_sleepers_only=True)
+    return parking.withdraw(first.primitive, first)
+
+
+async def wait_for_group(group: Claims) -> None:
+    """Sleep until a group that is in its queues already ends; a cancellation keeps its positions."""
+    if not group.parked:
+        for member in group.members:
+            member.waiter = current_task()
+    standing = group.standing
+    await parking.wait_for(standing.primitive, standing)
 
 
 def _queue_in_all(transitions: Transitions, group: Claims) -> None:

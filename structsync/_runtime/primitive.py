@@ -42,22 +42,30 @@ class Primitive(Live[ClaimT]):
       core: the decisions; only this primitive may use it.
       checkpoint: ``"always"``: every acquire is a checkpoint; ``"budget"``: up to 127 uncontended
           acquires in a row may return without a schedule point (cancellation is always checked).
+      name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
-      TypeError: if ``core`` is not an :class:`Arbiter`, or its ``admits`` is not a sync function.
+      TypeError: if ``core`` is not an :class:`Arbiter`, its ``admits`` is not a sync function, or
+          ``name`` is not a str.
       ValueError: if ``checkpoint`` is neither.
     """
 
     __slots__ = ()
 
-    def __init__(self, core: Arbiter[ClaimT], *, checkpoint: CheckpointMode = "always") -> None:
+    def __init__(
+        self,
+        core: Arbiter[ClaimT],
+        *,
+        checkpoint: CheckpointMode = "always",
+        name: str | None = None,
+    ) -> None:
         if checkpoint not in ("always", "budget"):
             raise ValueError(f"checkpoint must be 'always' or 'budget', not {checkpoint!r}")
         if not isinstance(core, Arbiter):
             raise TypeError(f"core must be an object of a subclass of Arbiter, not {core!r}")
         if core.user_written:
             check_sync(core.admits, "admits")
-        super().__init__(core, BUDGET if checkpoint == "budget" else 0)
+        super().__init__(core, BUDGET if checkpoint == "budget" else 0, name)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -115,7 +123,7 @@ class Primitive(Live[ClaimT]):
           RuntimeError: if another trio run uses it now.
         """
         before = self._core.cause  # a broken barrier can still be closed
-        self._end(Closed(type(self).__name__))
+        self._end(Closed(self._title()))
         if self._observers and self._core.cause is not before:
             emit("closed", self, None, running_task())
 
@@ -130,7 +138,7 @@ class OwnedPrimitive(Primitive[ClaimT]):
     _owned: ClassVar[bool] = True
 
     def _owner_exited(self, task: trio.lowlevel.Task) -> None:
-        parking.owner_exited(self, task, OwnerExited(type(self).__name__, task))
+        parking.owner_exited(self, task, OwnerExited(type(self).__name__, self._name, task))
 
 
 class Held(Generic[ClaimT]):

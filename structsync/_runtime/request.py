@@ -1,15 +1,17 @@
-"""A pending acquire as an object: wait for it, or withdraw it from anywhere."""
+"""A pending acquire as an object: wait for it, or give it up from anywhere."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, NoReturn, final
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, cast, final
 
-from trio.lowlevel import enable_ki_protection
+from trio.lowlevel import checkpoint_if_cancelled, enable_ki_protection
 
 from structsync._core.queue.request import GRANTED, PENDING, ClaimT, Status
 from structsync._core.queue.request import Request as CoreRequest
 
 from . import parking
+from .errors import RequestWithdrawn
 from .live import Live
 from .transitions import of_this_thread
 
@@ -17,32 +19,114 @@ if TYPE_CHECKING:
     from typing import Self
 
 
+class RequestBase(ABC):
+    """What a request for one claim and a request for several have in common."""
+
+    __slots__ = ("__weakref__", "_released")
+
+    def __init__(self) -> None:
+        self._released = False
+
+    @property
+    @abstractmethod
+    def status(self) -> Status:
+        """``"pending"``, ``"granted"``, ``"withdrawn"`` or ``"broken"``; see :class:`Status`."""
+
+    @property
+    def released(self) -> bool:
+        """Whether :meth:`close`, or the end of the block, has given back what was granted."""
+        return self._released
+
+    @enable_ki_protection
+    def withdraw(self) -> bool:
+        """Give up a pending request and let in those behind it.
+
+        Returns:
+          True if this call withdrew it; False, with nothing changed, if it had ended already.
+        """
+        transitions = of_this_thread()
+        if transitions.running and self.status is PENDING:
+            # In the middle of a transition, which may still grant it: then it is released.
+            transitions.later.append(self.close)
+            return True
+        return self._withdraw()
+
+    @enable_ki_protection
+    def close(self) -> None:
+        """Withdraw the request if it is pending, or give back what was granted; idempotent.
+
+        Raises:
+          RuntimeError: if another trio run uses the primitive now; or as ``release()`` does, if what
+              was granted has been given back by hand.
+        """
+        if self.withdraw() or self._released or self.status is not GRANTED:
+            return
+        self._released = True  # before: what runs meanwhile may close it, too
+        try:
+            self._release()
+        except BaseException:
+            self._released = False
+            raise
+
+    @enable_ki_protection  # an interrupt here would leave the grant with nobody to give it back
+    def __enter__(self) -> Self:
+        return self
+
+    @enable_ki_protection
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def _withdraw(self) -> bool: ...
+
+    @abstractmethod
+    def _release(self) -> None: ...
+
+    @abstractmethod
+    async def _wait_for_grant(self) -> None: ...
+
+    async def _wait(self) -> None:
+        if not self._released:
+            await self._wait_for_grant()
+        if self._released:  # before, or between the grant and the wake
+            await checkpoint_if_cancelled()
+            raise RequestWithdrawn("what this request was granted is given back; make a new one")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"a {name} cannot be copied or pickled: its position in a queue is one")
+
+    def _state(self) -> str:
+        return f"{self.status}, released" if self._released else str(self.status)
+
+
 @final
-class Request(Generic[ClaimT]):
+class Request(RequestBase, Generic[ClaimT]):
     """A position in the queue, or a grant, that a task asked for without waiting.
 
     Made by ``request()`` of a primitive. The claim is in the queue from that call on, so that a place
     can be taken in one task (or in a sync function) and waited for later, and given up from
     anywhere. The owner is the task that made it. As a *sync* context manager, leaving it withdraws
-    the request, or gives back what was granted::
+    the request, or gives back what was granted. So it limits the time of a wait and not that of what
+    comes after it::
 
         with semaphore.request(3) as request:
-            prepare()                   # our position in the queue is kept meanwhile
-            await request.wait()
-            ...                         # three permits are ours
+            with trio.fail_after(1):    # for the wait alone
+                await request.wait()
+            ...                         # three permits are ours, for as long as this takes
 
     A request that is granted holds its permits whether or not anybody waits for it: one that is
-    made and forgotten blocks those behind it. Use it as a context manager, or withdraw it.
+    made and forgotten blocks those behind it. Use it as a context manager, or close it.
 
     Source: seed 002, the request object of an asynchronous acquire.
     """
 
-    __slots__ = ("__weakref__", "_primitive", "_released", "_request")
+    __slots__ = ("_primitive", "_request")
 
     def __init__(self, primitive: Live[ClaimT], request: CoreRequest[ClaimT]) -> None:
+        super().__init__()
         self._primitive = primitive
         self._request = request
-        self._released = False
 
     @property
     def status(self) -> Status:
@@ -56,50 +140,24 @@ class Request(Generic[ClaimT]):
         Cancellation keeps the position in the queue: wait again, or withdraw. A grant beats a cancellation.
 
         Raises:
-          RequestWithdrawn: if it is withdrawn, before or meanwhile.
+          RequestWithdrawn: if it is withdrawn, or its grant given back, before or meanwhile.
           trio.BusyResourceError: if another task waits for it already.
           trio.ClosedResourceError: if the primitive was closed before the grant.
           trio.BrokenResourceError: if the primitive broke before the grant.
         """
-        await parking.wait_for(self._primitive, self._request)
+        await self._wait()
 
-    @enable_ki_protection
-    def withdraw(self) -> bool:
-        """Give up a pending request and let in those behind it.
-
-        Returns:
-          True if this call withdrew it; False, with nothing changed, if it had ended already.
-        """
-        transitions = of_this_thread()
-        if transitions.running and self._request.status is PENDING:
-            # In the middle of a transition, which may still grant it: then it is released.
-            transitions.later.append(self._withdraw_or_release)
-            return True
+    def _withdraw(self) -> bool:
         return parking.withdraw(self._primitive, self._request)
 
-    @enable_ki_protection  # an interrupt here would leave the grant with nobody to give it back
-    def __enter__(self) -> Self:
-        return self
+    def _release(self) -> None:
+        cast(Any, self._primitive)._leave(self._request.claim)  # what is requested is a Primitive
 
-    @enable_ki_protection
-    def __exit__(self, *exc_info: object) -> None:
-        if not self.withdraw():
-            self._release_once()
-
-    def _withdraw_or_release(self) -> None:
-        if not parking.withdraw(self._primitive, self._request):
-            self._release_once()
-
-    def _release_once(self) -> None:
-        if self.status is GRANTED and not self._released:
-            self._released = True
-            parking.release(self._primitive, self._request.claim)
+    async def _wait_for_grant(self) -> None:
+        await parking.wait_for(self._primitive, self._request)
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("Request is final; primitives make requests, and no other kind of them")
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a Request cannot be copied or pickled: it is one position in one queue")
-
     def __repr__(self) -> str:
-        return f"<Request at {id(self):#x}: {self.status} for {self._primitive!r}>"
+        return f"<Request at {id(self):#x}: {self._state()} for {self._primitive!r}>"

@@ -170,7 +170,7 @@ class OfLimiter(Kind):
     cls = CapacityLimiter
 
     def make(self) -> CapacityLimiter:
-        return CapacityLimiter(1)
+        return CapacityLimiter(1, **self.options)
 
     def occupy(self, p: CapacityLimiter) -> None:
         p.acquire_on_behalf_of_nowait("occupant")
@@ -434,6 +434,7 @@ KINDS: list[Kind] = [
     OfParker("parker"),
     OfLimiter("limiter"),
     OfBorrower("limiter on behalf of"),
+    OfLimiter("priority limiter", policy="priority"),
     OfBridge("user-written bridge"),
     OfWriting("rwlock, writing"),
     OfReading("rwlock, reading"),

@@ -48,6 +48,46 @@ def test_repr_names_the_class(kind: Kind) -> None:
     assert repr(primitive).startswith(f"<{type(primitive).__name__} at 0x")
 
 
+def test_a_name_is_shown_wherever_it_is_mentioned(kind: Kind) -> None:
+    primitive = kind.make()
+    assert primitive.name is None
+    primitive.name = "the one"
+    assert primitive.name == "the one"
+    assert repr(primitive).startswith(f"<{type(primitive).__name__} 'the one' at 0x")
+    primitive.name = None
+    assert repr(primitive).startswith(f"<{type(primitive).__name__} at 0x")
+
+
+def test_a_name_is_a_text(kind: Kind) -> None:
+    primitive = kind.make()
+    with pytest.raises(TypeError, match="name must be a str or None, not 3"):
+        primitive.name = 3
+    assert primitive.name is None
+
+
+async def test_the_error_of_a_closed_one_has_its_name(kind: Kind) -> None:
+    primitive = kind.make()
+    primitive.name = "the one"
+    primitive.close()
+    with pytest.raises(trio.ClosedResourceError, match="'the one' was closed"):
+        await kind.take(primitive)
+
+
+def test_it_says_that_it_is_closed_and_not_that_it_is_broken(kind: Kind) -> None:
+    primitive = kind.make()
+    assert (primitive.closed, primitive.broken) == (False, False)
+    primitive.close()
+    assert (primitive.closed, primitive.broken) == (True, False)
+
+
+def test_statistics_say_more_than_how_many_wait(kind: Kind) -> None:
+    statistics = kind.make().statistics()
+    assert dataclasses.is_dataclass(statistics)
+    own = {field.name for field in dataclasses.fields(statistics)}
+    assert "tasks_waiting" in own
+    assert len(own) > 1 or not hasattr(kind.cls, "__final__"), "a user's class decides this itself"
+
+
 async def test_repr_counts_the_waiters(kind: Kind) -> None:
     primitive = kind.make()
     kind.occupy(primitive)

@@ -56,6 +56,11 @@ LEAKS: dict[str, tuple[Callable[[], Any], Callable[[Any], object], str]] = {
         lambda one: one.acquire_nowait(),
         "Lock is still locked at the end, by main",
     ),
+    "structsync.Lock with a name": (
+        lambda: structsync.Lock(name="door"),
+        lambda one: one.acquire_nowait(),
+        "door is still locked at the end, by main",
+    ),
     "structsync.RWLock, read": (
         structsync.RWLock,
         lambda one: one.acquire_read_nowait(),

@@ -64,6 +64,19 @@ async def for_one_of_two() -> None:
         nursery.start_soon(checkpoint)
 
 
+async def for_a_request_of_two() -> None:
+    near, far = structsync.Lock(), structsync.Lock(name="the far one")
+    await near.acquire()
+
+    async def takes() -> None:
+        with structsync.acquire_all(near.claim(), far.claim()).request() as request:
+            await request.wait()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(takes)
+        nursery.start_soon(checkpoint)
+
+
 async def at_a_limiter() -> None:
     limiter = trio.CapacityLimiter(1)
     await limiter.acquire()
@@ -127,6 +140,10 @@ async def at_something_of_its_own() -> None:
         (at_our_rwlock, "waits for rwlock: read by main, 1 waiting"),
         (for_two_locks, "waits for all of near: held by main, 1 waiting; far: free, 1 waiting"),
         (for_one_of_two, "waits for any of semaphore: 0 free, 1 waiting; a Semaphore: 0 free"),
+        (
+            for_a_request_of_two,
+            "waits for all of near: held by main, 1 waiting; the far one: free, 1 waiting",
+        ),
         (at_a_limiter, "waits for limiter: 1 of 1 lent, 1 waiting"),
         (at_our_wait_queue, "waits for queue: "),
         (at_a_condition, "waits for condition: 1 waiting"),

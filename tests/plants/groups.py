@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from trio.lowlevel import current_task
 
-from structsync import RWLock
+from structsync import Claim, Holding, RWLock
 from structsync._core.primitives.rwlock import WRITE, Access
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Request
-from structsync._runtime import waking
-from structsync._runtime.claim import Claim
+from structsync._runtime import parking_together, waking
+from structsync._runtime.request import RequestBase
 
 
 def a_group_leaves_the_other_queues_asleep(patch: pytest.MonkeyPatch) -> None:
@@ -91,3 +91,47 @@ def a_claim_is_made_for_who_made_it(patch: pytest.MonkeyPatch) -> None:
         return Claim(self, lambda task: Access(WRITE, maker))
 
     patch.setattr(RWLock, "write_claim", write_claim)
+
+
+def a_request_is_withdrawn_from_the_first_queue_alone(patch: pytest.MonkeyPatch) -> None:
+    """Those behind it elsewhere wait for somebody who has left."""
+
+    def withdraw_group(group: Claims) -> bool:
+        first = group.members[0]
+        return first.arbiter.leave(first)
+
+    patch.setattr(parking_together, "withdraw_group", withdraw_group)
+
+
+def a_request_is_given_back_at_each_close(patch: pytest.MonkeyPatch) -> None:
+    """Once by whoever closes it, and once more at the end of the block."""
+
+    def close(self: RequestBase) -> None:
+        if not self.withdraw() and self.status == "granted":
+            self._released = True
+            self._held()._portions = []  # type: ignore[attr-defined]
+            for member in self._group.granted():  # type: ignore[attr-defined]
+                member.primitive._leave(member.claim)
+
+    patch.setattr(RequestBase, "close", close)
+
+
+def a_request_that_is_given_back_is_granted_all_the_same(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RequestBase, "_release", lambda self: None)
+    patch.setattr("structsync._primitives.holding.GroupRequest._release", lambda self: None)
+
+
+def what_is_given_back_early_is_all_of_it(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Holding, "release", lambda self, claim: self.close())
+
+
+def what_is_given_back_early_is_given_back_at_the_end(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Holding, "release", lambda self, claim: claim.primitive._leave(current_task()))
+
+
+def what_is_kept_is_given_back_with_the_block(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Holding, "keep", lambda self: self)
+
+
+def a_request_to_write_only_reads(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(RWLock, "write_request", RWLock.read_request)

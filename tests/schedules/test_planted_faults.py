@@ -33,6 +33,7 @@ from . import (
     test_lock,
     test_monitor,
     test_parker,
+    test_requests,
     test_rwlock,
     test_rwlock_in_groups,
     test_scope,
@@ -336,6 +337,33 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_rwlock_in_groups.test_a_claim_may_be_made_once_for_all,
         (groups.a_claim_is_made_for_who_made_it,),
+    ),
+    (
+        test_requests.test_a_request_of_a_group_is_all_of_it_or_nothing,
+        (
+            groups.a_request_is_withdrawn_from_the_first_queue_alone,
+            groups.a_request_that_is_given_back_is_granted_all_the_same,
+            groups.half_a_group_is_granted,
+        ),
+    ),
+    (
+        test_requests.test_a_request_may_be_closed_by_anybody_at_any_time,
+        (groups.a_request_is_given_back_at_each_close,),
+    ),
+    (
+        test_requests.test_what_is_given_back_early_lets_others_in_and_the_rest_does_not,
+        (
+            groups.what_is_given_back_early_is_all_of_it,
+            groups.what_is_given_back_early_is_given_back_at_the_end,
+        ),
+    ),
+    (
+        test_requests.test_what_is_kept_is_held_until_it_is_closed,
+        (groups.what_is_kept_is_given_back_with_the_block,),
+    ),
+    (
+        test_requests.test_readers_and_writers_by_request_are_apart,
+        (groups.a_request_to_write_only_reads,),
     ),
     (
         test_synchronizer.test_at_most_one_switch_is_on,

@@ -17,7 +17,7 @@ from .sweeping import Size, swept, together
 ENDLESS = (Size(2, 1), Size(3, 0))
 
 
-async def once(x: ExploredRun, held: AbstractAsyncContextManager[None]) -> None:
+async def once(x: ExploredRun, held: AbstractAsyncContextManager[object]) -> None:
     """Take something and give it back; say when it is wanted, and when not any more."""
     x.request()
     try:

@@ -79,25 +79,28 @@ class LimiterMachine(CoreMachine):
     core: CapacityLimiterCore
     model: LimiterModel
 
-    @initialize(total=st.sampled_from([0, 1, 2, math.inf]))
-    def create(self, total: float) -> None:
-        self.core, self.model = CapacityLimiterCore(total), LimiterModel(total)
+    @initialize(total=st.sampled_from([0, 1, 2, math.inf]), policy=POLICIES, ageing=AGEINGS)
+    def create(self, total: float, policy: str, ageing: int | None) -> None:
+        self.options = (policy, ageing)
+        self.core = CapacityLimiterCore(total, policy=policy, ageing=ageing)
+        self.model = LimiterModel(total, policy, ageing)
 
     def another_core(self) -> CapacityLimiterCore:
-        return CapacityLimiterCore(0)
+        policy, ageing = self.options
+        return CapacityLimiterCore(0, policy=policy, ageing=ageing)
 
-    @rule()
-    def borrow(self) -> None:
-        self.ask(self.newcomer())
+    @rule(priority=PRIORITIES)
+    def borrow(self, priority: int) -> None:
+        self.ask(self.newcomer(), priority)
 
     @precondition(lambda self: self.requests)
-    @rule(borrower=one_of(lambda self: list(self.requests)))
-    def borrow_again(self, borrower: str) -> None:
+    @rule(borrower=one_of(lambda self: list(self.requests)), priority=PRIORITIES)
+    def borrow_again(self, borrower: str, priority: int) -> None:
         """Somebody asks who holds, waits, gave back or withdrew."""
-        self.ask(borrower)
+        self.ask(borrower, priority)
 
-    def ask(self, borrower: str) -> None:
-        self.submit(borrower, who=borrower, refusal=RuntimeError)
+    def ask(self, borrower: str, priority: int) -> None:
+        self.submit(borrower, priority, who=borrower, refusal=RuntimeError)
 
     @precondition(lambda self: self.requests)
     @rule(borrower=one_of(lambda self: list(self.requests)))

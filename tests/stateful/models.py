@@ -152,8 +152,8 @@ class SemaphoreModel(QueueModel):
 class LimiterModel(QueueModel):
     """The claim is the borrower, and ``who`` too."""
 
-    def __init__(self, total: float) -> None:
-        super().__init__()
+    def __init__(self, total: float, policy: str = "fifo", ageing: int | None = 100) -> None:
+        super().__init__(policy, ageing)
         self.total = total
         self.borrowers: list[str] = []
 

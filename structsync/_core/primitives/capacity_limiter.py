@@ -14,8 +14,10 @@ class CapacityLimiterCore(ClaimantArbiter):
 
     total_tokens: float  # an int >= 0 or math.inf; may be less than what is lent
 
-    def __init__(self, total_tokens: float) -> None:
-        super().__init__()
+    def __init__(
+        self, total_tokens: float, *, policy: str = "fifo", ageing: int | None = 100
+    ) -> None:
+        super().__init__(policy=policy, ageing=ageing)
         self.total_tokens = total_tokens
         self.borrowers: dict[Hashable, None] = {}  # in the order in which they borrowed
 

@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 
 from .arbiter import Arbiter
 from .request import (
+    BROKEN,
     GRANTED,
     PENDING,
     WITHDRAWN,
@@ -166,6 +167,12 @@ class Claims(Group):
     def to_settle(self, request: Request[Any]) -> Sequence[ToSettle]:
         """Return the other members, which have ended with this one."""
         return [(one, [one]) for one in self.members if one is not request]
+
+    @property
+    def standing(self) -> Member:
+        """Return the member whose status is that of the group."""
+        ended = (one for one in self.members if one.status in (GRANTED, BROKEN))
+        return next(ended, self.members[0])
 
     def granted(self) -> list[Member]:
         """Return the members that are granted."""

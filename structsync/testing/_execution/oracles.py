@@ -66,10 +66,22 @@ class _WatchedPrimitive:
         """The primitive, or None if nobody has it any more."""
         return self._reference() if self._kept is None else self._kept
 
+    @property
+    def given_name(self) -> str | None:
+        """What the user calls it: by ``x.watch``, or where it was made."""
+        thing = self.thing
+        own: str | None = getattr(thing, "_name", None) if isinstance(thing, Primitive) else None
+        return self.name or own
+
+    @property
+    def title(self) -> str:
+        """What it is called in a message."""
+        return self.given_name or type(self.thing).__name__
+
     def keep(self, thing: Any, name: str | None) -> None:
         """Keep what the user watches."""
         self._kept = thing
-        self.name = name or self.name or type(thing).__name__
+        self.name = name or self.given_name or type(thing).__name__
 
 
 class WatchedPrimitives:
@@ -128,7 +140,7 @@ class WatchedPrimitives:
         """Yield each primitive with the name that the user gave it, if any."""
         for entry in self._entries.values():
             if (thing := entry.thing) is not None:
-                yield entry.name, thing
+                yield entry.given_name, thing
 
     def violated(self) -> Iterator[str]:
         """Yield what does not hold of structsync's primitives after a step."""
@@ -138,7 +150,7 @@ class WatchedPrimitives:
             core = entry.thing._core
             if not core.queue and not entry.queue:
                 continue
-            title = entry.name or type(entry.thing).__name__
+            title = entry.title
             if core.queue and not nothing_grantable_waits(core):
                 yield f"{title}: somebody waits for what could be granted (lost wakeup)"
             # A condition's waiter leaves its queue when it is notified, and is granted the lock.
@@ -154,7 +166,7 @@ class WatchedPrimitives:
     def leaked(self, name_of: NameOf) -> str | None:
         """Return what has not been given back at the end."""
         for entry in self._entries.values():
-            title = entry.name or type(entry.thing).__name__
+            title = entry.title
             if (text := _leak(entry, name_of)) is not None:
                 return f"{title} {text}"
             if (text := _stuck(entry.thing)) is not None:

@@ -73,7 +73,8 @@ _NAMES = ("condition", "group", "live", "barrier", "monitor", "self")
 
 
 def _wait_in(execution: Execution, local: Any) -> Wait | None:
-    for value in (local.get(name) for name in _NAMES):
+    group = getattr(local.get("request"), "group", None)  # a request that has not slept before
+    for value in (group, *(local.get(name) for name in _NAMES)):
         if isinstance(value, Claims):
             found = [one.primitive for one in value.members]
             how = "all" if value.every else "any"

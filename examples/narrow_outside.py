@@ -1,0 +1,60 @@
+"""Two limits for one page: ten pages at once, and one at once of each host.
+
+A group waits in both queues at once, and whoever stands behind it waits for it in both. So the pages
+of one slow host hold up all others in the wide queue. Nested, with the narrow limit outside, they
+wait where they must, and in the wide queue is only who may fetch. Groups are for locks, of which
+each that is taken first and held while waiting for the next may close a circle.
+
+Prints::
+
+    acquire_all: 30 s
+    the wide limit outside: 12 s
+    the narrow limit outside: 10 s
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import trio
+import trio.testing
+
+from structsync import Semaphore, acquire_all
+
+PAGES = ["slow"] * 10 + [f"host {number}" for number in range(10) for _ in range(3)]
+Limits = Callable[[Semaphore, Semaphore], AbstractAsyncContextManager[Any]]
+
+
+def as_a_group(wide: Semaphore, narrow: Semaphore) -> AbstractAsyncContextManager[Any]:
+    return acquire_all(wide.claim(), narrow.claim())
+
+
+@asynccontextmanager
+async def one_in_the_other(outside: Semaphore, inside: Semaphore) -> Any:
+    async with outside, inside:
+        yield
+
+
+async def crawl(limits: Limits) -> None:
+    wide = Semaphore(10, max_value=10)
+    hosts = {host: Semaphore(1, max_value=1) for host in PAGES}
+
+    async def fetch(host: str) -> None:
+        async with limits(wide, hosts[host]):
+            await trio.sleep(1)
+
+    async with trio.open_nursery() as nursery:
+        for host in PAGES:
+            nursery.start_soon(fetch, host)
+            await trio.lowlevel.checkpoint()
+
+
+WAYS: dict[str, Limits] = {
+    "acquire_all": as_a_group,
+    "the wide limit outside": one_in_the_other,
+    "the narrow limit outside": lambda wide, narrow: one_in_the_other(narrow, wide),
+}
+for name, limits in WAYS.items():
+    clock = trio.testing.MockClock(autojump_threshold=0)
+    trio.run(crawl, limits, clock=clock)
+    print(f"{name}: {clock.current_time():.0f} s")

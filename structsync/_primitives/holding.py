@@ -1,0 +1,206 @@
+"""What a group holds: several claims that were granted in one step, and are given back one by one or all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, final
+
+from trio.lowlevel import Task, enable_ki_protection
+
+from structsync._core.queue.group import Claims, Member
+from structsync._core.queue.request import Status
+from structsync._runtime import parking_together
+from structsync._runtime.claim import Claim
+from structsync._runtime.live import Live
+from structsync._runtime.request import RequestBase
+
+if TYPE_CHECKING:
+    from typing import Self
+
+T = TypeVar("T")
+
+
+def sum_of(primitive: Live[Any], amounts: Sequence[Any]) -> Any:
+    """Return what claims on one primitive are together.
+
+    Raises:
+      RuntimeError: if there is more than one, and they have no sum.
+    """
+    try:
+        return primitive._core.sum_of(amounts)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error}; leave one of the {len(amounts)} on {primitive!r}") from None
+
+
+@final
+class Holding:
+    """What :func:`acquire_all` was granted and has not given back yet.
+
+    What is given back early lets others in at once::
+
+        async with structsync.acquire_all(source.claim(), slow := target.claim()) as held:
+            ...
+            held.release(slow)          # the rest is held on
+
+    As a *sync* context manager, leaving it gives back what is left.
+    """
+
+    __slots__ = ("_kept", "_portions")
+    _kept: bool
+    _portions: list[tuple[Claim, Any]]
+
+    def __init__(self, claims: Iterable[Claim], granted: Iterable[Member], task: Task) -> None:
+        primitives = {member.primitive for member in granted}
+        self._kept = False
+        # each claim with what it was for this task; one that is given to the group twice is here twice
+        self._portions = [
+            (claim, claim._claim_for(task)) for claim in claims if claim.primitive in primitives
+        ]
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims that are still held, in the order in which they were made."""
+        return tuple(claim for claim, _ in self._portions)
+
+    @enable_ki_protection
+    def release(self, claim: Claim) -> None:
+        """Give one claim back before the others, and let in whom that makes room for.
+
+        Args:
+          claim: the very object that the group was made of.
+
+        Raises:
+          ValueError: if it is none of those that are held: of another group, or given back already.
+        """
+        for place, (held, amount) in enumerate(self._portions):
+            if held is claim:
+                del self._portions[place]  # before: what runs meanwhile may give it back, too
+                try:
+                    held.primitive._leave(amount)  # type: ignore[attr-defined]
+                except BaseException:
+                    self._portions.insert(place, (held, amount))
+                    raise
+                return
+        raise ValueError(
+            f"{claim!r} is not held by this group; pass the claim that the group was made of, once"
+        )
+
+    @enable_ki_protection
+    def keep(self) -> Self:
+        """Take what is held out of the block: leaving that gives nothing back.
+
+        Give it back by :meth:`close` or :meth:`release`, from any task. The owner of a lock stays the
+        task that acquired it: if that ends, the lock is broken.
+
+        Returns:
+          The same object.
+        """
+        self._kept = True
+        return self
+
+    @enable_ki_protection
+    def close(self) -> None:
+        """Give back whatever is still held; idempotent."""
+        self._give_back_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    @enable_ki_protection
+    def __exit__(self, *exc_info: Any) -> None:
+        self._give_back_all(*exc_info)
+
+    @enable_ki_protection
+    def _leave_block(self, *exc_info: Any) -> None:
+        if not self._kept:
+            self._give_back_all(*exc_info)
+
+    def _give_back_all(self, *exc_info: Any) -> None:
+        portions, self._portions = self._portions, []
+        amounts: dict[Any, list[Any]] = {}
+        for claim, amount in portions:
+            amounts.setdefault(claim.primitive, []).append(amount)
+        stack = ExitStack()  # if one cannot be given back, the others still are
+        for primitive, several in amounts.items():
+            stack.callback(partial(primitive._leave, sum_of(primitive, several)))
+        # with the body's error, which that of a release would else hide
+        stack.__exit__(*(exc_info or (None, None, None)))
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Holding is final; acquire_all makes them, and no other kind")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a Holding cannot be copied or pickled: what is held is given back once")
+
+    def __repr__(self) -> str:
+        return f"<Holding of {len(self._portions)} claims{', kept' if self._kept else ''}>"
+
+
+@final
+class GroupRequest(RequestBase, Generic[T]):
+    """A position in several queues, or a grant, that a task asked for without waiting.
+
+    Made by ``acquire_all(...).request()`` and ``acquire_any(...).request()``; otherwise as
+    :class:`Request`. If any of the primitives is closed or breaks before the grant, the request is
+    broken and leaves the other queues.
+    """
+
+    __slots__ = ("_claims", "_group", "_holding", "_outcome")
+
+    def __init__(
+        self, claims: Sequence[Claim], group: Claims, outcome: Callable[[Holding], T]
+    ) -> None:
+        super().__init__()
+        self._claims = claims
+        self._group = group
+        self._outcome = outcome
+        self._holding: Holding | None = None
+
+    @property
+    def status(self) -> Status:
+        """``"pending"``, ``"granted"``, ``"withdrawn"`` or ``"broken"``; see :class:`Status`."""
+        return self._group.standing.status
+
+    @enable_ki_protection
+    async def wait(self) -> T:
+        """Wait until the request is granted.
+
+        Cancellation keeps the positions in the queues: wait again, or withdraw. A grant beats a
+        cancellation.
+
+        Returns:
+          Of ``acquire_all`` the :class:`Holding`, the same each time; of ``acquire_any`` the
+          :class:`Claim` that was granted.
+
+        Raises:
+          RequestWithdrawn: if it is withdrawn, or its grant given back, before or meanwhile.
+          trio.BusyResourceError: if another task waits for it already.
+          trio.ClosedResourceError, trio.BrokenResourceError: if one of the primitives was closed or
+              broke before the grant.
+        """
+        await self._wait()
+        return self._outcome(self._held())
+
+    def _held(self) -> Holding:
+        if self._holding is None:
+            owner: Any = self._group.waiter
+            self._holding = Holding(self._claims, self._group.granted(), owner)
+        return self._holding
+
+    def _withdraw(self) -> bool:
+        return parking_together.withdraw_group(self._group)
+
+    def _release(self) -> None:
+        self._held()._leave_block()
+
+    async def _wait_for_grant(self) -> None:
+        await parking_together.wait_for_group(self._group)
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("GroupRequest is final; groups make them, and no other kind of them")
+
+    def __repr__(self) -> str:
+        name = "acquire_all" if self._group.every else "acquire_any"
+        return f"<GroupRequest of {name} at {id(self):#x}: {self._state()}>"
