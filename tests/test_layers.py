@@ -40,6 +40,7 @@ FLOORS: Floors = (
     ("testing/_explore.py", "testing/_pytest/", "testing/_command/"),
     ("testing/__init__.py",),
     ("cli.py",),
+    ("__main__.py",),
 )
 
 # ==== reading ====

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import CoroutineType
 from typing import Any, NoReturn, TypeVar, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
