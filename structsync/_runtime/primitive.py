@@ -10,6 +10,7 @@ import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.own_core import fault_at_creation
 from structsync._core.queue.request import ClaimT
 
 from . import parking
@@ -44,7 +45,8 @@ class Primitive(Live[ClaimT]):
           acquires in a row may return without a schedule point (cancellation is always checked).
 
     Raises:
-      TypeError: if ``core`` is not an :class:`Arbiter`, or its ``admits`` is not a sync function.
+      TypeError: if ``core`` is not an :class:`Arbiter`, its ``__init__`` has not called that of
+          Arbiter or overwrote what that set, or its ``admits`` is not a sync function.
       ValueError: if ``checkpoint`` is neither.
     """
 
@@ -57,6 +59,8 @@ class Primitive(Live[ClaimT]):
             raise TypeError(f"core must be an object of a subclass of Arbiter, not {core!r}")
         if core.user_written:
             check_sync(core.admits, "admits")
+            if fault := fault_at_creation(core):
+                raise TypeError(fault)
         super().__init__(core, BUDGET if checkpoint == "budget" else 0)
 
     def __init_subclass__(cls) -> None:
