@@ -23,6 +23,7 @@ import structsync
 class FerryCore(structsync.Arbiter[str]):
     """Who may board. A claim is the bank that somebody comes from."""
 
+    seats: int
     bank: str | None  # where those aboard came from
     aboard: int
     landed: bool  # somebody has stepped off, and others have not yet

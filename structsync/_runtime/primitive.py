@@ -10,6 +10,7 @@ import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.own_core import fault_at_creation
 from structsync._core.queue.request import ClaimT
 
 from . import parking
@@ -45,8 +46,9 @@ class Primitive(Live[ClaimT]):
       name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
-      TypeError: if ``core`` is not an :class:`Arbiter`, its ``admits`` is not a sync function, or
-          ``name`` is not a str.
+      TypeError: if ``core`` is not an :class:`Arbiter`, its ``__init__`` has not called that of
+          Arbiter or overwrote what that set, its ``admits`` is not a sync function, or ``name`` is
+          not a str.
       ValueError: if ``checkpoint`` is neither.
     """
 
@@ -65,6 +67,8 @@ class Primitive(Live[ClaimT]):
             raise TypeError(f"core must be an object of a subclass of Arbiter, not {core!r}")
         if core.user_written:
             check_sync(core.admits, "admits")
+            if fault := fault_at_creation(core):
+                raise TypeError(fault)
         super().__init__(core, BUDGET if checkpoint == "budget" else 0, name)
 
     def __init_subclass__(cls) -> None:

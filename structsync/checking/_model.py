@@ -13,6 +13,13 @@ from collections.abc import Callable, Iterable, Mapping
 from types import new_class
 from typing import Any, NamedTuple
 
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.own_core import (
+    fault_at_creation,
+    fault_of_declaration,
+    is_told_by_its_fields,
+)
+
 from ._domains import Arguments, arguments_of
 from ._errors import SpecError
 from ._fairness import Fair
@@ -80,6 +87,12 @@ class Model:
         self.live = _start(spec, replacing or {})
         self.before = _read_only(spec, replacing or {})
         cores = [name for name in self.fields if _is_core(self.live.__dict__[name])]
+        # Those of the user's, with as many attributes as are in their snapshots.
+        self.told_by_fields = [
+            (core, len(vars(core)))
+            for core in (vars(self.live)[name] for name in cores)
+            if isinstance(core, Arbiter) and is_told_by_its_fields(type(core))
+        ]
         self.restore = _compile_restore(self.fields, cores)
         self.raw_snapshot = _compile_snapshot(self.fields, cores)
         self.canonical = _canonical(self.live, self.fields)
@@ -144,6 +157,14 @@ def check_value(value: object, what: str) -> None:
         )
 
 
+def check_core(value: object) -> None:
+    """Raise unless all that an action may change of a user's core is in its snapshot."""
+    if isinstance(value, Arbiter) and value.user_written:
+        fault = fault_at_creation(value) or fault_of_declaration(value)
+        if fault:
+            raise SpecError(fault)
+
+
 def _is_hashable(value: object) -> bool:
     try:
         hash(value)
@@ -181,6 +202,7 @@ def _start(spec: type[Spec], replacing: Mapping[str, Callable[..., Any]]) -> Spe
     live = spec.__new__(spec)
     for name, one in fields_of(spec).items():
         value = vars(live)[name] = one.make(replacing.get(name))
+        check_core(value)
         part = value.snapshot() if _is_core(value) else value
         check_value(part, f"field {name!r} of {spec.__name__}")
     return live

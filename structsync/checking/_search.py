@@ -20,7 +20,7 @@ from ._graph import NOWHERE, Graph
 from ._interrupt import InterruptFlag
 from ._language import TEMPORAL, Snapshot
 from ._liveness import CLOSED, NEITHER, TRIGGER, find_lasso
-from ._model import NO_ACTION_FAILS, Model, Move, Property, check_value
+from ._model import NO_ACTION_FAILS, Model, Move, Property, check_core, check_value
 
 
 class Search:
@@ -137,6 +137,9 @@ class Search:
             self._check_unchanged(model.before, snapshot, "a step property, through `before`,")
         if len(model.live.__dict__) != len(model.fields):
             raise self._stray_attribute()
+        for core, attributes in model.told_by_fields:
+            if len(core.__dict__) != attributes:
+                check_core(core)
         if graph.edges:
             graph.edges.first.append(len(graph.edges.label))
         graph.expanded += 1

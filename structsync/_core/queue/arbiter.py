@@ -24,6 +24,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic
 
+from .own_core import refuse_reserved_names
 from .policy import Policy, make_policy
 from .request import BROKEN, GRANTED, WITHDRAWN, ClaimT, Queue, Request, Status
 from .user_code import UserCodeFailed
@@ -42,7 +43,8 @@ class Arbiter(ABC, Generic[ClaimT]):
 
     Subclass it, declare the state as annotated attributes of the class (hashable values), and write
     ``admits``, ``admit`` and ``give_back``. Wrap it in a :class:`structsync.Primitive` to use it in
-    a trio program; give it to :mod:`structsync.checking` to check it.
+    a trio program; give it to :mod:`structsync.checking` to check it. Names of the arbiter's own, such
+    as ``queue`` and ``cause``, are no names for state: that is a TypeError when the class is made.
 
     Args:
       policy: ``"fifo"`` (the head blocks those behind it), ``"eligible"`` (the oldest that fits) or
@@ -65,6 +67,8 @@ class Arbiter(ABC, Generic[ClaimT]):
         cls.has_index = cls.entered is not Arbiter.entered
         cls.own_candidates = cls.candidates is not Arbiter.candidates
         cls.user_written = not cls.__module__.startswith("structsync._core.")
+        if cls.user_written:
+            refuse_reserved_names(cls, Arbiter)
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         self.policy: Policy = make_policy(policy, ageing)

@@ -1,0 +1,221 @@
+"""A core of a user's keeps to its own names, calls super().__init__(), and declares its state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+
+from structsync import Arbiter, Primitive, RWLock, Semaphore
+from structsync._core.queue.arbiter import EndedForGood
+from structsync.checking import Spec, SpecError, Verdict, action, check, invariant, start
+
+
+class TankCore(Arbiter[int]):
+    """Litres in a tank."""
+
+    litres: int
+
+    def __init__(self, litres: int = 3) -> None:
+        super().__init__()
+        self.litres = litres
+
+    def admits(self, claim: int) -> bool:
+        return claim <= self.litres
+
+    def admit(self, claim: int) -> None:
+        self.litres -= claim
+
+    def give_back(self, claim: int) -> None:
+        self.litres += claim
+
+
+RESERVED = ["policy", "queue", "next_ticket", "cause"]
+
+
+@pytest.mark.parametrize("name", [*RESERVED, "left", "release", "snapshot"])
+def test_a_field_with_a_name_of_the_arbiters_is_refused_when_the_class_is_made(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"Bad\.{name} must have another name.*own_{name}"):
+        type("Bad", (TankCore,), {"__annotations__": {name: int}})
+
+
+@pytest.mark.parametrize("value", [3, property(lambda self: 3), lambda self: 3], ids=str)
+@pytest.mark.parametrize("name", RESERVED)
+def test_what_has_a_name_of_the_arbiters_fields_is_refused(name: str, value: object) -> None:
+    with pytest.raises(TypeError, match=rf"Bad\.{name} must have another name"):
+        type("Bad", (TankCore,), {name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("left", lambda self: 3),
+        ("release", lambda self: 3),
+        ("submit", lambda self: 3),
+        ("take", lambda self, claim, price: 3),
+        ("end", 3),
+    ],
+    ids=["left", "release", "submit", "take", "end"],
+)
+def test_a_method_that_cannot_stand_for_the_arbiters_is_refused(name: str, value: object) -> None:
+    with pytest.raises(TypeError, match=rf"Bad\.{name} must take \(self.*rename it"):
+        type("Bad", (TankCore,), {name: value})
+
+
+def test_what_is_meant_to_be_overridden_may_be() -> None:
+    class Good(TankCore):
+        colour: ClassVar[str] = "green"
+        has_index: ClassVar[bool] = False
+
+        def refuse_impossible(self, claim: int) -> None: ...
+        def release(self, claim: int, *more: object) -> list[Any]:
+            return super().release(claim)
+
+        withdraw = Callable  # type: ignore[assignment]  # whatever can be called
+
+    assert Good().litres == 3
+
+
+class Forgetful(TankCore):
+    def __init__(self) -> None:
+        self.litres = 3
+
+
+def overwriting(name: str, value: object) -> type[TankCore]:
+    class Overwriting(TankCore):
+        def __init__(self) -> None:
+            super().__init__()
+            vars(self)[name] = value
+
+    return Overwriting
+
+
+OVERWRITING = {
+    name: overwriting(name, "mine") for name in ("policy", "queue", "next_ticket", "cause")
+}
+
+
+def test_a_core_that_forgets_super_init_is_refused_with_the_repair() -> None:
+    with pytest.raises(TypeError, match=r"Forgetful.__init__ must call super\(\).__init__\(\)"):
+        Primitive(Forgetful())
+
+
+@pytest.mark.parametrize("name", OVERWRITING)
+def test_a_core_that_overwrites_what_is_the_arbiters_is_refused(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"must not assign {name}.*assigns 'mine'; rename yours"):
+        Primitive(OVERWRITING[name]())
+
+
+async def test_a_core_that_keeps_to_it_works() -> None:
+    class Tank(Primitive[int]):
+        def __init__(self) -> None:
+            super().__init__(TankCore())
+
+        async def draw(self) -> None:
+            await self._acquire(2)
+
+    await Tank().draw()
+
+
+# ==== in the checker ====
+
+
+class Undeclared(TankCore):
+    """Decides by what is in no snapshot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = 0
+
+    def admit(self, claim: int) -> None:
+        super().admit(claim)
+        self.turn = 1 - self.turn
+
+
+class Later(TankCore):
+    def admit(self, claim: int) -> None:
+        super().admit(claim)
+        self.last = claim
+
+
+class Unassigned(TankCore):
+    price: int
+
+
+class Indexed(TankCore):
+    """An index follows from the queue, and is built anew by ``restore``."""
+
+    def start_index(self) -> None:
+        self.number = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.start_index()
+
+    def entered(self, request: Any) -> None:
+        self.number += 1
+
+    def left(self, request: Any) -> None:
+        self.number -= 1
+
+
+class Told(Undeclared):
+    """Says itself what is in its snapshots."""
+
+    def snapshot(self) -> Any:
+        return (super().snapshot(), self.turn)
+
+    def restore(self, snapshot: Any) -> None:
+        rest, self.turn = snapshot
+        super().restore(rest)
+
+
+def spec_of(core_class: type[TankCore]) -> type[Spec]:
+    class TankSpec(Spec):
+        core: TankCore = start(core_class)
+
+        @action(when=lambda spec: spec.core.admissible(1))
+        def draw(self) -> None:
+            self.core.submit(1)
+
+        @action(when=lambda spec: spec.core.litres < 3)
+        def fill(self) -> None:
+            self.core.release(1)
+
+        @invariant
+        def it_never_overflows(self) -> bool:
+            return 0 <= self.core.litres <= 3
+
+    return TankSpec
+
+
+@pytest.mark.parametrize(
+    ("core", "says"),
+    [
+        (Undeclared, r"Undeclared assigns turn.*declare it in the class: `turn: int`"),
+        (Later, r"Later assigns last.*`last: int`"),
+        (Unassigned, r"Unassigned declares price, and never assigns it"),
+        (Forgetful, r"must call super\(\)\.__init__\(\)"),
+        (OVERWRITING["cause"], r"must not assign cause"),
+    ],
+)
+def test_a_core_with_state_that_no_snapshot_has_is_refused_by_the_checker(
+    core: type[TankCore], says: str
+) -> None:
+    with pytest.raises(SpecError, match=says):
+        check(spec_of(core))
+
+
+@pytest.mark.parametrize("core", [TankCore, Indexed, Told])
+def test_a_core_whose_state_is_all_in_its_snapshots_is_checked(core: type[TankCore]) -> None:
+    assert check(spec_of(core)).verdict is Verdict.CONFIRMED
+
+
+def test_the_cores_of_the_library_need_not_be_declared() -> None:
+    assert not Semaphore(1)._core.user_written
+    assert not RWLock()._core.user_written
+    with pytest.raises(EndedForGood):
+        core = TankCore()
+        core.end("closed")
+        core.submit(1)
