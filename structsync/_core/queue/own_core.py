@@ -16,23 +16,34 @@ from .request import Queue
 #: What the constructor of an arbiter sets, and what it is.
 SET_AT_CREATION: dict[str, Any] = {"policy": Policy, "queue": Queue, "next_ticket": int}
 ARBITERS_OWN = frozenset({*SET_AT_CREATION, "cause"})
+#: Where it is written.
+OF_THE_QUEUE = tuple(f"{__package__}.{module}" for module in ("arbiter", "state"))
 
 
-def refuse_reserved_names(cls: type, arbiter: type) -> None:
+def refuse_reserved_names(cls: type) -> None:
     """Raise TypeError if a class of cores uses a name of the arbiter's for something of its own."""
-    taken = {name for name in vars(arbiter) if not name.startswith("__")}
+    arbiter: dict[str, Any] = {}
+    for one in reversed(cls.__mro__[1:]):
+        if is_of_the_queue(one):
+            arbiter.update(vars(one))
+    taken = {name for name in arbiter if not name.startswith("__")}
     for name, kind in inspect.get_annotations(cls).items():
         if name in ARBITERS_OWN or (name in taken and "ClassVar[" not in str(kind)):
             raise _reserved(cls, name)
     for name, value in vars(cls).items():
         if name in ARBITERS_OWN:
             raise _reserved(cls, name)
-        method = vars(arbiter).get(name)
+        method = arbiter.get(name)
         if name in taken and inspect.isfunction(method) and not _replaces(value, method):
             raise TypeError(
                 f"{cls.__name__}.{name} must take {inspect.signature(method)}, because it overrides a "
                 "method of Arbiter, which others call; if it is to be something else, rename it"
             )
+
+
+def is_of_the_queue(cls: type) -> bool:
+    """Return whether a class is the arbiter or what it is made of."""
+    return cls.__module__ in OF_THE_QUEUE
 
 
 def _reserved(cls: type, name: str) -> TypeError:
@@ -101,5 +112,5 @@ def is_told_by_its_fields(kind: Any) -> bool:
     return (
         not kind.has_index
         and all("snapshot" not in vars(one) and "restore" not in vars(one) for one in own)
-        and rest[0].__name__ == "Arbiter"
+        and is_of_the_queue(rest[0])
     )
