@@ -20,7 +20,7 @@ import pytest
 from structsync.report import from_json
 from structsync.testing import Settings
 
-from ..children import environment  # noqa: TID252 - the one home of how a child is started
+from ..children import environment, structsync_command  # noqa: TID252 - the one home of how a child is started
 
 PROGRAM = """
     import trio
@@ -93,14 +93,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def explore(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "structsync.cli", "explore", *arguments],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return structsync_command("explore", *arguments, cwd=folder)
 
 
 def in_json(folder: Path, *arguments: str) -> dict[str, Any]:
