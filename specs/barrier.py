@@ -4,16 +4,20 @@ Whoever waits may be cancelled: it is not counted then, or it breaks the round f
 whichever was asked for when the barrier was made. Both may happen here at any moment. A broken
 barrier refuses who comes until somebody resets it; a closed one is closed for good.
 
+A party may leave for good: the others of this round and of later ones do not wait for it. Once a round, while
+all are inside, an action runs; if it fails, nobody of the round goes on.
+
 Nothing is promised to the one who waits but that a full round does not: the others need not come.
 """
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import Any
 
 from structsync import Status
 from structsync._core.primitives.barrier import BarrierCore
-from structsync.checking import action, invariant, start, step
+from structsync.checking import action, invariant, invariants, start, step
 
 from .common import FifoSpec
 
@@ -21,6 +25,10 @@ from .common import FifoSpec
 
 PARTIES = 4  # the last, and three who wait for it: one can leave a gap, and two are left to be told
 TASKS = ("a", "b", "c", "d", "e", "f")  # more than a round, so that the gap is filled by others
+
+
+def absent(spec: BarrierSpec) -> list[str]:
+    return [who for who in TASKS if who not in spec.in_queue()]
 
 
 def waiting(spec: BarrierSpec) -> list[str]:
@@ -32,26 +40,46 @@ class BarrierSpec(FifoSpec):
 
     newcomers = ((None, 0),)
     core: BarrierCore = start(BarrierCore, PARTIES)
+    parties: int = start(lambda: PARTIES)  # that have not left
     why: str | None = start(lambda: None)  # by what has happened, why it is out of service
 
     # What the last action was; forgotten like `ended`.
     came: tuple[str, ...] = start(tuple)
+    left: bool = start(bool)
     deserted: tuple[str, ...] = start(tuple)
+    acted: tuple[tuple[str, ...], ...] = start(
+        tuple
+    )  # who was inside, each time that the action ran
+    fails: bool = start(bool)  # whether it would fail
 
     def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), came=(), deserted=())
+        return snapshot._replace(ended=(), came=(), left=False, deserted=(), acted=(), fails=False)
+
+    def act(self) -> str | None:
+        """Run the action of a round: say why it fails, or that it does not."""
+        self.acted = (*self.acted, tuple(self.in_queue()))
+        if self.fails:
+            self.why = "broken"
+        return self.why
 
     # ==== Actions ====
 
     @action(
-        who=lambda spec: [who for who in TASKS if who not in spec.in_queue()],
-        when=lambda spec, who: spec.core.cause is None,
+        who=absent,
+        fails=(False, True),
+        when=lambda spec, who, fails: spec.core.cause is None and spec.parties > 0,
     )
-    def come(self, who: str) -> None:
-        self.came = (who,)
+    def come(self, who: str, fails: bool) -> None:
+        self.came, self.fails = (who,), fails
         self.asked(self.core.enqueue(None, waiter=who))
         if self.core.full:
-            self.note(self.core.release_round())
+            self.note(self.core.complete_round(self.act))
+
+    @action(fails=(False, True), when=lambda spec, fails: spec.parties > 0)
+    def leave(self, fails: bool) -> None:
+        self.left, self.fails = True, fails
+        self.parties -= 1
+        self.note(self.core.remove_party(self.act))
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:
@@ -82,8 +110,16 @@ class BarrierSpec(FifoSpec):
 
     @invariant
     def a_full_round_does_not_wait(self) -> bool:
-        """Fewer are in the queue than make a round."""
-        return len(self.in_queue()) < PARTIES
+        """Fewer are in the queue than make a round: those who have left are not waited for."""
+        return not self.in_queue() or len(self.in_queue()) < self.parties
+
+    @invariant
+    def who_has_left_is_not_counted(self) -> bool:
+        """A party leaves for good; when the last has left, nobody can come any more."""
+        nobody_comes = self.parties > 0 or invariants.refuses(
+            self.core, methodcaller("enqueue", None)
+        )
+        return self.core.parties == self.parties and nobody_comes
 
     @invariant
     def broken_is_not_closed(self) -> bool:
@@ -110,10 +146,27 @@ class BarrierSpec(FifoSpec):
 
     @step
     def a_round_is_let_in_as_a_whole(self, before: Any) -> bool:
-        """The last one of a round lets all of it in, and nobody is let in otherwise (B2)."""
+        """Who comes last, or leaves the others alone, lets all of it in, and nobody else does (B2)."""
+        round_ = self.round_completed(before)
+        return self.granted() == ([] if self.fails else round_)
+
+    @step
+    def the_action_runs_once_a_round_while_all_are_inside(self, before: Any) -> bool:
+        """It runs when the round is complete, and sees all of it; and at no other time."""
+        round_ = self.round_completed(before)
+        return self.acted == ((tuple(round_),) if round_ else ())
+
+    @step
+    def a_round_whose_action_fails_goes_nowhere(self, before: Any) -> bool:
+        """All of it, who completed it too, are told that it is broken."""
+        broken = [one.waiter for one in self.ended if one.status is Status.BROKEN]
+        round_ = self.round_completed(before)
+        return not (round_ and self.fails) or (broken == round_ and self.core.cause == "broken")
+
+    def round_completed(self, before: Any) -> list[str]:
+        """Return the round that the last action completed, in the order in which they came."""
         round_ = [*before.in_queue(), *self.came]
-        is_full = bool(self.came) and len(round_) == PARTIES
-        return sorted(self.granted()) == (sorted(round_) if is_full else [])
+        return round_ if (self.came or self.left) and len(round_) == self.parties else []
 
     @step
     def each_party_has_a_number_of_its_own(self, before: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from structsync import Status
@@ -15,6 +15,7 @@ from ._planting import NewestFirst, withdraw_only
 from .barrier import BarrierSpec
 
 Ended = list[Request[Any]]
+Action = Callable[[], Hashable] | None
 
 
 @fault(BarrierSpec, "core", refuted_by="each_party_has_a_number_of_its_own")
@@ -170,3 +171,81 @@ class ADeserterIsStillInLine(BarrierCore):
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         return []
+
+
+@fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
+class WhoLeavesIsWaitedFor(BarrierCore):
+    """A party that leaves is let go, and the next rounds wait for it."""
+
+    def remove_party(self, action: Action = None) -> Ended:
+        self.parties -= 1
+        ended = self.complete_round(action) if self.queue and self.full else []
+        self.parties += 1
+        return ended
+
+
+@fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
+class NobodyIsLeftAndOneWaits(BarrierCore):
+    """When all have left, somebody who comes waits for ever."""
+
+    def refuse_impossible(self, claim: int | None) -> None:
+        pass
+
+
+@fault(BarrierSpec, "core", refuted_by="a_full_round_does_not_wait")
+class LeavingLetsNobodyIn(BarrierCore):
+    """The last that was waited for leaves, and the others wait for ever."""
+
+    def remove_party(self, action: Action = None) -> Ended:
+        self.parties -= 1
+        return []
+
+
+@fault(BarrierSpec, "core", refuted_by="the_action_runs_once_a_round_while_all_are_inside")
+class TheActionRunsTooLate(BarrierCore):
+    """Some of the round may be on their way by then."""
+
+    def complete_round(self, action: Action = None) -> Ended:
+        ended = self.release_round()
+        if action is not None:
+            action()
+        return ended
+
+
+@fault(BarrierSpec, "core", refuted_by="the_action_runs_once_a_round_while_all_are_inside")
+class TheActionRunsForEachParty(BarrierCore):
+    """As often as there are parties."""
+
+    def complete_round(self, action: Action = None) -> Ended:
+        for _ in list(self.queue)[1:]:
+            if action is not None:
+                action()
+        return super().complete_round(action)
+
+
+@fault(BarrierSpec, "core", refuted_by="the_action_runs_once_a_round_while_all_are_inside")
+class LeavingRunsNoAction(BarrierCore):
+    """A round that is completed by somebody who leaves goes in without it."""
+
+    def remove_party(self, action: Action = None) -> Ended:
+        return super().remove_party()
+
+
+@fault(BarrierSpec, "core", refuted_by="a_round_whose_action_fails_goes_nowhere")
+class AFailedActionIsForgotten(BarrierCore):
+    """The round goes on as if it had been done."""
+
+    def complete_round(self, action: Action = None) -> Ended:
+        if action is not None:
+            action()
+        return self.release_round()
+
+
+@fault(BarrierSpec, "core", refuted_by="a_round_is_let_in_as_a_whole")
+class ALeavingPartyCountsForTwo(BarrierCore):
+    """The round goes in before all have come."""
+
+    def remove_party(self, action: Action = None) -> Ended:
+        self.parties -= 1
+        is_full = len(self.queue) >= max(self.parties - 1, 1)
+        return self.complete_round(action) if self.queue and is_full else []

@@ -58,6 +58,27 @@ def a_party_that_deserts_takes_the_others_along(waiting: int, place: int) -> Non
     assert not core.queue
 
 
+def who_leaves_for_good_is_not_waited_for(parties: int, waiting: int) -> None:
+    assert 0 <= waiting <= BOUND
+    assert waiting < parties
+    core = barrier(parties, waiting)
+    granted = core.remove_party()
+    assert core.parties == parties - 1
+    is_complete = waiting == parties - 1 and waiting > 0
+    assert claims_of(granted) == (list(range(waiting)) if is_complete else [])
+    assert len(core.queue) == (0 if is_complete else waiting)
+
+
+def a_round_is_broken_for_what_its_action_says(parties: int, fails: bool) -> None:
+    assert 1 <= parties <= BOUND
+    core = barrier(parties, parties)
+    ended = core.complete_round(lambda: "failed" if fails else None)
+    assert all_are(Status.BROKEN if fails else Status.GRANTED, ended)
+    assert len(ended) == parties
+    assert core.cause == ("failed" if fails else None)
+    assert not core.queue
+
+
 def a_reset_begins_anew_unless_it_is_closed(waiting: int, closed: bool, broken: bool) -> None:
     assert 0 <= waiting <= BOUND
     core = barrier(waiting + 1, waiting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, final
@@ -10,10 +11,11 @@ from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.barrier import BarrierCore
 from structsync._runtime import parking, parking_together
-from structsync._runtime.arguments import check_count
+from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.causes import RoundBroken
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
+from structsync._runtime.round_action import RoundAction
 
 if TYPE_CHECKING:
     from structsync._core.queue.request import Request
@@ -46,6 +48,8 @@ class Barrier(Primitive[int | None]):
         if await barrier.wait() == 0:
             ...                         # one of the three
 
+    A party that takes part no more says so by :meth:`leave`; the others do not wait for it then.
+
     Fairness: a round is made of those who came first. Cancellation: who is cancelled first is not
     counted and the round goes on waiting for one more; or, with ``cancelled="breaks"``, the round is
     broken in the same step: the others of it, those too that come late, get
@@ -56,16 +60,20 @@ class Barrier(Primitive[int | None]):
     Args:
       parties: how many make a round, an int >= 1.
       cancelled: ``"leaves"`` or ``"breaks"``: what a party that is cancelled does to its round.
+      action: a sync function that is called once a round, when the last party has come and before any
+          goes on. It must not change a primitive. If it raises, the round is broken: the task that
+          made it full gets the error, the others :exc:`trio.BrokenResourceError`.
       name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
       TypeError, ValueError: if ``parties`` is not an int >= 1.
+      TypeError: if ``action`` is not a sync function.
       ValueError: if ``cancelled`` is neither.
 
     Source: :class:`asyncio.Barrier`, without its numbers that occur twice (python/cpython#155233).
     """
 
-    __slots__ = ("_breaks",)
+    __slots__ = ("_action", "_breaks")
     _core: BarrierCore
 
     def __init__(
@@ -73,17 +81,21 @@ class Barrier(Primitive[int | None]):
         parties: int,
         *,
         cancelled: WhenCancelled = "leaves",
+        action: Callable[[], object] | None = None,
         name: str | None = None,
     ) -> None:
         check_count(parties, "parties")
         if cancelled not in ("leaves", "breaks"):
             raise ValueError(f"cancelled must be 'leaves' or 'breaks', not {cancelled!r}")
+        if action is not None:
+            check_sync(action, "action")
         super().__init__(BarrierCore(parties), name=name)
         self._breaks = cancelled == "breaks"
+        self._action = action
 
     @property
     def parties(self) -> int:
-        """How many make a round."""
+        """How many make a round; fewer when some have left."""
         return self._core.parties
 
     @property
@@ -102,8 +114,27 @@ class Barrier(Primitive[int | None]):
         Raises:
           trio.BrokenResourceError: if the round is broken, before or meanwhile.
           trio.ClosedResourceError: if the barrier is closed, before or meanwhile.
+          RuntimeError: if all parties have left.
+          Exception: what the action raises, in the task that makes the round full.
         """
-        return await parking_together.meet(self, self._stop)
+        return await parking_together.meet(self, self._stop, self._run_of_action())
+
+    @enable_ki_protection
+    def leave(self) -> None:
+        """Take part in no round any more: one party fewer, from this round on, for good.
+
+        If the round waits for nobody else, it is let in at once. A task that leaves must not wait here at
+        that moment; another one may leave for it. Also while the barrier is broken or closed, so that a
+        party can leave in a ``finally``.
+
+        Raises:
+          RuntimeError: if all parties have left already.
+          Exception: what the action raises, if this lets the round in.
+        """
+        action = self._run_of_action()
+        parking.change(self, lambda: self._core.remove_party(action))
+        if action is not None:
+            action.check()
 
     @enable_ki_protection
     def abort(self) -> None:
@@ -129,6 +160,9 @@ class Barrier(Primitive[int | None]):
             return self._core.withdraw(request)
         reason = f"{request.waiter!r} was cancelled; reset() begins a new one"
         return self._core.leave_and_break(request, RoundBroken(reason))
+
+    def _run_of_action(self) -> RoundAction | None:
+        return None if self._action is None else RoundAction(self._action)
 
     def _describe(self) -> str:
         return f"parties={self._core.parties}"

@@ -35,6 +35,7 @@ from .causes import error_of
 from .events import EventKind, emit, emit_ended
 from .live import Live
 from .parking import transitions_of
+from .round_action import RoundAction
 from .runs import check_run, errors_of_ended
 from .transitions import NOBODYS, Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
@@ -144,8 +145,11 @@ async def enter(monitor: Live[Invocation], invocation: Invocation) -> None:
         raise error_of_ended(request)
 
 
-async def meet(barrier: Live[int | None], stop: Stop) -> int:
-    """Wait until the round is full; return the number of this party in it."""
+async def meet(barrier: Live[int | None], stop: Stop, action: RoundAction | None) -> int:
+    """Wait until the round is full; return the number of this party in it.
+
+    Whoever makes it full runs the action.
+    """
     core = cast(BarrierCore, barrier._core)
     transitions = transitions_of(barrier)
     try:
@@ -157,18 +161,20 @@ async def meet(barrier: Live[int | None], stop: Stop) -> int:
             # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
             fills = core.full and not is_cancelled()
             if fills:
-                wake(transitions, barrier, core.release_round())
+                wake(transitions, barrier, core.complete_round(action))
             else:
                 parking.about_to_park(transitions, request)
-        if fills:
-            await cancel_shielded_checkpoint()
-        else:
+        if not fills:
             await parking.park(transitions, request, stop)
     except trio.BrokenResourceError:
         # Of parties that are cancelled together the first to be aborted breaks the round; let out of
         # the others, its error would end the nursery that was cancelled.
         await checkpoint_if_cancelled()
         raise
+    if fills:
+        if action is not None:
+            action.check()
+        await cancel_shielded_checkpoint()
     return cast(int, request.claim)
 
 

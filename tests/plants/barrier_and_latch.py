@@ -56,6 +56,47 @@ def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(parking_together, "cancel_shielded_checkpoint", checkpoint)
 
 
+def who_leaves_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+    def remove_party(self: BarrierCore, action: object = None) -> list[Request[Any]]:
+        self.parties -= 1
+        return []
+
+    patch.setattr(BarrierCore, "remove_party", remove_party)
+
+
+def who_leaves_is_waited_for(patch: pytest.MonkeyPatch) -> None:
+    """In all rounds but this one."""
+    intact = BarrierCore.remove_party
+
+    def remove_party(self: BarrierCore, action: Any = None) -> list[Request[Any]]:
+        ended = intact(self, action)
+        self.parties += 1
+        return ended
+
+    patch.setattr(BarrierCore, "remove_party", remove_party)
+
+
+def the_action_runs_after_the_round_is_let_in(patch: pytest.MonkeyPatch) -> None:
+    def complete_round(self: BarrierCore, action: Any = None) -> list[Request[Any]]:
+        ended = self.release_round()
+        if action is not None:
+            action()
+        return ended
+
+    patch.setattr(BarrierCore, "complete_round", complete_round)
+
+
+def a_failed_action_lets_the_others_go_on(patch: pytest.MonkeyPatch) -> None:
+    """And is told to the one who came last."""
+
+    def complete_round(self: BarrierCore, action: Any = None) -> list[Request[Any]]:
+        if action is not None:
+            action()
+        return self.release_round()
+
+    patch.setattr(BarrierCore, "complete_round", complete_round)
+
+
 def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LatchCore, "admits", lambda self, claim: self.count <= 1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import trio
 from trio.lowlevel import checkpoint
 
@@ -76,6 +78,50 @@ async def test_each_round_is_full_before_it_goes_on(x: ExploredRun, tasks: int) 
                 x.fail("let in before all have come")
 
     await together(*[party] * tasks)
+
+
+@swept(least=30)
+async def test_who_has_left_is_not_waited_for(x: ExploredRun, tasks: int) -> None:
+    """Each takes part in another number of rounds, and whoever is cancelled leaves, too."""
+    barrier = Barrier(tasks)
+
+    async def party(rounds: int) -> None:
+        try:
+            for _ in range(rounds):
+                await barrier.wait()
+        finally:
+            barrier.leave()
+
+    x.finally_(lambda: barrier.parties == 0, "all have left")
+    await together(*[partial(party, number % 3) for number in range(tasks)])
+
+
+@swept(least=30)
+async def test_the_action_is_done_before_anybody_goes_on(x: ExploredRun, tasks: int) -> None:
+    """Once a round; a round whose action fails, the second here, lets nobody go on."""
+    rounds: list[int] = []
+
+    def act() -> None:
+        rounds.append(barrier.statistics().tasks_waiting)
+        if len(rounds) == 2:
+            raise KeyError
+
+    barrier = Barrier(tasks, action=act, cancelled="breaks")
+    passed = [0, 0]
+
+    async def party() -> None:
+        for number in range(2):
+            try:
+                await barrier.wait()
+            except (trio.BrokenResourceError, KeyError):
+                return
+            passed[number] += 1
+            if len(rounds) != number + 1:
+                x.fail(f"the action ran {len(rounds)} times for {number + 1} rounds")
+
+    await together(*[party] * tasks)
+    if passed[0] not in (0, tasks) or passed[1] or rounds != [tasks] * len(rounds):
+        x.fail(f"{passed} have passed, and the action saw {rounds} inside")
 
 
 @swept(least=20)

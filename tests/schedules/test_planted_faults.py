@@ -268,6 +268,17 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (barrier_and_latch.a_round_leaves_one_behind,),
     ),
     (
+        test_barrier_and_latch.test_who_has_left_is_not_waited_for,
+        (barrier_and_latch.who_leaves_lets_nobody_in, barrier_and_latch.who_leaves_is_waited_for),
+    ),
+    (
+        test_barrier_and_latch.test_the_action_is_done_before_anybody_goes_on,
+        (
+            barrier_and_latch.the_action_runs_after_the_round_is_let_in,
+            barrier_and_latch.a_failed_action_lets_the_others_go_on,
+        ),
+    ),
+    (
         test_barrier_and_latch.test_who_waits_goes_on_when_all_is_counted_down,
         (barrier_and_latch.the_latch_opens_early, barrier_and_latch.the_last_count_lets_one_in),
     ),

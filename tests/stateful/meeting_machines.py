@@ -25,8 +25,14 @@ class BarrierModel(QueueModel):
         return False
 
     def refuse(self, claim: None) -> None:
-        if self.broken:
+        if self.broken or not self.parties:
             raise Refused
+
+    def leave(self) -> Ended:
+        if not self.parties:
+            raise Refused
+        self.parties -= 1
+        return self.serve() if self.entries else []
 
     def serve(self) -> Ended:
         if len(self.entries) < self.parties:
@@ -83,10 +89,33 @@ class BarrierMachine(CoreMachine):
             return ended
 
         waiting = [*self.model.entries]
-        self.agree(real, model)
+        self.agree(real, model, RuntimeError)
         if asked and self.statuses[who] == "granted":
             party = [*(entry.who for entry in waiting), who]
             assert [self.requests[one].claim for one in party] == [*range(len(party))]
+
+    @precondition(lambda self: self.model.arrivals > 2)  # or there is soon nobody left
+    @rule(fails=st.booleans())
+    def leave(self, fails: bool) -> None:
+        acted: list[int] = []
+
+        def act() -> str | None:
+            acted.append(len(self.core.queue))
+            return "broken" if fails else None
+
+        def model() -> Ended:
+            completes = bool(self.model.entries) and (
+                len(self.model.entries) == self.model.parties - 1
+            )
+            if fails and completes:
+                self.model.parties -= 1
+                return self.model.break_round()
+            return self.model.leave()
+
+        waiting, parties = len(self.model.entries), self.model.parties
+        self.agree(lambda: self.core.remove_party(act), model, RuntimeError)
+        assert acted == ([waiting] if waiting and waiting == parties - 1 else [])
+        assert self.core.parties == self.model.parties
 
     @precondition(lambda self: self.requests)
     @rule(who=one_of(lambda self: list(self.requests)))
@@ -119,7 +148,7 @@ class BarrierMachine(CoreMachine):
         if hasattr(self, "core"):
             assert self.core.broken == self.model.broken
             assert (self.core.cause is not None) == (self.model.broken or self.model.closed)
-            assert not self.core.full
+            assert not self.core.queue or not self.core.full
 
 
 class LatchModel(QueueModel):

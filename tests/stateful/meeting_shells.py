@@ -99,10 +99,16 @@ class BarrierShellMachine(OneLineMachine):
     def reset(self, number: int) -> None:
         self.change(self.primitive.reset, self.model.reset, number)
 
+    @precondition(lambda self: self.model.parties > 1 and self.visitors)
+    @rule(number=st.integers(0, 5))
+    def leave(self, number: int) -> None:
+        self.change(self.primitive.leave, self.model.leave, number)
+
     @invariant()
     def it_is_as_broken_as_the_model(self) -> None:
         if hasattr(self, "primitive"):
             assert self.primitive.broken == self.model.broken
+            assert self.primitive.parties == self.model.parties
             self.told.clear()
 
     @invariant()

@@ -113,6 +113,9 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     ],
     (BarrierMachine, barrier_and_latch.numbers_are_given_on_arrival),
     (BarrierMachine, barrier_and_latch.a_reset_opens_what_is_closed),
+    (BarrierMachine, barrier_and_latch.who_leaves_lets_nobody_in),
+    (BarrierMachine, barrier_and_latch.who_leaves_is_waited_for),
+    (BarrierMachine, barrier_and_latch.a_failed_action_lets_the_others_go_on),
     (LatchMachine, barrier_and_latch.the_latch_opens_early),
     *[
         (RWLockShellMachine, plant)
@@ -134,6 +137,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             barrier_and_latch.numbers_are_given_on_arrival,
             barrier_and_latch.a_reset_opens_what_is_closed,
             barrier_and_latch.a_deserter_only_leaves,
+            barrier_and_latch.who_leaves_lets_nobody_in,
+            barrier_and_latch.who_leaves_is_waited_for,
             barrier_and_latch.a_cancelled_party_fills_the_round,
         )
     ],

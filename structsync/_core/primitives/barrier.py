@@ -6,7 +6,7 @@ counted on arrival it would be given twice once somebody in between has left (cp
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import WITHDRAWN, Request
@@ -15,12 +15,13 @@ from structsync._core.queue.request import WITHDRAWN, Request
 class BarrierCore(Arbiter[int | None]):
     """A queue that is let in as a whole; the claim is None, and the number once it is granted."""
 
+    parties: int  # how many make a round; fewer when some have left, for good
     places: int  # of the round that is let in now; 0 at rest
     broken: bool  # until the next reset
 
     def __init__(self, parties: int) -> None:
         super().__init__()
-        self.parties: int = parties
+        self.parties = parties
         self.places = 0
         self.broken = False
 
@@ -33,10 +34,34 @@ class BarrierCore(Arbiter[int | None]):
     def give_back(self, claim: int | None) -> None:
         raise NotImplementedError("a barrier holds nothing that could be given back")
 
+    def refuse_impossible(self, claim: int | None) -> None:
+        if not self.parties:
+            raise RuntimeError("all parties of this Barrier have left it; make a new one")
+
     @property
     def full(self) -> bool:
         """Whether as many are in the queue as a round has; never at rest."""
         return len(self.queue) >= self.parties
+
+    def complete_round(
+        self, action: Callable[[], Hashable] | None = None
+    ) -> list[Request[int | None]]:
+        """Run the action while all of the full round are inside, and let it in.
+
+        Args:
+          action: returns None, or the cause for which the round is to be broken instead.
+        """
+        cause = None if action is None else action()
+        return self.release_round() if cause is None else self.break_round(cause)
+
+    def remove_party(
+        self, action: Callable[[], Hashable] | None = None
+    ) -> list[Request[int | None]]:
+        """Make it one party fewer, of this round too; complete that if it waits for nobody else now."""
+        if not self.parties:
+            raise RuntimeError("all parties of this Barrier have left it already")
+        self.parties -= 1
+        return self.complete_round(action) if self.queue and self.full else []
 
     def release_round(self) -> list[Request[int | None]]:
         """Let the full round in, and number its parties in the order in which they came."""

@@ -38,6 +38,21 @@ def a_deserter_only_leaves(core: BarrierCore, request: Request[Any], cause: Hash
     return core.withdraw(request)
 
 
+@fault(BarrierCore, "remove_party", refuted_by="barrier.who_leaves_for_good_is_not_waited_for")
+def who_leaves_lets_nobody_in(core: BarrierCore, action: object = None) -> Ended:
+    core.parties -= 1
+    return []
+
+
+@fault(
+    BarrierCore,
+    "complete_round",
+    refuted_by="barrier.a_round_is_broken_for_what_its_action_says",
+)
+def what_the_action_says_is_forgotten(core: BarrierCore, action: object = None) -> Ended:
+    return core.release_round()
+
+
 @fault(BarrierCore, "_mend", refuted_by="barrier.a_reset_begins_anew_unless_it_is_closed")
 def a_reset_opens_what_is_closed(core: BarrierCore) -> None:
     core.broken, core.cause = False, None
