@@ -35,6 +35,8 @@ from ._primitives.monitor import MonitorStatistics as MonitorStatistics
 from ._primitives.monitor_condition import MonitorCondition as MonitorCondition
 from ._primitives.parker import Parker as Parker
 from ._primitives.parker import ParkerStatistics as ParkerStatistics
+from ._primitives.rate_limiter import RateLimiter as RateLimiter
+from ._primitives.rate_limiter import RateLimiterStatistics as RateLimiterStatistics
 from ._primitives.rwlock import RWLock as RWLock
 from ._primitives.rwlock import RWLockStatistics as RWLockStatistics
 from ._primitives.scope import Scope as Scope
@@ -81,6 +83,8 @@ __all__ = [
     "PrimitiveStatistics",
     "RWLock",
     "RWLockStatistics",
+    "RateLimiter",
+    "RateLimiterStatistics",
     "Request",
     "RequestWithdrawn",
     "Scope",
