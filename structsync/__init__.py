@@ -40,6 +40,8 @@ from ._primitives.monitor_condition import MonitorCondition as MonitorCondition
 from ._primitives.monitor_condition import MonitorConditionStatistics as MonitorConditionStatistics
 from ._primitives.parker import Parker as Parker
 from ._primitives.parker import ParkerStatistics as ParkerStatistics
+from ._primitives.rate_limiter import RateLimiter as RateLimiter
+from ._primitives.rate_limiter import RateLimiterStatistics as RateLimiterStatistics
 from ._primitives.rwlock import RWLock as RWLock
 from ._primitives.rwlock import RWLockStatistics as RWLockStatistics
 from ._primitives.scope import Scope as Scope
@@ -90,6 +92,8 @@ __all__ = [
     "PrimitiveStatistics",
     "RWLock",
     "RWLockStatistics",
+    "RateLimiter",
+    "RateLimiterStatistics",
     "Request",
     "RequestWithdrawn",
     "Scope",

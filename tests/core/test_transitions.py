@@ -13,6 +13,7 @@ from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.latch import LatchCore
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.parker import Busy, ParkerCore
+from structsync._core.primitives.rate_limiter import RateLimiterCore
 from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.primitives.wait_queue import WaitQueueCore
@@ -73,6 +74,11 @@ REFUSED: dict[str, tuple[Callable[[], Arbiter[Any]], Callable[[Any], object], ty
         lambda: semaphore(0, 2, 1),
         lambda core: core.submit(3),
         ValueError,
+    ),
+    "giving back what time brings": (
+        lambda: RateLimiterCore(1, 1, 1),
+        lambda core: core.release(1),
+        NotImplementedError,
     ),
     "a release too many": (lambda: semaphore(1, 2), lambda core: core.release(2), ValueError),
     "resizing what has no size": (lambda: semaphore(1), lambda core: core.resize(3), ValueError),

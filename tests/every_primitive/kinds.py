@@ -23,6 +23,7 @@ from structsync import (
     MonitorCondition,
     Parker,
     Primitive,
+    RateLimiter,
     RWLock,
     Semaphore,
     WaitQueue,
@@ -345,6 +346,32 @@ class OfLatch(OfParker):
         await p.wait()
 
 
+class OfRateLimiter(OfParker):
+    """A permit takes a day, so that no test sees it come back; where one is to, the day is over."""
+
+    cls = RateLimiter
+    crowd = True
+
+    def make(self) -> Any:
+        limiter = RateLimiter(1, per=86_400)
+        limiter.acquire_nowait()
+        return limiter
+
+    def prepare(self, p: Any) -> None:
+        if not p.value:
+            self.free(p)
+
+    def free(self, p: Any) -> None:
+        def a_day_is_over() -> Any:
+            p._core.anchor -= p.per
+            return p._core.settle()
+
+        parking.change(p, a_day_is_over)
+
+    async def take(self, p: Any) -> None:
+        await p.acquire()
+
+
 class Gate(Monitor):
     """A monitor whose entry lets one through each time it is opened."""
 
@@ -442,4 +469,5 @@ KINDS: list[Kind] = [
     OfReading("phase rwlock, reading", policy="phase"),
     OfBarrier("barrier"),
     OfLatch("latch"),
+    OfRateLimiter("rate limiter"),
 ]

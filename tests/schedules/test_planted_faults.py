@@ -19,6 +19,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
     monitor,
     parker,
     queue,
+    rate_limiter,
     rwlock,
     scope,
     semaphore,
@@ -33,6 +34,7 @@ from . import (
     test_lock,
     test_monitor,
     test_parker,
+    test_rate_limiter,
     test_requests,
     test_rwlock,
     test_rwlock_in_groups,
@@ -250,6 +252,24 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_rwlock.test_closing_sends_everybody_away_who_waits,
         (queue.closing_forgets_those_in_queue, queue.a_closed_primitive_still_grants),
+    ),
+    (
+        test_rate_limiter.test_no_more_is_granted_than_time_has_brought,
+        (
+            rate_limiter.a_timer_only_withdraws,
+            rate_limiter.who_moves_up_to_the_head_has_no_timer,
+            rate_limiter.a_cancellation_beats_the_time,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.a_cancelled_acquire_stays_in_queue,
+        ),
+    ),
+    (
+        test_rate_limiter.test_who_gives_up_in_time_takes_nothing,
+        (rate_limiter.the_bucket_overflows,),
+    ),
+    (
+        test_rate_limiter.test_closing_sends_everybody_away_who_waits,
+        (queue.closing_forgets_those_in_queue,),
     ),
     (
         test_barrier_and_latch.test_a_round_goes_on_as_a_whole_or_breaks_as_a_whole,

@@ -141,6 +141,10 @@ class ShellMachine(RuleBasedStateMachine):
     @rule(seconds=st.integers(1, 3))
     def time_passes(self, seconds: int) -> None:
         self.stepper.step(lambda: self.stepper.clock.jump(seconds))
+        self.predict_what_is_late()
+
+    def predict_what_is_late(self) -> None:
+        """Who has waited until its deadline is cancelled, the earliest first."""
         late = [
             (visitor.deadline, who)
             for who, visitor in self.visitors.items()

@@ -12,6 +12,7 @@ from .lock_machine import LockMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
+from .rate_limiter_machines import RateLimiterMachine
 from .rwlock_machine import RWLockMachine
 from .synchronizer_machine import SynchronizerMachine
 
@@ -24,6 +25,7 @@ MACHINES = [
     RWLockMachine,
     BarrierMachine,
     LatchMachine,
+    RateLimiterMachine,
     GroupMachine,
     MonitorMachine,
     MesaMachine,

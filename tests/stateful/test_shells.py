@@ -10,6 +10,7 @@ from .group_shell import GroupShellMachine
 from .lock_shell import LockShellMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_shell import MonitorShellMachine
+from .rate_limiter_machines import RateLimiterShellMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
@@ -23,6 +24,7 @@ MACHINES = [
     RWLockShellMachine,
     BarrierShellMachine,
     LatchShellMachine,
+    RateLimiterShellMachine,
     GroupShellMachine,
     MonitorShellMachine,
 ]

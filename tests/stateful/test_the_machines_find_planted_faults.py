@@ -19,6 +19,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     monitor,
     parker,
     queue,
+    rate_limiter,
     rwlock,
     semaphore,
     synchronizer,
@@ -34,6 +35,7 @@ from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
 from .monitor_shell import MonitorShellMachine
+from .rate_limiter_machines import RateLimiterMachine, RateLimiterShellMachine
 from .rwlock_machine import RWLockMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
@@ -142,6 +144,18 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             barrier_and_latch.a_cancelled_party_fills_the_round,
         )
     ],
+    *[
+        (machine, plant)
+        for machine in (RateLimiterMachine, RateLimiterShellMachine)
+        for plant in (
+            rate_limiter.the_bucket_overflows,
+            rate_limiter.a_part_of_a_permit_is_lost,
+            rate_limiter.whoever_is_granted_late_delays_the_next,
+            rate_limiter.a_cancellation_beats_the_time,
+        )
+    ],
+    (RateLimiterShellMachine, rate_limiter.who_moves_up_to_the_head_has_no_timer),
+    (RateLimiterShellMachine, rate_limiter.a_timer_only_withdraws),
     (LatchShellMachine, barrier_and_latch.the_latch_opens_early),
     (LatchShellMachine, queue.those_let_in_are_not_woken),
     (LatchShellMachine, queue.closing_forgets_those_in_queue),

@@ -1,0 +1,123 @@
+"""Bugs of token buckets, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.primitives.rate_limiter import RateLimiterCore
+from structsync._core.queue.request import Request
+from structsync.checking import fault
+
+from ._planting import grant, withdraw_only
+from .rate_limiter import RateLimiterSpec
+
+Ended = list[Request[Any]]
+
+
+@fault(RateLimiterSpec, "core", refuted_by="what_time_brought_back_is_on_hand")
+class TheBucketOverflows(RateLimiterCore):
+    """What a long rest brought is kept, above what the bucket holds."""
+
+    def admit(self, claim: int) -> None:
+        self.spent += claim
+
+
+@fault(RateLimiterSpec, "core", refuted_by="what_time_brought_back_is_on_hand")
+class AGrantForgetsTheFraction(RateLimiterCore):
+    """Each grant counts anew from its own time, in whole permits: a part of one is lost each time."""
+
+    def admit(self, claim: int) -> None:
+        self.anchor, self.spent = self.now, self.burst - self.value(self.now) + claim
+
+
+@fault(RateLimiterSpec, "core", refuted_by="what_time_brought_back_is_on_hand")
+class AnotherClockFillsTheBucket(RateLimiterCore):
+    """Times of two clocks are compared."""
+
+    def change_clock(self, now: float) -> None:
+        self.now = now
+
+
+@fault(RateLimiterSpec, "core", refuted_by="what_time_brought_back_is_on_hand")
+class ALateTimerDelaysTheNext(RateLimiterCore):
+    """Whoever is granted late is granted as of then, so a full bucket has lost the time between."""
+
+    def elapse(self, now: float) -> Ended:
+        self.now = max(self.now, now)
+        return self.settle()
+
+
+@fault(RateLimiterSpec, "core", refuted_by="the_head_is_woken_when_it_fits")
+class TheTimeOfTheLastIsTold(RateLimiterCore):
+    """The head sleeps as long as the one behind everybody."""
+
+    def next_time(self) -> float | None:
+        tail = self.queue.tail
+        return None if tail is None else self.time_of(tail.claim)
+
+
+@fault(RateLimiterSpec, "core", refuted_by="a_clock_that_shows_less_changes_nothing")
+class TimeGoesBack(RateLimiterCore):
+    """A clock that is read late takes back what was there."""
+
+    def elapse(self, now: float) -> Ended:
+        self.now = now
+        return self.settle()
+
+
+@fault(RateLimiterSpec, "core", refuted_by="nothing_grantable_waits")
+class ACancelledHeadDelaysThoseBehind(RateLimiterCore):
+    """Those behind sleep until the time of the one that left (H1)."""
+
+    def withdraw(self, request: Request[int]) -> Ended | None:
+        return withdraw_only(self, request)
+
+
+@fault(RateLimiterSpec, "core", refuted_by="only_what_is_there_is_granted")
+class TheHeadIsGrantedInParts(RateLimiterCore):
+    """The first permit that comes back is the head's, whatever it asked for."""
+
+    def elapse(self, now: float) -> Ended:
+        self.now = max(self.now, now)
+        return [grant(self, one) for one in self.waiting()[:1] if self.admits(1)]
+
+
+@fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
+class TooMuchIsWaitedFor(RateLimiterCore):
+    """Who asks for more than the bucket holds waits for ever, and all others behind it (D8)."""
+
+    def refuse_impossible(self, claim: int) -> None:
+        pass
+
+
+@fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
+class ALongRestLendsMore(RateLimiterCore):
+    """What has run over is on hand for whoever asks for more than there is room for."""
+
+    def admits(self, claim: int) -> bool:
+        return self.time_of(claim) <= self.now
+
+
+@fault(RateLimiterSpec, "core", refuted_by="nothing_can_be_given_back")
+class PermitsAreGivenBack(RateLimiterCore):
+    """As a semaphore's."""
+
+    def give_back(self, claim: int) -> None:
+        self.spent -= claim
+
+
+@fault(RateLimiterSpec, "core", refuted_by="nowait_agrees_with_the_queue")
+class NewcomersTakeWhatIsThere(RateLimiterCore):
+    """A small claim passes a large one that waits."""
+
+    def admissible(self, claim: int, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)
+
+
+@fault(RateLimiterSpec, "core", refuted_by="who_waits_is_granted")
+class TimeWakesNobody(RateLimiterCore):
+    """Time passes, and those who wait are not asked."""
+
+    def elapse(self, now: float) -> Ended:
+        self.now = max(self.now, now)
+        return []

@@ -1,0 +1,146 @@
+"""So many permits in a time, given out fairly."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import final
+
+import trio
+from trio.lowlevel import enable_ki_protection
+
+from structsync._core.primitives.rate_limiter import RateLimiterCore
+from structsync._runtime import parking_in_time
+from structsync._runtime.arguments import check_count
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.named import NamedPrimitive
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RateLimiterStatistics(PrimitiveStatistics):
+    """The state of a :class:`RateLimiter`, for debugging.
+
+    Attributes:
+      value: the permits on hand.
+      burst: the most that are on hand at once.
+      next_time: when the waiter at the head is granted, by trio's clock; None if nobody waits.
+    """
+
+    value: int
+    burst: int
+    next_time: float | None
+
+
+@final
+class RateLimiter(NamedPrimitive[int]):
+    """A bucket of permits that time fills again: so many calls in a second, and no more.
+
+    ``rate`` permits come back in each ``per`` seconds, evenly; the bucket holds ``burst`` of them and
+    is full at the start. Nobody gives a permit back, so there is no ``async with``::
+
+        limiter = structsync.RateLimiter(100, per=60, burst=10)
+        await limiter.acquire()
+        await call()
+
+    In any stretch of time *t* at most ``burst + rate x t / per`` permits are granted. The time of a
+    grant is computed from the last moment at which the bucket was full, so that no rounding adds up
+    and no grant that comes late delays a later one.
+
+    Time is that of trio's clock, so that a :class:`trio.testing.MockClock` and the explorer drive it.
+    Where the limiter moves to another run, no time has passed in between.
+
+    Fairness: strictly first come, first served, so a large claim at the head holds up small ones
+    behind it. Cancellation: a cancelled acquire has taken nothing, and those behind it are granted as
+    if it had never come.
+
+    Args:
+      rate: how many permits come back in ``per`` seconds, a finite number > 0.
+      per: a stretch of time in seconds, a finite number > 0.
+      burst: the most that are on hand at once, an int >= 1.
+      name: how it is called in ``repr`` and reports.
+
+    Raises:
+      TypeError: if ``rate`` or ``per`` is not a number, ``burst`` not an int, or ``name`` not a str.
+      ValueError: if one of them is out of range.
+
+    Source: the token bucket of network shaping (Turner 1986), with the virtual scheduling of ATM's
+    generic cell rate algorithm, which keeps a time in place of a level.
+    """
+
+    __slots__ = ("_clock",)
+    _core: RateLimiterCore
+    _clock: trio.abc.Clock | None
+
+    def __init__(
+        self, rate: float, per: float = 1.0, *, burst: int = 1, name: str | None = None
+    ) -> None:
+        _check_positive(rate, "rate")
+        _check_positive(per, "per")
+        check_count(burst, "burst")
+        super().__init__(RateLimiterCore(float(rate), float(per), burst), name=name)
+        self._clock = None
+
+    @property
+    def rate(self) -> float:
+        """How many permits come back in each :attr:`per`."""
+        return self._core.rate
+
+    @property
+    def per(self) -> float:
+        """The stretch of time that :attr:`rate` is about, in seconds."""
+        return self._core.per
+
+    @property
+    def burst(self) -> int:
+        """The most permits that are on hand at once."""
+        return self._core.burst
+
+    @property
+    def value(self) -> int:
+        """The permits on hand now; more than 0 while somebody waits who needs still more."""
+        return self._core.value(parking_in_time.time_of(self))
+
+    @enable_ki_protection
+    async def acquire(self, n: int = 1) -> None:
+        """Take ``n`` permits, waiting until time has brought all of them.
+
+        Raises:
+          TypeError: if ``n`` is not an int.
+          ValueError: if ``n`` is less than 1, or more than :attr:`burst`, which are never there.
+          trio.ClosedResourceError: if the limiter is closed, before or meanwhile.
+        """
+        check_count(n, "n")
+        await parking_in_time.acquire(self, n)
+
+    @enable_ki_protection
+    def acquire_nowait(self, n: int = 1) -> None:
+        """Take ``n`` permits if a request made now would be granted at once.
+
+        Raises:
+          trio.WouldBlock: if it would have to wait.
+          TypeError, ValueError, trio.ClosedResourceError: as :meth:`acquire`.
+        """
+        check_count(n, "n")
+        parking_in_time.acquire_nowait(self, n)
+
+    def statistics(self) -> RateLimiterStatistics:
+        """Return the state of this limiter, for debugging."""
+        core = self._core
+        return RateLimiterStatistics(
+            len(core.queue), value=self.value, burst=core.burst, next_time=core.next_time()
+        )
+
+    def _describe(self) -> str:
+        core = self._core
+        return f"value {self.value}/{core.burst}, {core.rate:g} per {core.per:g} s"
+
+    def _balance(self) -> int:
+        return 0  # nothing is lent
+
+
+def _check_positive(number: object, what: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise TypeError(f"{what} must be a number, not {number!r}")
+    if not 0 < number <= sys.float_info.max:
+        raise ValueError(f"{what} must be a finite number > 0, not {number}")

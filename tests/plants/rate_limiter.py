@@ -1,0 +1,69 @@
+"""Faults of rate limiters."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+import trio
+
+from structsync._core.primitives.rate_limiter import RateLimiterCore, TimedRequest
+from structsync._core.queue.request import Request
+from structsync._runtime import parking_in_time
+
+
+def the_bucket_overflows(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: RateLimiterCore, claim: int) -> None:
+        self.spent += claim
+
+    patch.setattr(RateLimiterCore, "admit", admit)
+
+
+def whoever_is_granted_late_delays_the_next(patch: pytest.MonkeyPatch) -> None:
+    def elapse(self: RateLimiterCore, now: float) -> list[Request[int]]:
+        self.now = max(self.now, now)
+        return self.settle()
+
+    patch.setattr(RateLimiterCore, "elapse", elapse)
+
+
+def a_part_of_a_permit_is_lost(patch: pytest.MonkeyPatch) -> None:
+    def admit(self: RateLimiterCore, claim: int) -> None:
+        self.anchor, self.spent = self.now, self.burst - self.value(self.now) + claim
+
+    patch.setattr(RateLimiterCore, "admit", admit)
+
+
+def who_moves_up_to_the_head_has_no_timer(patch: pytest.MonkeyPatch) -> None:
+    """Only who joins an empty queue is ever woken."""
+    intact = parking_in_time.set_timer
+
+    def set_timer(core: RateLimiterCore) -> None:
+        for request in [*core.queue][1:]:
+            cast(TimedRequest, request).timer = trio.CancelScope()  # in which nobody sleeps
+        intact(core)
+
+    patch.setattr(parking_in_time, "set_timer", set_timer)
+
+
+def a_timer_only_withdraws(patch: pytest.MonkeyPatch) -> None:
+    """Whose time has come is cancelled by its own timer."""
+
+    def withdraw(request: Request[int]) -> list[Request[int]] | None:
+        core: RateLimiterCore = request.primitive._core
+        ended = core.withdraw(request)
+        parking_in_time.set_timer(core)
+        return ended
+
+    patch.setattr(parking_in_time, "_grant_in_time_or_withdraw", withdraw)
+
+
+def a_cancellation_beats_the_time(patch: pytest.MonkeyPatch) -> None:
+    """What is granted late is given to who was cancelled before, and lost."""
+    intact = RateLimiterCore.withdraw
+
+    def withdraw(self: RateLimiterCore, request: Request[int]) -> list[Request[int]] | None:
+        self.spent += request.claim if request.queue is self.queue else 0
+        return intact(self, request)
+
+    patch.setattr(RateLimiterCore, "withdraw", withdraw)

@@ -1,0 +1,68 @@
+"""RateLimiter: every schedule of a few tasks, any of them cancelled anywhere, and time that is early."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import trio
+from trio.lowlevel import checkpoint
+
+from structsync import Event, RateLimiter, observe
+from structsync.testing import ExploredRun
+
+from .closing import closed_meanwhile
+from .sweeping import Size, swept, together
+
+
+@swept(least=20)
+async def test_no_more_is_granted_than_time_has_brought(x: ExploredRun, tasks: int) -> None:
+    """And no less: whoever is still there at the end has waited no longer than for those before."""
+    limiter = RateLimiter(1, burst=2)
+    granted: list[int] = []
+
+    def note(event: Event) -> None:
+        if event.kind == "granted":
+            granted.append(event.claim)
+
+    def on_hand() -> int:
+        return 2 + int(trio.current_time()) - sum(granted)
+
+    x.always(lambda: on_hand() >= 0, "nothing is granted on credit")
+
+    async def worker(claim: int) -> None:
+        await limiter.acquire(claim)
+
+    with observe(note):
+        await together(*[partial(worker, 2 if place == 1 else 1) for place in range(tasks)])
+        if trio.current_time() > max(0, sum(granted) - 2):
+            x.fail("somebody waited longer than for what was granted")
+
+
+@swept(least=40, sizes=(Size(2, 1), Size(3, 0)), clock="explore")
+async def test_who_gives_up_in_time_takes_nothing(x: ExploredRun, tasks: int) -> None:
+    limiter = RateLimiter(1, burst=1)
+    granted = 0
+
+    async def worker(patience: float) -> None:
+        nonlocal granted
+        with trio.move_on_after(patience) as scope:
+            await limiter.acquire()
+        granted += not scope.cancelled_caught
+
+    await together(*[partial(worker, 1 + place / 2) for place in range(tasks)])
+    await trio.sleep_until(10)  # by then the bucket is full, whatever was taken
+    limiter.acquire_nowait()
+    await limiter.acquire()
+    if trio.current_time() != 11:
+        x.fail("a permit has come early, or late")
+
+
+@swept(least=30)
+async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+    limiter = RateLimiter(1)
+
+    async def use() -> None:
+        await limiter.acquire()
+        await checkpoint()
+
+    await closed_meanwhile(x, limiter, *[use] * (tasks - 1))
