@@ -33,7 +33,7 @@ class PoolSpec(QueueSpec):
 
     abstract = True
 
-    newcomers = (("one more", 0),)
+    newcomers: tuple[tuple[str, int], ...] = (("one more", 0),)
     core: JobQueueCore
     running: tuple[str, ...] = start(tuple)
     told: tuple[str, ...] = start(tuple)  # those in the queue whose submission has returned
@@ -166,6 +166,4 @@ class PriorityJobQueueSpec(PoolSpec):
             older = queue[: queue.index(who)] if who in queue else queue
             if any(LEVELS[one] <= LEVELS[who] for one in older if one in self.in_queue()):
                 return False
-        return all(
-            LEVELS[one] >= LEVELS[who] for who in self.granted() for one in self.in_queue()
-        )
+        return all(LEVELS[one] >= LEVELS[who] for who in self.granted() for one in self.in_queue())

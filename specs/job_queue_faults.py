@@ -45,7 +45,7 @@ class NextJobIsNotTaken(JobQueueCore):
 class RoomForOneMore(JobQueueCore):
     """The bound is tested after the count."""
 
-    def entered(self, request: Request[Hashable]) -> None:
+    def entered(self, request: Request[Any]) -> None:
         if self.accepted <= self.max_queued:
             self.accepted += 1
         else:
@@ -56,7 +56,7 @@ class RoomForOneMore(JobQueueCore):
 class RoomIsNotPassedOn(JobQueueCore):
     """A job leaves the queue, and who is held back hears nothing of the room."""
 
-    def left(self, request: Request[Hashable]) -> None:
+    def left(self, request: Request[Any]) -> None:
         if self.held_back.pop(request.ticket, None) is None:
             self.accepted -= 1
 
@@ -65,7 +65,7 @@ class RoomIsNotPassedOn(JobQueueCore):
 class TheLastIsAccepted(JobQueueCore):
     """Room goes to who came last."""
 
-    def left(self, request: Request[Hashable]) -> None:
+    def left(self, request: Request[Any]) -> None:
         if self.held_back.pop(request.ticket, None) is None:
             self.accepted -= 1
             if self.held_back:

@@ -16,7 +16,7 @@ from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import BROKEN, Request
 
 
-class JobQueueCore(Arbiter[Hashable]):
+class JobQueueCore(Arbiter[Any]):
     """Which jobs wait, how many of them are accepted, and how many workers are busy.
 
     The claim is the job.
@@ -55,7 +55,7 @@ class JobQueueCore(Arbiter[Hashable]):
         """Return whether a job submitted now would be accepted into the queue at once."""
         return self.cause is None and self.accepted < self.max_queued
 
-    def is_held_back(self, request: Request[Hashable]) -> bool:
+    def is_held_back(self, request: Request[Any]) -> bool:
         """Return whether the request waits to be accepted."""
         return request.ticket in self.held_back
 
@@ -78,17 +78,17 @@ class JobQueueCore(Arbiter[Hashable]):
     def start_index(self) -> None:
         self.accepted = 0
         # In the order of arrival. Not a dict, whose front is slow to take from once it is long.
-        self.held_back: OrderedDict[int, Request[Hashable]] = OrderedDict()
+        self.held_back: OrderedDict[int, Request[Any]] = OrderedDict()
         # Who was accepted, and is to be told; emptied by whoever made the transition.
-        self.newly_accepted: list[Request[Hashable]] = []
+        self.newly_accepted: list[Request[Any]] = []
 
-    def entered(self, request: Request[Hashable]) -> None:
+    def entered(self, request: Request[Any]) -> None:
         if self.accepted < self.max_queued:
             self.accepted += 1
         else:
             self.held_back[request.ticket] = request
 
-    def left(self, request: Request[Hashable]) -> None:
+    def left(self, request: Request[Any]) -> None:
         if self.held_back.pop(request.ticket, None) is None:
             self.accepted -= 1
             if self.held_back:
@@ -98,12 +98,12 @@ class JobQueueCore(Arbiter[Hashable]):
 
     # Transitions.
 
-    def take_newly_accepted(self) -> list[Request[Hashable]]:
+    def take_newly_accepted(self) -> list[Request[Any]]:
         """Return who was accepted since the last call."""
         accepted, self.newly_accepted = self.newly_accepted, []
         return accepted
 
-    def close(self, cause: Hashable) -> list[Request[Hashable]]:
+    def close(self, cause: Hashable) -> list[Request[Any]]:
         """Accept no more: break those that are held back; the accepted ones keep their positions."""
         if self.cause is None:
             self.cause = cause
