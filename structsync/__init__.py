@@ -40,6 +40,10 @@ from ._primitives.monitor_condition import MonitorCondition as MonitorCondition
 from ._primitives.monitor_condition import MonitorConditionStatistics as MonitorConditionStatistics
 from ._primitives.parker import Parker as Parker
 from ._primitives.parker import ParkerStatistics as ParkerStatistics
+from ._primitives.pool import TaskPool as TaskPool
+from ._primitives.pool import open_pool as open_pool
+from ._primitives.pool_results import Results as Results
+from ._primitives.pool_statistics import PoolStatistics as PoolStatistics
 from ._primitives.rate_limiter import RateLimiter as RateLimiter
 from ._primitives.rate_limiter import RateLimiterStatistics as RateLimiterStatistics
 from ._primitives.rwlock import RWLock as RWLock
@@ -48,14 +52,21 @@ from ._primitives.scope import Scope as Scope
 from ._primitives.scope import open_scope as open_scope
 from ._primitives.semaphore import Semaphore as Semaphore
 from ._primitives.semaphore import SemaphoreStatistics as SemaphoreStatistics
+from ._primitives.sync_pool import SyncPool as SyncPool
+from ._primitives.sync_pool import open_process_pool as open_process_pool
+from ._primitives.sync_pool import open_thread_pool as open_thread_pool
 from ._primitives.synchronizer import Synchronizer as Synchronizer
 from ._primitives.wait_queue import WaitQueue as WaitQueue
 from ._primitives.wait_queue import WaitQueueStatistics as WaitQueueStatistics
 from ._runtime.claim import Claim as Claim
+from ._runtime.errors import JobCancelled as JobCancelled
+from ._runtime.errors import JobFailed as JobFailed
 from ._runtime.errors import PermitLeakError as PermitLeakError
 from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
 from ._runtime.events import PrimitiveEvent as PrimitiveEvent
 from ._runtime.events import observe as observe
+from ._runtime.job import Job as Job
+from ._runtime.job import JobStatus as JobStatus
 from ._runtime.live import PrimitiveStatistics as PrimitiveStatistics
 from ._runtime.primitive import Primitive as Primitive
 from ._runtime.request import Request as Request
@@ -76,6 +87,10 @@ __all__ = [
     "GroupRequest",
     "Holding",
     "Invocation",
+    "Job",
+    "JobCancelled",
+    "JobFailed",
+    "JobStatus",
     "Latch",
     "LatchStatistics",
     "Lock",
@@ -87,6 +102,7 @@ __all__ = [
     "Parker",
     "ParkerStatistics",
     "PermitLeakError",
+    "PoolStatistics",
     "Primitive",
     "PrimitiveEvent",
     "PrimitiveStatistics",
@@ -96,18 +112,24 @@ __all__ = [
     "RateLimiterStatistics",
     "Request",
     "RequestWithdrawn",
+    "Results",
     "Scope",
     "Semaphore",
     "SemaphoreStatistics",
     "Status",
+    "SyncPool",
     "Synchronizer",
+    "TaskPool",
     "WaitQueue",
     "WaitQueueStatistics",
     "acquire_all",
     "acquire_any",
     "entry",
     "observe",
+    "open_pool",
+    "open_process_pool",
     "open_scope",
+    "open_thread_pool",
 ]
 
 if TYPE_CHECKING:

@@ -53,8 +53,18 @@ class RoundBroken:
         return trio.BrokenResourceError(f"this round of the Barrier is broken: {self.reason}")
 
 
+@dataclass(frozen=True, slots=True)
+class PoolEnded:
+    """A pool was cancelled, by a job that failed or from outside."""
+
+    name: str
+
+    def error(self) -> Exception:
+        return trio.ClosedResourceError(f"this {self.name} was cancelled, or a job of it failed")
+
+
 def error_of(cause: object) -> BaseException:
     """Return the error for one waiter: a fresh one, or the guard's own."""
-    if isinstance(cause, Closed | EntryClosed | OwnerExited | RoundBroken):
+    if isinstance(cause, Closed | EntryClosed | OwnerExited | RoundBroken | PoolEnded):
         return cause.error()
     return cast(BaseException, cause)

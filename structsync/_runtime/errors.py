@@ -16,3 +16,14 @@ class PermitLeakError(Exception):
     Raised at the end of :func:`open_scope`. The message names each such primitive, and the tasks
     that took more than they gave back.
     """
+
+
+class JobFailed(Exception):
+    """A job that was waited for has failed; ``__cause__`` is its error.
+
+    The error itself went to the pool, which it cancelled.
+    """
+
+
+class JobCancelled(Exception):
+    """A job that was waited for was cancelled: by ``Job.cancel()``, or because its pool ended."""

@@ -12,6 +12,8 @@ from weakref import ref
 
 from trio.lowlevel import ParkingLot, Task, add_parking_lot_breaker, current_task
 
+from structsync._core.queue.claimants import ClaimantArbiter
+
 from .live import Live
 
 
@@ -57,3 +59,24 @@ def note(live: Live[Any], claim: Any) -> None:
         live._touched_by = set()
     live._touched_by.add(claim)
     touched.add(live, claim)
+
+
+def left_by(task: Task) -> list[Live[Any]]:
+    """Break what a task that goes on still owns, as if it had ended; return that.
+
+    What it left in a queue is withdrawn.
+    """
+    touched = _by_task.get(task)
+    if touched is None:
+        return []
+    primitives, touched.primitives = touched.primitives, []
+    broken = []
+    for reference, claim in primitives:
+        live = reference()
+        if live is not None:
+            cast("set[Any]", live._touched_by).discard(claim)
+            owned = cast("ClaimantArbiter", live._core).held_by(task) is not None
+            cast(Any, live)._owner_exited(task)
+            if owned:
+                broken.append(live)
+    return broken

@@ -224,8 +224,15 @@ def about_to_park(transitions: Transitions, request: Request[Any]) -> None:
 
 async def park(transitions: Transitions, request: Request[Any], stop: Stop) -> None:
     """Sleep until the request ends; a cancellation stops the wait by ``stop``."""
-    await wait_task_rescheduled(partial(abort_by, stop, request))
-    transitions.parking = None
+    await sleep(transitions, partial(abort_by, stop, request))
+
+
+async def sleep(transitions: Transitions, abort: Callable[[RaiseCancel], Abort]) -> None:
+    """Sleep until somebody wakes the task; that it will park was noted in its transition."""
+    try:
+        await wait_task_rescheduled(abort)
+    finally:
+        transitions.parking = None
 
 
 def _keep_position(request: Request[Any]) -> list[Request[Any]] | None:

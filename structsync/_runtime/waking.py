@@ -64,7 +64,11 @@ def _resume_with_groups(
 def _resume(transitions: Transitions, request: Request[Any]) -> None:
     request.parked = False
     result = WOKEN if request.status is GRANTED else outcome.Error(error_of_ended(request))
-    task: Task = request.waiter
+    wake_task(transitions, request.waiter, result)
+
+
+def wake_task(transitions: Transitions, task: Task, result: outcome.Outcome[Any] = WOKEN) -> None:
+    """Make a task runnable that has parked, or decided to."""
     if task is transitions.parking and task is running_task():
         # A finalizer runs between its decision to park and its parking: trio cannot wake it yet.
         trio.lowlevel.current_trio_token().run_sync_soon(reschedule, task, result)
@@ -88,3 +92,11 @@ def error_of_ended(request: Request[Any]) -> BaseException:
     if request.status is BROKEN:
         return error_of(request.cause)
     return RequestWithdrawn("this request was withdrawn; make a new one")
+
+
+def wake_accepted(transitions: Transitions, accepted: Sequence[Request[Any]]) -> None:
+    """Make the tasks runnable that wait until a request is accepted into a queue, still pending."""
+    for request in accepted:
+        if request.parked:
+            request.parked = False
+            wake_task(transitions, request.waiter)

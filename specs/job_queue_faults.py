@@ -1,0 +1,112 @@
+"""Bugs of pools, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync._core.primitives.job_queue import JobQueueCore
+from structsync._core.queue.request import Request
+from structsync.checking import fault
+
+from ._planting import withdraw_only
+from .job_queue import JobQueueSpec, PriorityJobQueueSpec
+
+Ended = list[Request[Any]]
+
+
+@fault(JobQueueSpec, "core", refuted_by="each_worker_has_one_job")
+class EndedJobKeepsItsWorker(JobQueueCore):
+    """A job ends, and its worker is busy for ever."""
+
+    def give_back(self, claim: Hashable) -> None:
+        if self.busy < 1:
+            super().give_back(claim)
+
+
+@fault(JobQueueSpec, "core", refuted_by="nothing_ends_that_does_not_run")
+class EndsTwice(JobQueueCore):
+    """A job may end that does not run: there is a worker too many then."""
+
+    def give_back(self, claim: Hashable) -> None:
+        self.busy -= 1
+
+
+@fault(JobQueueSpec, "core", refuted_by="nothing_grantable_waits")
+class NextJobIsNotTaken(JobQueueCore):
+    """A worker that is free looks for no job; whoever submits next will see to it."""
+
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        return []
+
+
+@fault(JobQueueSpec, "core", refuted_by="what_is_accepted_is_bounded")
+class RoomForOneMore(JobQueueCore):
+    """The bound is tested after the count."""
+
+    def entered(self, request: Request[Any]) -> None:
+        if self.accepted <= self.max_queued:
+            self.accepted += 1
+        else:
+            self.held_back[request.ticket] = request
+
+
+@fault(JobQueueSpec, "core", refuted_by="nobody_is_held_back_beside_room")
+class RoomIsNotPassedOn(JobQueueCore):
+    """A job leaves the queue, and who is held back hears nothing of the room."""
+
+    def left(self, request: Request[Any]) -> None:
+        if self.held_back.pop(request.ticket, None) is None:
+            self.accepted -= 1
+
+
+@fault(JobQueueSpec, "core", refuted_by="the_oldest_are_accepted")
+class TheLastIsAccepted(JobQueueCore):
+    """Room goes to who came last."""
+
+    def left(self, request: Request[Any]) -> None:
+        if self.held_back.pop(request.ticket, None) is None:
+            self.accepted -= 1
+            if self.held_back:
+                self.newly_accepted.append(self.held_back.popitem()[1])
+                self.accepted += 1
+
+
+@fault(JobQueueSpec, "core", refuted_by="what_is_accepted_is_bounded")
+class NobodyIsTold(JobQueueCore):
+    """Who is accepted is counted, and not woken."""
+
+    def take_newly_accepted(self) -> Ended:
+        super().take_newly_accepted()
+        return []
+
+
+@fault(JobQueueSpec, "core", refuted_by="nobody_waits_out_of_service")
+class CloseForgetsWhoIsHeldBack(JobQueueCore):
+    """Closing tells nobody."""
+
+    def close(self, cause: Hashable) -> Ended:
+        self.cause = cause
+        return []
+
+
+@fault(JobQueueSpec, "core", refuted_by="ended_requests_stay_ended")
+class WithdrawnJobRuns(JobQueueCore):
+    """A job that was withdrawn stands in the queue again."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        ended = withdraw_only(self, request)
+        if ended is not None:
+            self.join(request)
+        return ended
+
+
+@fault(PriorityJobQueueSpec, "core", refuted_by="the_most_urgent_runs_next")
+class AcceptedJobsGoFirst(JobQueueCore):
+    """An urgent job that is held back waits for the accepted ones (two queues, one behind the other)."""
+
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        accepted = [one for one in self.waiting() if not self.is_held_back(one)]
+        return self.settle(iter(accepted[:1]))

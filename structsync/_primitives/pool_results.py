@@ -1,0 +1,238 @@
+"""The results of a pool's ``map``: taken ahead of the loop over them, and no further."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, final
+
+import trio
+from trio.lowlevel import checkpoint, current_task, disable_ki_protection, enable_ki_protection
+
+from structsync._runtime.arguments import check_count
+from structsync._runtime.causes import error_of
+from structsync._runtime.errors import JobCancelled
+from structsync._runtime.job import Job
+from structsync._runtime.job_queue import has_ended
+from structsync._runtime.working import has_cancelled
+
+from .pool_base import Pool, outcome_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+T = TypeVar("T")
+Submit = Callable[[Any], Job[Any]]
+
+
+@final
+class Results(Generic[T]):
+    """What the jobs of ``map`` return, one after the other; made by ``map`` of a pool.
+
+    An async iterator for one task. Leaving the loop early cancels the jobs that are left, at once if
+    nothing else refers to this object; ``await results.aclose()``, or
+    :func:`contextlib.aclosing`, does it for certain.
+    """
+
+    __slots__ = ("__weakref__", "_stream")
+
+    def __init__(
+        self,
+        pool: Pool,
+        submit: Submit,
+        items: Iterable[Any] | AsyncIterable[Any],
+        ordered: bool,
+        ahead: int | None,
+    ) -> None:
+        if ahead is None:
+            ahead = 2 * pool._core.workers
+        check_count(ahead, "ahead")
+        if isinstance(items, AsyncIterable):
+            self._stream: _Stream = _AsyncStream(pool, submit, ordered, ahead, aiter(items))
+        else:
+            self._stream = _SyncStream(pool, submit, ordered, ahead, iter(items))
+
+    def __aiter__(self) -> Self:
+        return self
+
+    @enable_ki_protection
+    async def __anext__(self) -> T:
+        """Return the next result.
+
+        Cancellation: nothing is lost, the next call returns it.
+
+        Raises:
+          BaseException: what a job or the source of the items raises.
+          JobCancelled: if the pool is cancelled.
+          StopAsyncIteration: if there is none left, or this was closed.
+          trio.BusyResourceError: if another task waits for the next result.
+          RuntimeError: if a job of this pool calls: it would wait for itself.
+        """
+        return cast(T, await self._stream.next())
+
+    async def aclose(self) -> None:
+        """Cancel the jobs that are left, and take no more items. Idempotent."""
+        self._stream.close()
+        await checkpoint()
+
+    @enable_ki_protection
+    def __del__(self) -> None:
+        # In another thread, or after the run: then the jobs have ended, or go on.
+        with suppress(RuntimeError, AttributeError):
+            self._stream.close()
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Results is final; a pool's map() makes them, and no other kind of them")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("Results cannot be copied or pickled: their jobs belong to one pool")
+
+
+class _Stream:
+    """Jobs whose results are to come; knows nothing of the object that iterates."""
+
+    def __init__(self, pool: Pool, submit: Submit, ordered: bool, ahead: int) -> None:
+        self.pool = pool
+        self.submit = submit
+        self.ahead = ahead
+        self.ordered = ordered
+        # All that are to come, in the order of the items. Not a dict: see JobQueueCore.held_back.
+        self.pending: OrderedDict[Job[Any], None] = OrderedDict()
+        self.ready: deque[Job[Any]] = deque()  # if not ordered: those of them that have ended
+        self.exhausted = self.busy = False
+        self.error: BaseException | None = None  # of the source: raised after the results
+        self.news = trio.Event()
+
+    def refill(self) -> None:
+        """Take items while there is room for them."""
+        raise NotImplementedError
+
+    def add(self, item: object) -> None:
+        job = self.submit(item)
+        self.pending[job] = None
+        job._on_end = self.ended
+
+    def ended(self, job: Job[Any]) -> None:
+        """Called in the step in which a job ends."""
+        if not self.ordered:
+            self.ready.append(job)
+        self.news.set()
+
+    def next_ready(self) -> Job[Any] | None:
+        """Return the job whose result is next, if it has ended."""
+        if self.ordered:
+            job = next(iter(self.pending), None)
+            return job if job is not None and has_ended(job) else None
+        return self.ready[0] if self.ready else None
+
+    async def next(self) -> Any:
+        if self.busy:
+            raise trio.BusyResourceError("another task already waits for the next result")
+        self.pool._refuse_own_job(current_task(), "a loop over map()")
+        self.busy = True
+        try:
+            job = await self.wait_for_next()
+        finally:
+            self.busy = False
+        if not self.ordered:
+            self.ready.popleft()
+        del self.pending[job]
+        try:
+            return outcome_of(job)
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            del job
+
+    async def wait_for_next(self) -> Job[Any]:
+        """Return the next job once it has ended; a checkpoint in any case."""
+        self.refill()
+        if self.next_ready() is not None:
+            await checkpoint()
+        while (job := self.next_ready()) is None:
+            if self.exhausted and not self.pending:
+                await checkpoint()
+                error, self.error = self.error, None
+                raise error or StopAsyncIteration
+            self.news = trio.Event()
+            await self.news.wait()
+            self.refill()
+        return job
+
+    def close(self) -> None:
+        self.exhausted = True
+        pending, self.pending = self.pending, OrderedDict()
+        self.ready.clear()
+        for job in pending:
+            job._on_end = None
+            if not has_ended(job):
+                job.cancel()
+
+
+class _SyncStream(_Stream):
+    def __init__(
+        self, pool: Pool, submit: Submit, ordered: bool, ahead: int, items: Iterator[Any]
+    ) -> None:
+        super().__init__(pool, submit, ordered, ahead)
+        self.items = items
+
+    def refill(self) -> None:
+        while not self.exhausted and len(self.pending) < self.ahead:
+            try:
+                self.add(self.take())
+            except StopIteration:
+                self.exhausted = True
+            except BaseException as error:  # noqa: BLE001 - raised after the results before it
+                self.exhausted = True
+                self.error = error
+
+    @disable_ki_protection  # the user's own code may be interrupted
+    def take(self) -> object:
+        return next(self.items)
+
+
+class _AsyncStream(_Stream):
+    """Items that are waited for in a task of the pool, so that results need not wait for them."""
+
+    def __init__(
+        self, pool: Pool, submit: Submit, ordered: bool, ahead: int, items: AsyncIterator[Any]
+    ) -> None:
+        super().__init__(pool, submit, ordered, ahead)
+        self.items = items
+        self.pulling = False
+        self.scope = trio.CancelScope()
+
+    def refill(self) -> None:
+        if self.pulling or self.exhausted or len(self.pending) >= self.ahead:
+            return
+        if self.pool._core.cause is not None:
+            self.exhausted = True
+            self.error = error_of(self.pool._core.cause)
+            return
+        self.pulling = True
+        self.pool._nursery.start_soon(self.pull, name="the items of map()")
+
+    async def pull(self) -> None:
+        """Take items until there is enough of them, or no more."""
+        self.scope = trio.CancelScope()
+        try:
+            with self.scope:
+                while not self.exhausted and len(self.pending) < self.ahead:
+                    self.add(await anext(self.items))
+        except StopAsyncIteration:
+            self.exhausted = True
+        except BaseException as error:
+            self.exhausted = True
+            self.error = error  # raised after the results before it
+            if has_cancelled(error):
+                self.error = JobCancelled("the pool was cancelled while map() waited for an item")
+                raise
+        finally:
+            self.pulling = False
+            self.news.set()
+
+    def close(self) -> None:
+        super().close()
+        self.scope.cancel()

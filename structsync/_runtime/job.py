@@ -1,0 +1,151 @@
+"""A job: a call that a pool makes, as an object to wait for, to cancel and to ask for its result."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import Context
+from enum import StrEnum
+from typing import Any, Generic, NoReturn, Protocol, TypeVar, cast, final
+
+import trio
+from trio.lowlevel import Task, enable_ki_protection
+
+from structsync._core.queue.request import Request
+
+from .errors import JobCancelled, JobFailed
+
+T_co = TypeVar("T_co", covariant=True)
+RaiseCancel = Callable[[], Any]
+
+
+class JobStatus(StrEnum):
+    """How a job stands: ``queued``, perhaps ``running``, then exactly one of the three others."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+# Module constants, because looking a member up in an enum class costs as much as a transition.
+QUEUED, RUNNING, DONE, FAILED, CANCELLED = JobStatus
+
+
+class MakesJobs(Protocol):
+    """A pool, as its jobs see it."""
+
+    async def _wait_for(self, job: Job[Any]) -> None: ...
+    def _cancel(self, job: Job[Any]) -> None: ...
+    def _call(self, job: Job[Any]) -> Awaitable[Any]: ...
+
+
+@final
+class Job(Generic[T_co]):
+    """A call that a pool makes; made by ``submit`` and ``submit_nowait`` of a pool.
+
+    It runs whether or not anybody waits for it. Where its error goes was decided when it was
+    submitted: that of ``submit`` ends the pool, as a child's error ends a nursery.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_args",
+        "_context",
+        "_error",
+        "_fn",
+        "_keeps_error",
+        "_on_end",
+        "_queue",
+        "_request",
+        "_scope",
+        "_status",
+        "_value",
+        "_waiters",
+    )
+    _queue: MakesJobs
+    _request: Request[Any] | None  # while it is queued
+    _fn: Callable[..., Any]
+    _args: tuple[Any, ...]
+    _context: Context
+    _status: JobStatus
+    _scope: trio.CancelScope | None  # while it runs
+    _value: Any
+    _error: BaseException | None
+    _keeps_error: bool  # its error goes to those who wait for it, and not to the pool
+    _on_end: Callable[[Job[Any]], None] | None  # called in the step in which it ends
+    _waiters: dict[Task, RaiseCancel | None]  # who sleeps until it ends, and is cancelled by then
+
+    def __init__(
+        self,
+        queue: MakesJobs,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        context: Context,
+        *,
+        keeps_error: bool = False,
+    ) -> None:
+        self._queue = queue
+        self._fn = fn
+        self._args = args
+        self._context = context
+        self._keeps_error = keeps_error
+        self._status = QUEUED
+        self._request = self._scope = self._value = self._error = self._on_end = None
+        self._waiters = {}
+
+    @property
+    def status(self) -> JobStatus:
+        """``"queued"``, ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``."""
+        return self._status
+
+    @enable_ki_protection
+    async def wait(self) -> T_co:
+        """Wait until the job has ended; return what it returned.
+
+        Any number of tasks may wait. Cancellation: the job goes on.
+
+        Raises:
+          JobFailed: if the job failed; the cause is its error.
+          JobCancelled: if it was cancelled, or its pool was.
+          RuntimeError: if a job of the same pool would wait, whose worker it may need.
+        """
+        await self._queue._wait_for(self)
+        return self.result()
+
+    @enable_ki_protection
+    def cancel(self) -> None:
+        """Cancel the job: it does not run, or is cancelled as by a cancel scope around it.
+
+        Returns at once; a job that runs may take its time, and may end otherwise. Idempotent; on a
+        job that has ended it does nothing.
+
+        Raises:
+          RuntimeError: from another run or another thread.
+        """
+        self._queue._cancel(self)
+
+    def result(self) -> T_co:
+        """Return what the job returned.
+
+        Raises:
+          RuntimeError: if it has not ended yet; ``await job.wait()`` first.
+          JobFailed, JobCancelled: as :meth:`wait`.
+        """
+        if self._status is DONE:
+            return cast(T_co, self._value)
+        if self._status is FAILED:
+            raise JobFailed(f"{self!r} failed") from self._error
+        if self._status is CANCELLED:
+            raise JobCancelled(f"{self!r} was cancelled")
+        raise RuntimeError(f"{self!r} has not ended; await its wait() first")
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("Job is final; pools make jobs, and no other kind of them")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("a Job cannot be copied or pickled: it is one call in one pool")
+
+    def __repr__(self) -> str:
+        name = getattr(self._fn, "__qualname__", None) or repr(self._fn)
+        return f"<Job at {id(self):#x}: {name}, {self._status}>"

@@ -1,0 +1,305 @@
+"""A queue of jobs in a trio program: who parks for it, who is woken, and which task works.
+
+The skeleton is that of :mod:`.parking`. Three kinds of tasks park here: workers until there is a job,
+those who submit until the job is accepted, and those who wait until it has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from functools import partial
+from typing import Any
+
+import outcome
+import trio
+from trio.lowlevel import (
+    Abort,
+    Task,
+    cancel_shielded_checkpoint,
+    checkpoint_if_cancelled,
+    current_task,
+    enable_ki_protection,
+)
+
+from structsync._core.primitives.job_queue import JobQueueCore
+from structsync._core.queue.request import GRANTED, Request
+
+from . import workers
+from .causes import Closed, PoolEnded
+from .events import emit, emit_ended
+from .job import CANCELLED, DONE, FAILED, QUEUED, RUNNING, Job, JobStatus, RaiseCancel
+from .live import Live
+from .parking import about_to_park, park, sleep, transitions_of
+from .runs import check_run, errors_of_ended, running_task
+from .transitions import Transitions, of_this_thread
+from .waking import resume, wake_accepted, wake_task
+from .woken import WOKEN
+from .working import work
+
+
+class JobQueue(Live[Job[Any]]):
+    """A core, a nursery with workers, and what has become of the jobs."""
+
+    __slots__ = ("_ended_as", "_idle", "_leaving", "_nursery")
+    _core: JobQueueCore
+    _nursery: trio.Nursery
+    _idle: dict[workers.Worker, None]  # who is parked; the last to come works next
+    _leaving: bool  # the block waits for the jobs, and then the workers end
+    _ended_as: dict[JobStatus, int]
+
+    def __init__(self, core: JobQueueCore, nursery: trio.Nursery) -> None:
+        super().__init__(core, 0)
+        self._nursery = nursery
+        self._idle = {}
+        self._leaving = False
+        self._ended_as = dict.fromkeys((DONE, FAILED, CANCELLED), 0)
+        check_run(self)  # from now on this run is the only one that may use it
+
+    def _call(self, job: Job[Any]) -> Awaitable[Any]:
+        """Call the function of a job that begins."""
+        awaitable: Awaitable[Any] = job._fn(*job._args)
+        return awaitable
+
+    # ==== submitting ====
+
+    async def _submit(self, job: Job[Any], priority: int) -> None:
+        """Put the job into the queue; return once it is accepted, or runs."""
+        await checkpoint_if_cancelled()
+        task = current_task()
+        transitions = transitions_of(self)
+        with transitions, errors_of_ended():
+            if not self._fits(job, priority):
+                self._refuse_own_job(task, "submit() into the full queue")
+            request = self._enter(transitions, job, priority, task)
+            if held_back := self._core.is_held_back(request):
+                about_to_park(transitions, request)
+        if held_back:
+            await park(transitions, request, self._core.withdraw)
+        else:
+            await cancel_shielded_checkpoint()
+
+    def _submit_nowait(self, job: Job[Any], priority: int) -> None:
+        transitions = transitions_of(self)
+        with transitions, errors_of_ended():
+            if not self._fits(job, priority):
+                self._core.refuse(job)
+                raise trio.WouldBlock
+            self._enter(transitions, job, priority, running_task())
+
+    async def _run(self, job: Job[Any], priority: int) -> None:
+        """Submit the job and wait until it has ended, accepted or not; a cancellation cancels it."""
+        await checkpoint_if_cancelled()
+        task = current_task()
+        transitions = transitions_of(self)
+        self._refuse_own_job(task, "run()")
+        with transitions, errors_of_ended():
+            self._enter(transitions, job, priority, task)
+            job._waiters[task] = None
+            transitions.parking = task
+        await sleep(transitions, partial(self._cancel_and_wait, job, task))
+
+    @enable_ki_protection
+    def _submit_unbounded(self, job: Job[Any], priority: int) -> None:
+        """Put the job into the queue, for a caller that bounds by itself how many it has there."""
+        transitions = transitions_of(self)
+        with transitions, errors_of_ended():
+            self._enter(transitions, job, priority, running_task())
+
+    def _fits(self, job: Job[Any], priority: int) -> bool:
+        return self._core.admissible(job, priority) or self._core.has_room()
+
+    def _enter(
+        self, transitions: Transitions, job: Job[Any], priority: int, task: Task | None
+    ) -> Request[Any]:
+        request = self._core.submit(job, priority, task)
+        request.primitive = self
+        job._request = request
+        if request.status is GRANTED:
+            _begin(job)
+            self._hand_out(transitions, job)
+        if self._observers:
+            emit("requested", self, job, task)
+            if request.status is GRANTED:
+                emit("granted", self, job, task)
+        return request
+
+    def _hand_out(self, transitions: Transitions, job: Job[Any]) -> None:
+        if self._idle:
+            worker, _ = self._idle.popitem()
+            worker.job = job
+            worker.task.context = job._context
+            wake_task(transitions, worker.task)
+        else:
+            self._nursery.start_soon(work, self, job, name=f"worker of {type(self).__name__}")
+
+    def _refuse_own_job(self, task: Task, what: str) -> None:
+        if workers.works_for(task, self):
+            raise RuntimeError(
+                f"a job must not wait for its own pool, whose workers may all be busy with jobs that "
+                f"wait: {what}; call the function itself, use submit_nowait(), a second pool, or "
+                "max_queued=math.inf"
+            )
+
+    # ==== waiting and cancelling ====
+
+    async def _wait_for(self, job: Job[Any]) -> None:
+        """Sleep until the job has ended."""
+        await checkpoint_if_cancelled()
+        task = current_task()
+        if not has_ended(job):
+            transitions = transitions_of(self)
+            self._refuse_own_job(task, "wait()")
+            job._waiters[task] = None
+            transitions.parking = task
+            await sleep(transitions, partial(_stop_waiting, job, task))
+        else:
+            await cancel_shielded_checkpoint()
+
+    def _cancel_and_wait(self, job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> Abort:
+        transitions = of_this_thread()
+        if transitions.running:
+            job._waiters[task] = raise_cancel
+            transitions.later.append(partial(self._cancel, job))
+            return Abort.FAILED
+        del job._waiters[task]  # if it ends right here, trio wakes the task
+        self._cancel(job)
+        if has_ended(job):
+            return Abort.SUCCEEDED
+        job._waiters[task] = raise_cancel
+        return Abort.FAILED
+
+    def _cancel(self, job: Job[Any]) -> None:
+        transitions = transitions_of(self)
+        if transitions.running:
+            transitions.later.append(partial(self._cancel, job))
+            return
+        if job._status is QUEUED:
+            with transitions:
+                request = job._request
+                assert request is not None
+                self._core.withdraw(request)
+                wake_accepted(transitions, self._core.take_newly_accepted())
+                self._end_job(transitions, job, CANCELLED)
+                if self._observers:
+                    emit_ended(self, [request])
+        elif job._scope is not None:
+            job._scope.cancel()  # not in the transition: it may abort waits of ours
+
+    # ==== ending ====
+
+    def _finish(
+        self,
+        worker: workers.Worker,
+        status: JobStatus,
+        value: Any,
+        error: BaseException | None,
+        *,
+        fatal: bool,
+    ) -> bool:
+        """End the worker's job, and give the worker the next one; return whether to go on.
+
+        Without a next one the worker has decided to park.
+        """
+        job, core = worker.job, self._core
+        assert job is not None
+        transitions = transitions_of(self)
+        with transitions:
+            if fatal:
+                self._break(transitions, PoolEnded(type(self).__name__))
+            ended = core.release(job)
+            resume(transitions, ended)  # whose job was held back, and begins all the same
+            self._end_job(transitions, job, status, value, error)
+            wake_accepted(transitions, core.take_newly_accepted())
+            worker.job = ended[0].claim if ended else None
+            is_last = self._leaving and core.is_drained
+            if worker.job is not None:
+                _begin(worker.job)
+            elif is_last:
+                self._stop_idle(transitions)
+            elif not fatal:
+                self._idle[worker] = None
+                transitions.parking = worker.task
+            if self._observers:
+                emit("released", self, job, worker.task)
+                emit_ended(self, ended)
+        return not (fatal or is_last)
+
+    def _end_job(
+        self,
+        transitions: Transitions,
+        job: Job[Any],
+        status: JobStatus,
+        value: Any = None,
+        error: BaseException | None = None,
+    ) -> None:
+        job._status, job._value, job._error = status, value, error
+        job._request = job._scope = None
+        job._args = ()
+        self._ended_as[status] += 1
+        for task, raise_cancel in job._waiters.items():
+            result: outcome.Outcome[Any] = WOKEN
+            if raise_cancel is not None and status is CANCELLED:
+                result = outcome.capture(raise_cancel)
+            wake_task(transitions, task, result)
+        job._waiters.clear()
+        if job._on_end is not None:
+            job._on_end(job)
+
+    def _close(self) -> None:
+        """Accept no more jobs; those that are accepted run."""
+        transitions = transitions_of(self)
+        with transitions:
+            was_open = self._core.cause is None
+            ended = self._core.close(Closed(type(self).__name__))
+            self._end_unstarted(transitions, ended)
+            if self._observers and was_open:
+                emit("closed", self, None, running_task())
+
+    def _cancel_all(self) -> None:
+        """End all jobs that wait: no worker will take them."""
+        transitions = transitions_of(self)
+        with transitions:
+            self._break(transitions, PoolEnded(type(self).__name__))
+
+    def _break(self, transitions: Transitions, cause: PoolEnded) -> None:
+        ended = self._core.end(cause)
+        self._core.take_newly_accepted()
+        self._end_unstarted(transitions, ended)
+
+    def _end_unstarted(self, transitions: Transitions, ended: list[Request[Any]]) -> None:
+        for request in ended:
+            if not request.parked:  # else it was never submitted: its submit() raises
+                self._end_job(transitions, request.claim, CANCELLED)
+        resume(transitions, ended)
+        if self._observers:
+            emit_ended(self, ended)
+
+    def _leave(self) -> None:
+        """Let the workers end once no job waits and none runs."""
+        transitions = transitions_of(self)
+        with transitions:
+            self._leaving = True
+            if self._core.is_drained:
+                self._stop_idle(transitions)
+
+    def _stop_idle(self, transitions: Transitions) -> None:
+        self._core.close(Closed(type(self).__name__))  # nobody is held back
+        while self._idle:
+            worker, _ = self._idle.popitem()
+            wake_task(transitions, worker.task)
+
+
+def _begin(job: Job[Any]) -> None:
+    job._status = RUNNING
+    job._request = None
+    job._scope = trio.CancelScope()
+
+
+def has_ended(job: Job[Any]) -> bool:
+    """Return whether the job is done, has failed or was cancelled."""
+    return job._status is not QUEUED and job._status is not RUNNING
+
+
+def _stop_waiting(job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> Abort:
+    job._waiters.pop(task, None)
+    return Abort.SUCCEEDED

@@ -1,0 +1,64 @@
+"""Which task works on which job, and who would wait for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from trio.lowlevel import Task
+
+from .job import Job
+from .live import Live
+
+
+class Worker:
+    """A task that does one job after another."""
+
+    __slots__ = ("job", "pool", "task")
+
+    pool: Live[Job[Any]]
+    task: Task
+    job: Job[Any] | None
+
+    def __init__(self, pool: Live[Job[Any]], task: Task, job: Job[Any]) -> None:
+        self.pool = pool
+        self.task = task
+        self.job = job
+
+
+_by_task: dict[Task, Worker] = {}
+
+
+def enlist(worker: Worker) -> None:
+    """Note a worker that begins."""
+    _by_task[worker.task] = worker
+
+
+def dismiss(worker: Worker) -> None:
+    """Forget a worker that ends."""
+    del _by_task[worker.task]
+
+
+def works_for(task: Task, pool: Live[Job[Any]]) -> bool:
+    """Return whether a job of the pool cannot end before the task has gone on.
+
+    So it is for the worker itself, for the tasks in a job's nurseries, and for whatever a job waits
+    for in another pool.
+    """
+    return any(worker.pool is pool for worker in _waited_for_by(task))
+
+
+def _waited_for_by(task: Task) -> Iterator[Worker]:
+    seen = {task}
+    to_visit = [task]
+    while to_visit:
+        one = to_visit.pop()
+        worker = _by_task.get(one)
+        behind = [] if one.parent_nursery is None else [one.parent_nursery.parent_task]
+        if worker is not None:
+            yield worker
+            if worker.job is not None:
+                behind += worker.job._waiters
+        new = [other for other in behind if other not in seen]
+        seen.update(new)
+        to_visit += new

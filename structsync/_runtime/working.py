@@ -1,0 +1,140 @@
+"""What a worker of a pool does: one job after another."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import trio
+from trio.lowlevel import (
+    Abort,
+    checkpoint,
+    checkpoint_if_cancelled,
+    current_task,
+    disable_ki_protection,
+    enable_ki_protection,
+)
+
+from . import ownership
+from .errors import PermitLeakError
+from .job import CANCELLED, DONE, FAILED, Job, JobStatus, RaiseCancel
+from .live import Live
+from .parking import sleep
+from .transitions import of_this_thread
+from .workers import Worker, dismiss, enlist
+
+
+class HandsOutJobs(Protocol):
+    """A queue of jobs, as its workers see it."""
+
+    _idle: dict[Worker, None]
+
+    def _finish(
+        self,
+        worker: Worker,
+        status: JobStatus,
+        value: Any,
+        error: BaseException | None,
+        *,
+        fatal: bool,
+    ) -> bool: ...
+    def _cancel_all(self) -> None: ...
+
+
+@enable_ki_protection
+async def work(pool: Any, first: Job[Any]) -> None:
+    """Do the first job and then what the pool gives, each in the context of who submitted it."""
+    task = current_task()
+    own_context = task.context
+    worker = Worker(pool, task, first)
+    enlist(worker)
+    try:
+        yields = False  # the first was submitted by another task: we have just begun
+        while await perform(pool, worker, yields=yields):
+            yields = worker.job is not None
+            if worker.job is None:
+                task.context = own_context
+                await wait_for_job(pool, worker)
+                if worker.job is None:
+                    return
+            else:
+                # takes effect when the task runs next, which is after the checkpoint in perform()
+                task.context = worker.job._context
+    finally:
+        dismiss(worker)
+
+
+async def perform(pool: HandsOutJobs, worker: Worker, *, yields: bool) -> bool:
+    """Do the worker's job; return whether to go on.
+
+    Raises:
+      BaseException: what ends the pool.
+    """
+    job = worker.job
+    assert job is not None
+    scope = job._scope
+    assert scope is not None
+    value, error, status = None, None, DONE
+    try:
+        with scope:
+            if yields:
+                await checkpoint()
+            else:
+                await checkpoint_if_cancelled()
+            value = await call(job)
+        if scope.cancelled_caught:
+            status = CANCELLED
+    except BaseException as raised:  # noqa: BLE001 - raised again below, or kept for who waits
+        error = raised
+        status = CANCELLED if has_cancelled(raised) else FAILED
+    ends_pool = status is CANCELLED and error is not None
+    broken = ownership.left_by(worker.task)
+    if broken and not ends_pool:
+        status = FAILED
+        error = with_leak(error, broken)
+    fatal = ends_pool or (error is not None and not job._keeps_error)
+    goes_on = pool._finish(worker, status, value, error, fatal=fatal)
+    try:
+        if fatal and error is not None:
+            raise error
+        return goes_on
+    finally:
+        del error  # it holds this frame by its traceback
+
+
+@disable_ki_protection  # the user's own code may be interrupted
+async def call(job: Job[Any]) -> Any:
+    """Call the function of a job."""
+    return await job._queue._call(job)
+
+
+async def wait_for_job(pool: HandsOutJobs, worker: Worker) -> None:
+    """Sleep until the worker has a job, or is to end; its decision to park is made already."""
+
+    def abort(raise_cancel: RaiseCancel) -> Abort:
+        pool._idle.pop(worker, None)
+        return Abort.SUCCEEDED
+
+    try:
+        await sleep(of_this_thread(), abort)
+    except BaseException:
+        pool._cancel_all()
+        raise
+
+
+def has_cancelled(error: BaseException) -> bool:
+    """Return whether a ``Cancelled`` is on its way to a scope further out."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.split(trio.Cancelled)[0] is not None
+    return isinstance(error, trio.Cancelled)
+
+
+def with_leak(error: BaseException | None, broken: list[Live[Any]]) -> BaseException:
+    """Return the error of a job that ended and still owned something."""
+    names = ", ".join(map(repr, broken))
+    leak = PermitLeakError(
+        f"a job ended while it owned {names}, which nobody can release now; hold it in an "
+        "`async with` block inside the job"
+    )
+    if error is None:
+        return leak
+    return BaseExceptionGroup("a job failed, and ended with a leak", [error, leak])

@@ -1,0 +1,111 @@
+"""open_process_pool: sync functions in processes, which may be killed; with real processes."""
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from typing import Any, NoReturn
+
+import pytest
+import trio
+
+from structsync import open_process_pool
+from structsync._primitives import in_process
+
+
+def kill_yourself() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fail(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+class Unfriendly(Exception):
+    """An error that is pickled, and cannot be made again."""
+
+    def __init__(self, one: int, two: int) -> None:
+        super().__init__("unfriendly")
+
+
+def fail_unfriendly() -> NoReturn:
+    raise Unfriendly(1, 2)
+
+
+def give_unpicklable() -> object:
+    return threading.Lock()
+
+
+async def test_processes_fail_and_die_and_are_cancelled_and_the_pool_goes_on() -> None:
+    import trio_parallel
+
+    async with open_process_pool(1) as pool:
+        first = await pool.run(os.getpid)
+        assert first != os.getpid()
+        assert await pool.run(os.getpid) == first
+
+        with pytest.raises(ValueError, match="word") as raised:
+            await pool.run(fail, "word")
+        assert "in fail\n    raise ValueError(word)" in str(raised.value.__cause__)
+
+        unpicklable: Any = threading.Lock()
+        for function, arguments in ((abs, (unpicklable,)), (give_unpicklable, ()), (lambda: 1, ())):
+            with pytest.raises(
+                TypeError, match=r"cannot be pickled: .*; use functions and classes"
+            ):
+                await pool.run(function, *arguments)
+        assert await pool.run(os.getpid) == first
+
+        with pytest.raises(trio_parallel.BrokenWorkerError, match="SIGKILL"):
+            await pool.run(kill_yourself)
+        second = await pool.run(os.getpid)
+        assert second != first
+
+        begin = time.monotonic()
+        with trio.move_on_after(0.1):
+            await pool.run(time.sleep, 60)
+        assert time.monotonic() - begin < 30
+        assert await pool.run(os.getpid) not in (first, second)
+        assert [result async for result in pool.map(abs, [-1, -2])] == [1, 2]
+        assert pool.statistics().cancelled == 1
+
+
+async def test_a_submitted_job_whose_process_is_killed_cancels_the_pool() -> None:
+    import trio_parallel
+
+    with pytest.RaisesGroup(trio_parallel.BrokenWorkerError):
+        async with open_process_pool(1) as pool:
+            killed = await pool.submit(kill_yourself)
+            queued = await pool.submit(abs, -1)
+    assert (killed.status, queued.status) == ("failed", "cancelled")
+
+
+def test_an_error_that_cannot_be_pickled_is_told() -> None:
+    answer = in_process.call(fail_unfriendly)
+    assert isinstance(answer, in_process.Broken)
+    assert "cannot be pickled: Unfriendly('unfriendly')" in str(answer.error)
+    assert "raise Unfriendly(1, 2)" in answer.text
+    pickle.dumps(answer)
+
+
+def test_a_call_in_a_process_answers_its_result_or_its_error() -> None:
+    assert in_process.call(abs, -1) == 1
+    answer = in_process.call(fail, "word")
+    assert isinstance(answer.error, ValueError)
+
+
+async def test_without_trio_parallel_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "trio_parallel", None)
+    with pytest.raises(ImportError, match=r"pip install structsync\[processes\]"):
+        async with open_process_pool(1):
+            pass
+
+
+async def test_bad_arguments_are_refused_before_anything_starts() -> None:
+    with pytest.raises(ValueError, match="workers must be >= 1"):
+        async with open_process_pool(0):
+            pass
