@@ -13,7 +13,7 @@ from structsync._core.primitives.rate_limiter import RateLimiterCore
 from structsync._runtime import parking_in_time
 from structsync._runtime.arguments import check_count
 from structsync._runtime.live import PrimitiveStatistics
-from structsync._runtime.named import NamedPrimitive
+from structsync._runtime.primitive import Primitive
 
 
 @final
@@ -33,7 +33,7 @@ class RateLimiterStatistics(PrimitiveStatistics):
 
 
 @final
-class RateLimiter(NamedPrimitive[int]):
+class RateLimiter(Primitive[int]):
     """A bucket of permits that time fills again: so many calls in a second, and no more.
 
     ``rate`` permits come back in each ``per`` seconds, evenly; the bucket holds ``burst`` of them and

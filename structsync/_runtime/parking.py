@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import trio
 from trio.lowlevel import (
+    Abort,
     Task,
     cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
@@ -36,7 +37,7 @@ from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.request import GRANTED, PENDING, Request
 
 from . import ownership
-from .cancelling import Stop, abort, abort_by
+from .cancelling import RaiseCancel, Stop, abort, abort_by
 from .causes import error_of
 from .done import coroutine_function
 from .events import EventKind, emit, emit_ended

@@ -25,6 +25,7 @@ from structsync._core.primitives.rate_limiter import RateLimiterCore, TimedReque
 from structsync._core.queue.request import Request
 
 from . import parking
+from .events import emit
 from .live import Live
 from .runs import errors_of_ended
 from .transitions import Transitions, of_this_thread
@@ -55,7 +56,7 @@ async def acquire(live: Live[int], claim: int) -> None:
             request.primitive = live
             cast(TimedRequest, request).timer = timer
             if live._observers:
-                parking.emit_requested(live, claim)
+                emit("requested", live, claim, request.waiter, request)
             parking.about_to_park(transitions, request)
             set_timer(core)
     if request is None:

@@ -7,7 +7,7 @@ from functools import partial
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync import Event, RateLimiter, observe
+from structsync import PrimitiveEvent, RateLimiter, observe
 from structsync.testing import ExploredRun
 
 from .closing import closed_meanwhile
@@ -20,7 +20,7 @@ async def test_no_more_is_granted_than_time_has_brought(x: ExploredRun, tasks: i
     limiter = RateLimiter(1, burst=2)
     granted: list[int] = []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         if event.kind == "granted":
             granted.append(event.claim)
 

@@ -10,10 +10,10 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from structsync import (
-    Event,
     Job,
     JobStatus,
     PoolStatistics,
+    PrimitiveEvent,
     Results,
     SyncPool,
     TaskPool,
@@ -257,7 +257,7 @@ async def test_a_closed_pool_does_what_it_has_accepted(gate: Gate) -> None:
 
 
 async def test_observers_see_jobs_begin_and_end(gate: Gate) -> None:
-    events: list[Event] = []
+    events: list[PrimitiveEvent] = []
     with observe(events.append):
         async with open_pool(1, max_queued=3) as pool:
             first = pool.submit_nowait(gate.job, 1)

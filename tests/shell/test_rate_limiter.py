@@ -10,7 +10,7 @@ import trio
 import trio.testing
 from trio import current_time
 
-from structsync import Event, RateLimiter, observe, open_scope
+from structsync import PrimitiveEvent, RateLimiter, observe, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -275,7 +275,7 @@ async def test_statistics_tell_the_time_of_the_next_grant(autojump_clock: object
 async def test_observers_hear_of_each_step(autojump_clock: object) -> None:
     limiter, heard = RateLimiter(1), []
 
-    def note(event: Event) -> None:
+    def note(event: PrimitiveEvent) -> None:
         assert event.primitive is limiter
         heard.append(f"{event.kind} {event.claim}")
 
