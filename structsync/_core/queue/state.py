@@ -32,6 +32,11 @@ class PrimitiveState(ABC, Generic[ClaimT]):
     user_written: ClassVar[bool] = False  # whether an error of admits() is an error of the user
     own_candidates: ClassVar[bool] = False  # whether they are others than those of the policy
 
+    policy: Policy
+    queue: Queue[ClaimT]
+    next_ticket: int
+    cause: Hashable  # why the primitive is closed or broken; None while it is neither
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         own = inspect.get_annotations(cls).items()
@@ -44,11 +49,10 @@ class PrimitiveState(ABC, Generic[ClaimT]):
             refuse_reserved_names(cls)
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
-        self.policy: Policy = make_policy(policy, ageing)
-        self.queue: Queue[ClaimT] = self.policy.queue_type()
-        self.next_ticket: int = 0
-        # Why the primitive is closed or broken; None while it is neither.
-        self.cause: Hashable = None
+        self.policy = make_policy(policy, ageing)
+        self.queue = self.policy.queue_type()
+        self.next_ticket = 0
+        self.cause = None
 
     # The three functions of a primitive. They see the state and the claim, never the queue.
 
