@@ -20,7 +20,7 @@ only home of who waits.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .request import BROKEN, GRANTED, WITHDRAWN, ClaimT, Request, Status
 from .state import EndedForGood as EndedForGood
@@ -42,6 +42,9 @@ class Arbiter(PrimitiveState[ClaimT]):
       ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
           that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
     """
+
+    if TYPE_CHECKING:  # an annotation that is executed would declare state
+        next_ticket: int
 
     # Transitions. Those that end requests return them, in the order of their grants.
 
