@@ -50,16 +50,16 @@ def run(tmp_path: Path, program: str, **limits: float) -> subprocess.CompletedPr
 
 
 def test_a_test_that_swallows_its_timeout_ends_with_a_stack(tmp_path: Path) -> None:
-    ran = run(tmp_path, SPINS, timeout=1, faulthandler_timeout=3)
+    ran = run(tmp_path, SPINS, timeout=0.3, faulthandler_timeout=1)
     assert ran.returncode == 1
-    assert "Timeout (0:00:03)!" in ran.stderr
+    assert "Timeout (0:00:01)!" in ran.stderr
     assert "in asks_a_guard_that_never_answers" in ran.stderr
 
 
 def test_a_test_that_waits_for_a_process_ends_by_its_timeout(tmp_path: Path) -> None:
-    ran = run(tmp_path, WAITS, timeout=1)
+    ran = run(tmp_path, WAITS, timeout=0.5)
     assert ran.returncode == 1
-    assert "Failed: Timeout (>1.0s) from pytest-timeout" in ran.stdout
+    assert "Failed: Timeout (>0.5s) from pytest-timeout" in ran.stdout
 
 
 def test_where_the_limit_is_longer_the_stack_comes_later() -> None:

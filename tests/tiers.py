@@ -53,6 +53,7 @@ TIERS: dict[str, str] = {
     "stateful": "slow",
     "test_hangs.py": "once",
     "test_layers.py": "once",
+    "test_plants.py": "once",
     "test_tiers.py": "once",
     "typing": "once",
     "zoo": "slow",

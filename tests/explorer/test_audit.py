@@ -91,7 +91,6 @@ def test_of_many_merges_each_may_be_remembered(monkeypatch: pytest.MonkeyPatch) 
     assert any(path in log.merges for path in paths[5:])
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("blind")
 def test_a_whole_schedule_that_ends_as_none_did_is_not_finished(
     monkeypatch: pytest.MonkeyPatch,

@@ -116,7 +116,6 @@ def test_the_search_goes_on_with_more_deviations_until_it_is_there(
     assert failure.kind == "endless"
 
 
-@pytest.mark.slow
 def test_it_is_an_outcome_where_all_are_collected() -> None:
     test = with_handle(who_looks_first_looks_for_ever)
     by_states, plainly = (

@@ -245,7 +245,6 @@ def test_an_unfinished_graph_says_nothing_of_starvation() -> None:
     assert found.failure is None
 
 
-@pytest.mark.slow
 def test_with_cancellations_the_graph_is_larger_and_nobody_fair_starves() -> None:
     async def program(x: ExploredRun) -> None:
         semaphore = trio.Semaphore(1)

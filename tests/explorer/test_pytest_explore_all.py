@@ -324,7 +324,7 @@ def test_pytest_xdist_hands_everything_on(suite: Ran) -> None:
     """What a worker finds, its command too, which needs no worker."""
     pytest.importorskip("xdist")
     some = ["-k", "assumes or socket", "-n", "1", "--import-mode=importlib"]
-    ran = run(suite.folder, SUITE, *OPTIONS, *some, head=HEAD)
+    ran = run(suite.folder, SUITE, *OPTIONS, *some, head=HEAD, autoload=True)
     assert ran.outcomes == {"failed": 1, "passed": 2, "skipped": 1}, ran.printed
     listed = ran.section("existing tests explored")
     assert "2 tests: 1 not explored, 1 refuted" in listed

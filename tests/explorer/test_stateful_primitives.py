@@ -155,14 +155,12 @@ class CounterMachine(ScheduledStateMachine):
         assert self.count == self.added
 
 
-@pytest.mark.slow
 @pytest.mark.light
 def test_a_lost_update_needs_no_cancellation() -> None:
     shrunk = found(CounterMachine, 50)
     assert (shrunk.calls("add"), shrunk.cancels, shrunk.steps) == (2, 0, 4)
 
 
-@pytest.mark.slow
 def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fifo, "may_pass", lambda *_: True)
     monkeypatch.setattr(Fifo, "may_be_passed", True)

@@ -91,7 +91,6 @@ def test_the_result_of_an_async_rule_goes_into_its_bundle() -> None:
     assert set(seen) == {1, 2, 3}
 
 
-@pytest.mark.slow
 def test_an_async_rule_that_waits_for_ever_adds_nothing_to_its_bundle() -> None:
     class Machine(ScheduledStateMachine):
         numbers = Bundle("numbers")
@@ -108,7 +107,6 @@ def test_an_async_rule_that_waits_for_ever_adds_nothing_to_its_bundle() -> None:
     passes(Machine)
 
 
-@pytest.mark.slow
 def test_a_sync_rule_runs_in_a_task_and_may_wake_others() -> None:
     served: list[object] = []
 
@@ -178,7 +176,6 @@ def test_an_error_in_a_rule_is_raised_as_it_is_from_the_line_of_the_rule() -> No
     assert (shrunk.calls("break_down"), shrunk.steps) == (1, 2)
 
 
-@pytest.mark.slow
 def test_tasks_in_the_nursery_are_no_rules_and_their_errors_fail_the_example() -> None:
     class Machine(ScheduledStateMachine):
         @initialize()
@@ -201,7 +198,6 @@ def test_tasks_in_the_nursery_are_no_rules_and_their_errors_fail_the_example() -
     assert "time passes until 1" in shrunk.text
 
 
-@pytest.mark.slow
 def test_a_started_task_is_cancelled_by_its_handle() -> None:
     cancelled: list[str] = []
 
@@ -283,7 +279,6 @@ def ended(machine: type[Sleepers]) -> list[list[tuple[str, float, bool]]]:
     return machine.ended
 
 
-@pytest.mark.slow
 def test_rules_are_cancelled_and_time_passes() -> None:
     kinds = [kind for log in ended(Sleepers) for kind, *_ in log]
     assert {"cancelled", "slept"} == set(kinds)
@@ -422,7 +417,6 @@ def test_settle_waits_for_all_rules_and_time_passes_meanwhile() -> None:
     passes(Machine)
 
 
-@pytest.mark.slow
 def test_a_rule_that_waits_for_ever_does_not_settle() -> None:
     class Machine(ScheduledStateMachine):
         @rule()
@@ -447,7 +441,6 @@ def test_settle_is_refused_in_a_rule() -> None:
     assert "belongs into teardown" in str(found(Machine, 10).error)
 
 
-@pytest.mark.slow
 def test_a_teardown_that_waits_for_ever_is_a_failure() -> None:
     class Machine(ScheduledStateMachine):
         @rule()
@@ -459,7 +452,6 @@ def test_a_teardown_that_waits_for_ever_is_a_failure() -> None:
     assert "teardown() waits for ever" in str(found(Machine, 10).error)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_what_is_unfinished_is_cancelled_after_teardown(asynchronous: bool) -> None:
     examples: list[list[str]] = []
@@ -496,7 +488,6 @@ def test_what_is_unfinished_is_cancelled_after_teardown(asynchronous: bool) -> N
         assert example.count("waits") == example.count("ends")
 
 
-@pytest.mark.slow
 def test_a_rule_that_no_cancellation_ends_is_a_failure() -> None:
     class Machine(ScheduledStateMachine):
         @rule()
