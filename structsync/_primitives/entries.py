@@ -13,7 +13,6 @@ from typing import (
     NoReturn,
     ParamSpec,
     Protocol,
-    TypeAlias,
     TypeVar,
     cast,
     final,
@@ -26,9 +25,10 @@ from structsync._core.monitors.entry import EntryCore, EntryRules, Guard, Invoca
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.monitors.synchronizer import Rules
 from structsync._runtime import parking, parking_together
-from structsync._runtime.arguments import check_sync
 from structsync._runtime.causes import EntryClosed
 from structsync._runtime.primitive import Primitive
+
+from .guards import GuardFunction, read_guard
 
 if TYPE_CHECKING:
     from typing import Self
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 M = TypeVar("M", bound=Primitive[Invocation])  # a Monitor
-
-#: ``(self)`` or ``(self, request)`` where a class is written, else ``()`` or ``(request)``.
-GuardFunction: TypeAlias = Callable[..., object]
 
 
 @final
@@ -133,7 +130,7 @@ class EntryMethod(Generic[M, P, T]):
     runs what it overrides, without entering a second time, as ``Base.method.__wrapped__(self)``.
     """
 
-    __slots__ = ("__wrapped__", "_when")
+    __slots__ = ("__wrapped__", "_owner", "_when")
 
     def __init__(
         self, method: Callable[Concatenate[M, P], Awaitable[T] | T], when: GuardFunction | None
@@ -144,7 +141,51 @@ class EntryMethod(Generic[M, P, T]):
                 f"an entry must be a function, because {method!r} would not get self; wrap it in one"
             )
         self.__wrapped__: Callable[..., Any] = method
-        self._when = None if when is None else read_guard(when, first="self")
+        self._when = None if when is None else read_guard(when, of=method, first="self")
+        self._owner: type | None = None  # once the class is made
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner = owner
+
+    @overload
+    def when(
+        self, guard: Callable[Concatenate[M, P], bool], /
+    ) -> Callable[Concatenate[M, P], bool]: ...
+    @overload
+    def when(self, guard: Callable[[M], bool], /) -> Callable[[M], bool]: ...
+    @overload
+    def when(
+        self, guard: Callable[[M, Invocation], bool], /
+    ) -> Callable[[M, Invocation], bool]: ...
+    def when(self, guard: GuardFunction, /) -> GuardFunction:
+        """Set the guard of the entry, below it in the class: the form whose types are checked::
+
+            @entry
+            def withdraw(self, amount: int) -> None: ...
+
+            @withdraw.when
+            def withdraw_when(self, amount: int) -> bool:
+                return amount <= self.balance
+
+        Args:
+          guard: ``(self)``, ``(self, request)`` with an :class:`Invocation`, or ``self`` and the
+              parameters of the entry.
+
+        Returns:
+          The function, as it was.
+
+        Raises:
+          TypeError: as :func:`entry`; or if the entry has a guard, or its class is made already.
+        """
+        if self._when is not None:
+            raise TypeError(f"{name_of(self.__wrapped__)} has a guard already; write them as one")
+        if self._owner is not None:
+            raise TypeError(
+                f"{self._owner.__name__}.{name_of(self.__wrapped__)} is an entry of a class that is "
+                "made already; override the entry, or constrain() it in an object"
+            )
+        self._when = read_guard(guard, of=self.__wrapped__, first="self")
+        return guard
 
     @overload
     def __get__(self, monitor: None, owner: type) -> Self: ...
@@ -189,8 +230,9 @@ def entry(method: Any = None, /, *, when: GuardFunction | None = None) -> Any:
     """Mark a method of a :class:`Monitor`, sync or async, as an entry; it is awaited then.
 
     Args:
-      when: the guard: ``(self)``, or ``(self, request)`` with an :class:`Invocation`. The method
-          runs only when it holds.
+      when: the guard: ``(self)``, ``(self, request)`` with an :class:`Invocation`, or ``self`` and
+          parameters of the method's own, by their names. The method runs only when it holds. Types
+          are checked in the other form, :meth:`EntryMethod.when`.
 
     Raises:
       TypeError: if the method or the guard is not callable, the method is a generator function, or
@@ -246,30 +288,3 @@ def break_waiters_of_partners(rules: EntryRules, cause: Hashable) -> None:
     """End the calls that wait for an entry that is closed: they were to start together with its own."""
     for one in cast(Rules, rules).bonded()[1:]:
         parking.change(one.primitive, partial(one.arbiter.break_waiters_of, one.entry, cause))
-
-
-def read_guard(function: GuardFunction, *, first: str | None = None, what: str = "guard") -> Guard:
-    """Return the guard that the function is, with or without the request after its first parameter.
-
-    Raises:
-      TypeError: if it is not a sync function with such parameters.
-    """
-    check_sync(function, what)
-    before = () if first is None else (first,)
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # some functions written in C
-        raise TypeError(
-            f"{what} has no signature to read: {function!r}; wrap it in a lambda"
-        ) from None
-    for reads_request in (False, True):
-        try:
-            signature.bind(*before, *("request",) * reads_request)
-        except TypeError:
-            continue
-        return Guard(function, reads_request=reads_request)
-    names = ", ".join(before)
-    raise TypeError(
-        f"{what} must take ({names}) or ({', '.join((*before, 'request'))}), not {signature}: "
-        f"{function!r}"
-    )
