@@ -20,8 +20,8 @@ from .entries import (
     Entry,
     break_waiters_of_partners,
     check_body,
-    check_entries,
 )
+from .entry_methods import check_entries
 from .guards import GuardFunction, read_guard
 from .monitor_condition import MonitorCondition, details_of_call
 
