@@ -55,7 +55,7 @@ class Entry(Generic[P, T]):
         function: Callable[P, Awaitable[T] | T],
         guard: Guard | None,
     ) -> None:
-        self.__wrapped__: Callable[..., Any] = function
+        self.__wrapped__: Callable[P, Any] = function
         self._monitor = monitor
         self.__name__ = name_of(function)
         self.__qualname__ = f"{type(monitor).__qualname__}.{self.__name__}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import (
     TYPE_CHECKING,
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+R = TypeVar("R")
 M = TypeVar("M", bound=Primitive[Invocation])  # a Monitor
 
 
 @final
-class EntryMethod(Generic[M, P, T]):
+class EntryMethod(Generic[M, P, T, R]):
     """A method marked with :func:`entry`; on an object of the class it is an :class:`Entry`.
 
-    On the class it is this object, and the method itself is ``__wrapped__``; so an overriding entry
-    runs what it overrides, without entering a second time, as ``Base.method.__wrapped__(self)``.
+    On the class it is this object, and the method itself is ``__wrapped__``, with its types; so an
+    overriding entry runs what it overrides, without entering a second time, as
+    ``Base.method.__wrapped__(self)``, awaited if that one is async.
     """
 
     __slots__ = ("__wrapped__", "_owner", "_when")
 
-    def __init__(
-        self, method: Callable[Concatenate[M, P], Awaitable[T] | T], when: GuardFunction | None
-    ) -> None:
+    def __init__(self, method: Callable[Concatenate[M, P], R], when: GuardFunction | None) -> None:
         check_body(method)
         if not hasattr(method, "__get__"):
             raise TypeError(
                 f"an entry must be a function, because {method!r} would not get self; wrap it in one"
             )
-        self.__wrapped__: Callable[..., Any] = method
+        self.__wrapped__: Callable[Concatenate[M, P], R] = method
         self._when = None if when is None else read_guard(when, of=method, first="self")
         self._owner: type | None = None  # once the class is made
 
@@ -112,10 +112,11 @@ class EntryMethod(Generic[M, P, T]):
             )
         found = entries.get(self)
         if found is None:
+            method: Any = self.__wrapped__
             guard = self._when and Guard(
                 partial(self._when.function, monitor), reads_request=self._when.reads_request
             )
-            found = entries[self] = Entry(monitor, self.__wrapped__.__get__(monitor), guard)
+            found = entries[self] = Entry(monitor, method.__get__(monitor), guard)
         return cast("Entry[P, T]", found)
 
 
@@ -124,16 +125,26 @@ class EntryDecorator(Protocol):
 
     @overload
     def __call__(
-        self, method: Callable[Concatenate[M, P], Awaitable[T]], /
-    ) -> EntryMethod[M, P, T]: ...
+        self, method: Callable[Concatenate[M, P], Coroutine[Any, Any, T]], /
+    ) -> EntryMethod[M, P, T, Coroutine[Any, Any, T]]: ...
     @overload
-    def __call__(self, method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T]: ...
+    def __call__(
+        self, method: Callable[Concatenate[M, P], Awaitable[T]], /
+    ) -> EntryMethod[M, P, T, Awaitable[T]]: ...
+    @overload
+    def __call__(self, method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T, T]: ...
 
 
 @overload
-def entry(method: Callable[Concatenate[M, P], Awaitable[T]], /) -> EntryMethod[M, P, T]: ...
+def entry(
+    method: Callable[Concatenate[M, P], Coroutine[Any, Any, T]], /
+) -> EntryMethod[M, P, T, Coroutine[Any, Any, T]]: ...
 @overload
-def entry(method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T]: ...
+def entry(
+    method: Callable[Concatenate[M, P], Awaitable[T]], /
+) -> EntryMethod[M, P, T, Awaitable[T]]: ...
+@overload
+def entry(method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T, T]: ...
 @overload
 def entry(*, when: GuardFunction | None = None) -> EntryDecorator: ...
 def entry(method: Any = None, /, *, when: GuardFunction | None = None) -> Any:

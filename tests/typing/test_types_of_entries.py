@@ -125,7 +125,11 @@ async def test_an_entry_on_the_instance_is_one_that_can_be_passed_on() -> None:
     assert assert_type(await deposit(1), float) == await as_a_function(1)
     assert found["deposit"] is account.deposit
     # The method itself is on the class.
-    assert await Account.deposit.__wrapped__(account, 1) == 1.0
+    assert assert_type(await Account.deposit.__wrapped__(account, 1), float) == 1.0
+    assert assert_type(Account.show.__wrapped__(account, "eur", rounded=True), str) == "eur 0"
+    assert assert_type(Account.by_name.__wrapped__(account, amount=3), int) == 3
+    assert assert_type(await Account.promise.__wrapped__(account, 2), int) == 2
+    assert assert_type(account.show.nowait("eur", rounded=True), str) == "eur 0"
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.
@@ -137,6 +141,9 @@ async def _refused(account: Account, monitor: Monitor) -> None:
     await account.transfer(1, 2)  # type: ignore[arg-type]  # no int
     await monitor.entry(length)(1)  # type: ignore[arg-type]  # no int
     await monitor.entry(alike, lambda: True)()  # type: ignore[call-arg]  # too few
+    Account.show.__wrapped__(account)  # type: ignore[call-arg]  # no currency
+    account.show.__wrapped__(1)  # type: ignore[arg-type]  # no str
+    account.show.nowait(currency=1)  # type: ignore[arg-type]  # no str
     result: str = await account.deposit(1)  # type: ignore[assignment]  # a float
     wrong: Entry[[str], float] = account.deposit  # type: ignore[assignment]  # takes an int
     del result, wrong
