@@ -49,7 +49,7 @@ nitpick_ignore = [
     ("py:class", "structsync.testing._settings.Options"),  # "fields of Settings", as the text says
     ("py:class", "FailureKind"),  # a Literal; the text of Failure.kind spells it out
     # what `entry(when=...)` returns, and what only the package makes
-    ("py:class", "structsync._primitives.entries.EntryDecorator"),
+    ("py:class", "structsync._primitives.entry_methods.EntryDecorator"),
     ("py:class", "structsync._core.monitors.entry.EntryCore"),
     ("py:class", "Guard"),
     ("py:class", "structsync._core.monitors.entry.Guard"),

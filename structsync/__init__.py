@@ -22,8 +22,8 @@ from ._primitives.capacity_limiter import CapacityLimiterStatistics as CapacityL
 from ._primitives.condition import Condition as Condition
 from ._primitives.condition import ConditionStatistics as ConditionStatistics
 from ._primitives.entries import Entry as Entry
-from ._primitives.entries import EntryMethod as EntryMethod
-from ._primitives.entries import entry as entry
+from ._primitives.entry_methods import EntryMethod as EntryMethod
+from ._primitives.entry_methods import entry as entry
 from ._primitives.groups import AllOf as AllOf
 from ._primitives.groups import AnyOf as AnyOf
 from ._primitives.groups import acquire_all as acquire_all

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +10,6 @@ from typing import Any, TypeVar, final
 
 from trio.lowlevel import (
     Task,
-    cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
     current_task,
     enable_ki_protection,
@@ -21,8 +19,8 @@ from structsync._core.primitives.condition import ConditionCore
 from structsync._runtime import parking, parking_together
 from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.live import PrimitiveStatistics, everywhere, name_of_claimant
+from structsync._runtime.predicate import wait_for
 from structsync._runtime.primitive import Primitive
-from structsync._runtime.transitions import of_this_thread
 
 from .lock import Lock, LockStatistics
 
@@ -148,14 +146,7 @@ class Condition(Primitive[Task]):
         """
         check_sync(predicate, "predicate")
         self._core.refuse_unless_owner(current_task(), "wait")
-        await checkpoint_if_cancelled()
-        if value := _evaluate(predicate):
-            await cancel_shielded_checkpoint()
-            return value
-        while True:
-            await self.wait()
-            if value := _evaluate(predicate):
-                return value
+        return await wait_for(self.wait, predicate)
 
     @enable_ki_protection
     def notify(self, n: int = 1) -> None:
@@ -201,14 +192,3 @@ class Condition(Primitive[Task]):
     def _balance(self) -> int:
         # Where a scope owns the lock too, the lock answers for itself.
         return self._lock._balance() if self._lock._observers is everywhere else 0
-
-
-def _evaluate(predicate: Callable[[], T]) -> T:
-    with of_this_thread():  # as in a transition: nothing may change meanwhile (I6)
-        value = predicate()
-    if inspect.iscoroutine(value):
-        value.close()
-        raise TypeError(
-            f"predicate must be a sync function, but it returned a coroutine: {value!r}"
-        )
-    return value

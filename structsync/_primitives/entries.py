@@ -8,16 +8,12 @@ from functools import partial
 from typing import (
     TYPE_CHECKING,
     Any,
-    Concatenate,
     Generic,
     NoReturn,
     ParamSpec,
-    Protocol,
-    TypeAlias,
     TypeVar,
     cast,
     final,
-    overload,
 )
 
 from trio.lowlevel import current_task, disable_ki_protection, enable_ki_protection
@@ -26,20 +22,17 @@ from structsync._core.monitors.entry import EntryCore, EntryRules, Guard, Invoca
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.monitors.synchronizer import Rules
 from structsync._runtime import parking, parking_together
-from structsync._runtime.arguments import check_sync
 from structsync._runtime.causes import EntryClosed
 from structsync._runtime.primitive import Primitive
+from structsync._runtime.runs import running_task
 
 if TYPE_CHECKING:
-    from typing import Self
+    pass
 
 
 P = ParamSpec("P")
 T = TypeVar("T")
 M = TypeVar("M", bound=Primitive[Invocation])  # a Monitor
-
-#: ``(self)`` or ``(self, request)`` where a class is written, else ``()`` or ``(request)``.
-GuardFunction: TypeAlias = Callable[..., object]
 
 
 @final
@@ -62,7 +55,7 @@ class Entry(Generic[P, T]):
         function: Callable[P, Awaitable[T] | T],
         guard: Guard | None,
     ) -> None:
-        self.__wrapped__: Callable[..., Any] = function
+        self.__wrapped__: Callable[P, Any] = function
         self._monitor = monitor
         self.__name__ = name_of(function)
         self.__qualname__ = f"{type(monitor).__qualname__}.{self.__name__}"
@@ -98,6 +91,34 @@ class Entry(Generic[P, T]):
                 parking.release(self._monitor, invocation)
 
     @enable_ki_protection
+    def nowait(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a sync function now if a call made now would start at once.
+
+        Returns:
+          What the function returns.
+
+        Raises:
+          trio.WouldBlock: if the call would have to wait: somebody is inside, or the guard or a rule
+              does not permit it.
+          TypeError: if the function is async, as it may wait inside; or returns an awaitable.
+          Exception, RuntimeError, trio.ClosedResourceError: as where the entry is awaited.
+        """
+        if inspect.iscoroutinefunction(self.__wrapped__):
+            raise TypeError(
+                f"{self._core.name} is async and may wait inside; await the entry itself"
+            )
+        invocation = Invocation(self._core, running_task() or OUTSIDE, args, kwargs)
+        if self._core.rules is None:
+            parking.acquire_nowait(self._monitor, invocation)
+        else:
+            parking_together.enter_nowait(self._monitor, invocation)
+        try:
+            return cast(T, _run_now(self.__wrapped__, *args, **kwargs))
+        finally:
+            if self._monitor_core.owner is invocation.task:
+                parking.release(self._monitor, invocation)
+
+    @enable_ki_protection
     def close(self) -> None:
         """Take the function out of the monitor for good.
 
@@ -119,111 +140,27 @@ class Entry(Generic[P, T]):
         return f"<Entry {self._core.name} of {self._monitor!r}>"
 
 
+#: Whose call it is outside a run.
+OUTSIDE = "code outside a run"
+
+
+@disable_ki_protection  # the user's own code may be interrupted
+def _run_now(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    result = function(*args, **kwargs)
+    if isinstance(result, Awaitable):
+        if inspect.iscoroutine(result):
+            result.close()
+        raise TypeError(
+            f"{name_of(function)} returned an awaitable, which nowait() cannot wait for: {result!r}; "
+            "await the entry itself"
+        )
+    return result
+
+
 @disable_ki_protection  # the user's own code may be interrupted
 async def _run(function: Callable[P, Awaitable[T] | T], *args: P.args, **kwargs: P.kwargs) -> T:
     result: Any = function(*args, **kwargs)
     return cast(T, await result if isinstance(result, Awaitable) else result)
-
-
-@final
-class EntryMethod(Generic[M, P, T]):
-    """A method marked with :func:`entry`; on an object of the class it is an :class:`Entry`.
-
-    On the class it is this object, and the method itself is ``__wrapped__``; so an overriding entry
-    runs what it overrides, without entering a second time, as ``Base.method.__wrapped__(self)``.
-    """
-
-    __slots__ = ("__wrapped__", "_when")
-
-    def __init__(
-        self, method: Callable[Concatenate[M, P], Awaitable[T] | T], when: GuardFunction | None
-    ) -> None:
-        check_body(method)
-        if not hasattr(method, "__get__"):
-            raise TypeError(
-                f"an entry must be a function, because {method!r} would not get self; wrap it in one"
-            )
-        self.__wrapped__: Callable[..., Any] = method
-        self._when = None if when is None else read_guard(when, first="self")
-
-    @overload
-    def __get__(self, monitor: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, monitor: M, owner: type | None = None) -> Entry[P, T]: ...
-    def __get__(self, monitor: M | None, owner: type | None = None) -> Self | Entry[P, T]:
-        if monitor is None:
-            return self
-        entries: dict[object, Entry[..., Any]] | None = getattr(monitor, "_entries", None)
-        if entries is None:
-            raise RuntimeError(
-                f"{name_of(self.__wrapped__)} is an entry, but {type(monitor).__name__} is no Monitor, "
-                "or its __init__ has not called super().__init__() yet"
-            )
-        found = entries.get(self)
-        if found is None:
-            guard = self._when and Guard(
-                partial(self._when.function, monitor), reads_request=self._when.reads_request
-            )
-            found = entries[self] = Entry(monitor, self.__wrapped__.__get__(monitor), guard)
-        return cast("Entry[P, T]", found)
-
-
-class EntryDecorator(Protocol):
-    """What ``entry(when=...)`` returns: it marks a method."""
-
-    @overload
-    def __call__(
-        self, method: Callable[Concatenate[M, P], Awaitable[T]], /
-    ) -> EntryMethod[M, P, T]: ...
-    @overload
-    def __call__(self, method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T]: ...
-
-
-@overload
-def entry(method: Callable[Concatenate[M, P], Awaitable[T]], /) -> EntryMethod[M, P, T]: ...
-@overload
-def entry(method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T]: ...
-@overload
-def entry(*, when: GuardFunction | None = None) -> EntryDecorator: ...
-def entry(method: Any = None, /, *, when: GuardFunction | None = None) -> Any:
-    """Mark a method of a :class:`Monitor`, sync or async, as an entry; it is awaited then.
-
-    Args:
-      when: the guard: ``(self)``, or ``(self, request)`` with an :class:`Invocation`. The method
-          runs only when it holds.
-
-    Raises:
-      TypeError: if the method or the guard is not callable, the method is a generator function, or
-          the guard is ``async def`` or has other parameters.
-    """
-    if method is not None:
-        return EntryMethod(method, when)
-    return lambda method: EntryMethod(method, when)
-
-
-def check_entries(cls: type, base: type) -> None:
-    """Raise TypeError if a class of monitors has an entry that ``base`` or a subclass would hide.
-
-    Looked at are all classes that it inherits from: what hides an entry may stand beside it.
-    """
-    own = {name for one in base.__mro__ for name in vars(one)}
-    seen: dict[str, tuple[type, object]] = {}
-    for one in cls.__mro__:
-        for name, value in vars(one).items():
-            where, first = seen.setdefault(name, (one, value))
-            if not isinstance(value, EntryMethod):
-                continue
-            if name in own:
-                raise TypeError(
-                    f"{one.__name__}.{name} must not be an entry: {name} is a name of "
-                    f"{base.__name__}'s own, which others call and do not await; choose another one"
-                )
-            if not isinstance(first, EntryMethod):
-                raise TypeError(
-                    f"{where.__name__}.{name} must be an entry, because {one.__name__}.{name} is one "
-                    "and it would run without the monitor: mark it with @entry; its body may call "
-                    f"{one.__name__}.{name}.__wrapped__(self, ...)"
-                )
 
 
 def name_of(function: object) -> str:
@@ -246,30 +183,3 @@ def break_waiters_of_partners(rules: EntryRules, cause: Hashable) -> None:
     """End the calls that wait for an entry that is closed: they were to start together with its own."""
     for one in cast(Rules, rules).bonded()[1:]:
         parking.change(one.primitive, partial(one.arbiter.break_waiters_of, one.entry, cause))
-
-
-def read_guard(function: GuardFunction, *, first: str | None = None, what: str = "guard") -> Guard:
-    """Return the guard that the function is, with or without the request after its first parameter.
-
-    Raises:
-      TypeError: if it is not a sync function with such parameters.
-    """
-    check_sync(function, what)
-    before = () if first is None else (first,)
-    try:
-        signature = inspect.signature(function)
-    except ValueError:  # some functions written in C
-        raise TypeError(
-            f"{what} has no signature to read: {function!r}; wrap it in a lambda"
-        ) from None
-    for reads_request in (False, True):
-        try:
-            signature.bind(*before, *("request",) * reads_request)
-        except TypeError:
-            continue
-        return Guard(function, reads_request=reads_request)
-    names = ", ".join(before)
-    raise TypeError(
-        f"{what} must take ({names}) or ({', '.join((*before, 'request'))}), not {signature}: "
-        f"{function!r}"
-    )

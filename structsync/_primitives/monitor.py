@@ -18,12 +18,11 @@ from structsync._runtime.primitive import Primitive
 
 from .entries import (
     Entry,
-    GuardFunction,
     break_waiters_of_partners,
     check_body,
-    check_entries,
-    read_guard,
 )
+from .entry_methods import check_entries
+from .guards import GuardFunction, read_guard
 from .monitor_condition import MonitorCondition, details_of_call
 
 P = ParamSpec("P")
@@ -60,15 +59,19 @@ class Monitor(Primitive[Invocation]):
             async def deposit(self, amount: int) -> None:
                 self.balance += amount
 
-            @entry(when=lambda self, request: request.args[0] <= self.balance)
+            @entry
             def withdraw(self, amount: int) -> None:
                 self.balance -= amount
+
+            @withdraw.when
+            def withdraw_when(self, amount: int) -> bool:
+                return amount <= self.balance
 
     An entry is awaited, whether its function is sync or async; arguments, results and errors pass
     through. A *guard* is a sync function without effects. It is asked only while nobody is inside, and
     after each change: when somebody leaves, or a guard is set or removed. What changes elsewhere is to
-    be announced by :meth:`changed`. A guard that does not look at the request is asked once for all
-    who wait for its entry. A guard that raises fails the call that it was asked about, and no other.
+    be announced by :meth:`changed`. A guard that looks at neither the request nor its arguments is
+    asked once for all who wait for its entry. A guard that raises fails the call that it was asked about, and no other.
 
     An entry may not have the name of a method of Monitor, and what overrides an entry in a subclass is
     to be an entry: both are a TypeError when the class is made. The body of the one that overrides may
@@ -119,7 +122,8 @@ class Monitor(Primitive[Invocation]):
         Take it out again with :meth:`Entry.close`.
 
         Args:
-          when: the guard: ``()``, or ``(request)`` with an :class:`Invocation`.
+          when: the guard: ``()``, ``(request)`` with an :class:`Invocation`, or parameters of the
+              function's own, by their names.
 
         Returns:
           The entry, to be awaited; the function itself is as it was.
@@ -128,20 +132,21 @@ class Monitor(Primitive[Invocation]):
           TypeError: as :func:`structsync.entry`.
         """
         check_body(fn)
-        return Entry(self, fn, None if when is None else read_guard(when))
+        return Entry(self, fn, None if when is None else read_guard(when, of=fn))
 
     @enable_ki_protection
     def constrain(self, entry: Entry[..., Any], guard: GuardFunction) -> None:
         """Set or replace the guard of an entry, and let in those whom that permits.
 
         Args:
-          guard: ``()``, or ``(request)`` with an :class:`Invocation`.
+          guard: as of :meth:`entry`.
 
         Raises:
           TypeError: if ``entry`` is not an entry, or ``guard`` as in :func:`structsync.entry`.
           ValueError: if it is an entry of another monitor.
         """
-        self._set_guard(entry, read_guard(guard))
+        self._check_entry(entry)
+        self._set_guard(entry, read_guard(guard, of=entry.__wrapped__))
 
     @enable_ki_protection
     def unconstrain(self, entry: Entry[..., Any]) -> None:
@@ -150,13 +155,16 @@ class Monitor(Primitive[Invocation]):
         Raises:
           TypeError, ValueError: as :meth:`constrain`.
         """
+        self._check_entry(entry)
         self._set_guard(entry, None)
 
-    def _set_guard(self, entry: Entry[..., Any], guard: Guard | None) -> None:
+    def _check_entry(self, entry: Entry[..., Any]) -> None:
         if not isinstance(entry, Entry):
             raise TypeError(f"must be an entry of this monitor, not {entry!r}")
         if entry._monitor is not self:
             raise ValueError(f"{entry!r} is not an entry of {self!r}")
+
+    def _set_guard(self, entry: Entry[..., Any], guard: Guard | None) -> None:
         parking.change(self, lambda: self._core.constrain(entry._core, guard))
 
     @enable_ki_protection

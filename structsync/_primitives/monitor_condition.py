@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import cast, final
+from typing import TypeVar, cast, final
 
 from trio.lowlevel import (
     Task,
@@ -19,10 +19,13 @@ from structsync._core.monitors.hoare import HoareConditionCore
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.condition import ConditionCore
 from structsync._runtime import parking, parking_together
-from structsync._runtime.arguments import check_count
+from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.causes import Closed
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
+from structsync._runtime.predicate import wait_for
 from structsync._runtime.primitive import Primitive
+
+T = TypeVar("T")
 
 
 @final
@@ -86,6 +89,23 @@ class MonitorCondition(Primitive[Invocation]):
         claim = self._reentry("wait")
         await checkpoint_if_cancelled()
         await parking_together.wait_notified(self, self._monitor, claim)
+
+    @enable_ki_protection
+    async def wait_for(self, predicate: Callable[[], T]) -> T:
+        """Wait until ``predicate()`` is true, evaluating it now and after each :meth:`wait`.
+
+        Returns:
+          The value of the predicate that was true.
+
+        Raises:
+          TypeError: if the predicate is not a sync function.
+          Exception: what the predicate raises; the task is inside the monitor then.
+          RuntimeError, trio.ClosedResourceError: as :meth:`wait`; and RuntimeError in a predicate
+              that changes a primitive.
+        """
+        check_sync(predicate, "predicate")
+        self._core.refuse_unless_owner(current_task(), "wait")
+        return await wait_for(self.wait, predicate)
 
     @enable_ki_protection
     def notify(self, n: int = 1) -> None:

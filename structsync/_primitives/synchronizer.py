@@ -18,7 +18,8 @@ from structsync._runtime.arguments import check_name
 from structsync._runtime.done import DONE
 from structsync._runtime.runs import check_run, errors_of_ended
 
-from .entries import Entry, GuardFunction, read_guard
+from .entries import Entry
+from .guards import GuardFunction, read_guard
 
 if TYPE_CHECKING:
     from typing import Self
@@ -86,15 +87,16 @@ class Synchronizer:
         """Let no call of an entry start while the guard holds.
 
         Args:
-          when: the guard: ``()``, or ``(request)`` with an :class:`Invocation`. True means disabled.
+          when: the guard, as of :meth:`Monitor.entry`. True means disabled.
               If it raises, the call that it was asked about gets the error, and no other.
 
         Raises:
           TypeError: if ``entry`` is not an entry, or ``when`` as in :func:`structsync.entry`.
           RuntimeError: outside the block of this synchronizer.
         """
-        guard = read_guard(when)
-        self._change(entry, partial(self._core.disable, self._rules_of(entry), guard))
+        rules = self._rules_of(entry)
+        guard = read_guard(when, of=entry.__wrapped__)
+        self._change(entry, partial(self._core.disable, rules, guard))
 
     @enable_ki_protection
     def trigger(self, entry: Entry[..., Any], fn: Callable[..., object]) -> None:
@@ -105,14 +107,16 @@ class Synchronizer:
         run, the later triggers neither; what the earlier ones did stays.
 
         Args:
-          fn: ``()``, or ``(request)`` with an :class:`Invocation`; sync.
+          fn: ``()``, ``(request)`` with an :class:`Invocation`, or parameters of the entry's own, by
+              their names; sync.
 
         Raises:
           TypeError, RuntimeError: as :meth:`disable`.
         """
-        read = read_guard(fn, what="trigger")
+        rules = self._rules_of(entry)
+        read = read_guard(fn, of=entry.__wrapped__, what="trigger")
         trigger = Trigger(read.function, reads_request=read.reads_request)
-        self._change(entry, partial(self._core.trigger, self._rules_of(entry), trigger))
+        self._change(entry, partial(self._core.trigger, rules, trigger))
 
     @enable_ki_protection
     def atomic(self, *entries: Entry[..., Any]) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import final
+from typing import TypeVar, final
 
 from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._core.primitives.wait_queue import WaitQueueCore
 from structsync._runtime import parking
-from structsync._runtime.arguments import check_count
+from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.predicate import wait_for
 from structsync._runtime.primitive import Primitive
+
+T = TypeVar("T")
 
 
 @final
@@ -58,6 +62,25 @@ class WaitQueue(Primitive[None]):
           trio.ClosedResourceError: if the queue is closed, before or meanwhile.
         """
         await parking.acquire(self, None)
+
+    @enable_ki_protection
+    async def wait_for(self, predicate: Callable[[], T]) -> T:
+        """Wait until ``predicate()`` is true, evaluating it now and whenever this task is woken.
+
+        A task that is woken and finds it false waits again, at the end of the queue, and that wake is
+        spent. So where tasks wait for different things, use :meth:`wake_all`.
+
+        Returns:
+          The value of the predicate that was true.
+
+        Raises:
+          TypeError: if the predicate is not a sync function.
+          Exception: what the predicate raises.
+          RuntimeError: in a predicate that changes a primitive.
+          trio.ClosedResourceError: as :meth:`wait`, where the predicate is not true.
+        """
+        check_sync(predicate, "predicate")
+        return await wait_for(self.wait, predicate)
 
     @enable_ki_protection
     def wake(self, n: int = 1) -> None:

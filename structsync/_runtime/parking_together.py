@@ -36,7 +36,7 @@ from .events import EventKind, emit, emit_ended
 from .live import Live
 from .parking import transitions_of
 from .round_action import RoundAction
-from .runs import check_run, errors_of_ended
+from .runs import check_run, errors_of_ended, running_task
 from .transitions import NOBODYS, Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
 
@@ -142,6 +142,24 @@ async def enter(monitor: Live[Invocation], invocation: Invocation) -> None:
     elif request.status is GRANTED:
         await cancel_shielded_checkpoint()
     else:
+        raise error_of_ended(request)
+
+
+@enable_ki_protection
+def enter_nowait(monitor: Live[Invocation], invocation: Invocation) -> None:
+    """Enter a monitor by an entry that synchronizers concern, or raise WouldBlock."""
+    core = cast(MonitorCore, monitor._core)
+    transitions = transitions_of(monitor)
+    with transitions, errors_of_ended():
+        request, ended = core.arrive(invocation)
+        if request.status is PENDING:
+            core.withdraw(request)
+            raise trio.WouldBlock
+        request.primitive, request.waiter = monitor, running_task()
+        if monitor._observers:
+            emit("requested", monitor, invocation, request.waiter, request)
+        wake(transitions, monitor, ended)
+    if request.status is not GRANTED:
         raise error_of_ended(request)
 
 

@@ -85,6 +85,22 @@ def test_a_guard_that_looks_at_the_rest_of_a_request_is_explored_by_states() -> 
     assert found.states > 0
 
 
+def test_a_guard_that_takes_an_argument_is_explored_by_states() -> None:
+    async def test(x: ExploredRun) -> None:
+        monitor, items = Monitor(), list[int]()
+        take = monitor.entry(lambda item, bin=0: items.remove(item), lambda item: item in items)
+        async with trio.open_nursery() as nursery:
+            for item in range(2):
+                nursery.start_soon(take, item)
+            await checkpoint()
+            items += range(2)
+            monitor.changed()
+
+    found = explore(test, search="states", cancels=0)
+    assert found.verdict is Verdict.CONFIRMED
+    assert found.states == the_item_is_there().states
+
+
 def test_a_guard_that_reads_the_ticket_is_explored_by_schedules() -> None:
     found = the_item_is_there(read=True)
     assert found.verdict is Verdict.CONFIRMED

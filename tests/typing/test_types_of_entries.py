@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, assert_type
 
-from structsync import Entry, Monitor, entry
+from structsync import Entry, Invocation, Monitor, entry
 
 
 class Account(Monitor):
@@ -29,14 +29,37 @@ class Account(Monitor):
     def withdraw(self, amount: int, reason: str = "") -> bytes:
         return bytes(amount)
 
+    @entry
+    def withdraw_by_guard(self, amount: int, reason: str = "") -> bytes:
+        return bytes(amount)
+
+    @entry(when=lambda self, amount: amount < 10)
+    def by_name(self, amount: int) -> int:
+        return amount
+
     @entry(when=lambda self, request: request.args[0] < 10)
     # the slash is for mypy, to which a keyword of **notes could be called "self"
     async def transfer(self, /, amount: int, *targets: str, **notes: int) -> list[str]:
         return [*targets, *notes]
 
+    @withdraw_by_guard.when
+    def may_withdraw(self, amount: int, reason: str = "") -> bool:
+        return amount < 10
+
     @entry()
     def clear(self) -> None:
         pass
+
+    @clear.when
+    def may_clear(self) -> bool:
+        return True
+
+    @entry
+    def look(self, amount: int) -> None: ...
+
+    @look.when
+    def may_look(self, request: Invocation) -> bool:
+        return request.ticket >= 0
 
     @entry
     def promise(self, amount: int) -> Awaitable[int]:  # sync, and what it returns is awaited
@@ -66,6 +89,16 @@ async def test_a_method_keeps_its_arguments_and_its_result() -> None:
     await account.clear()
 
 
+async def test_the_function_of_a_guard_is_a_method_with_its_types() -> None:
+    account = Account()
+    assert type(assert_type(account.may_withdraw(3, "rent"), bool)) is bool
+    assert assert_type(account.may_clear(), bool)
+    assert type(assert_type(await account.withdraw_by_guard(1), bytes)) is bytes
+    assert assert_type(await account.by_name(amount=3), int) == 3
+    await account.clear()
+    await account.look(1)
+
+
 async def test_a_function_keeps_its_arguments_and_its_result() -> None:
     monitor = Monitor()
     sync, with_guard = monitor.entry(length), monitor.entry(length, when=lambda: True)
@@ -92,7 +125,11 @@ async def test_an_entry_on_the_instance_is_one_that_can_be_passed_on() -> None:
     assert assert_type(await deposit(1), float) == await as_a_function(1)
     assert found["deposit"] is account.deposit
     # The method itself is on the class.
-    assert await Account.deposit.__wrapped__(account, 1) == 1.0
+    assert assert_type(await Account.deposit.__wrapped__(account, 1), float) == 1.0
+    assert assert_type(Account.show.__wrapped__(account, "eur", rounded=True), str) == "eur 0"
+    assert assert_type(Account.by_name.__wrapped__(account, amount=3), int) == 3
+    assert assert_type(await Account.promise.__wrapped__(account, 2), int) == 2
+    assert assert_type(account.show.nowait("eur", rounded=True), str) == "eur 0"
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.
@@ -104,6 +141,41 @@ async def _refused(account: Account, monitor: Monitor) -> None:
     await account.transfer(1, 2)  # type: ignore[arg-type]  # no int
     await monitor.entry(length)(1)  # type: ignore[arg-type]  # no int
     await monitor.entry(alike, lambda: True)()  # type: ignore[call-arg]  # too few
+    Account.show.__wrapped__(account)  # type: ignore[call-arg]  # no currency
+    account.show.__wrapped__(1)  # type: ignore[arg-type]  # no str
+    account.show.nowait(currency=1)  # type: ignore[arg-type]  # no str
     result: str = await account.deposit(1)  # type: ignore[assignment]  # a float
     wrong: Entry[[str], float] = account.deposit  # type: ignore[assignment]  # takes an int
     del result, wrong
+
+
+def of_an_account(self: Account, amount: int, reason: str = "") -> bool:
+    return True
+
+
+def _refused_guards() -> None:
+    class Purse(Monitor):
+        balance = 0
+
+        @entry
+        def withdraw(self, amount: int, reason: str = "") -> None: ...
+
+        @withdraw.when  # type: ignore[arg-type]  # amount is an int
+        def a(self, amount: str, reason: str = "") -> bool:
+            return True
+
+        @withdraw.when  # type: ignore[arg-type]  # one parameter more
+        def b(self, amount: int, reason: str, more: int) -> bool:
+            return True
+
+        @withdraw.when  # type: ignore[arg-type]  # a coroutine is no answer
+        async def c(self, amount: int, reason: str = "") -> bool:
+            return True
+
+        withdraw.when(of_an_account)  # type: ignore[arg-type]  # of another class
+
+        @withdraw.when
+        def e(self, amount: int, reason: str = "") -> bool:
+            return bool(self.balanec)  # type: ignore[attr-defined]  # a slip
+
+    Purse()

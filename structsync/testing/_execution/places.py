@@ -74,6 +74,8 @@ def described(function: Callable[..., Any]) -> str:
     """Return what a function is, and where: its name, or what a lambda returns."""
     while isinstance(function, functools.partial):
         function = function.func
+    if not isinstance(function, types.FunctionType):  # of a guard by arguments, what the user wrote
+        function = getattr(function, "__wrapped__", function)
     function = getattr(function, "__func__", function)
     if not isinstance(function, types.FunctionType):
         return repr(function)

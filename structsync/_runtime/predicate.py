@@ -1,0 +1,42 @@
+"""Waiting until a predicate holds, as every kind of condition does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from trio.lowlevel import (
+    cancel_shielded_checkpoint,
+    checkpoint_if_cancelled,
+    enable_ki_protection,
+)
+
+from .transitions import of_this_thread
+
+T = TypeVar("T")
+
+
+@enable_ki_protection
+async def wait_for(wait: Callable[[], Awaitable[None]], predicate: Callable[[], T]) -> T:
+    """Wait until the predicate is true, evaluating it now and after each wait; return its value."""
+    await checkpoint_if_cancelled()
+    if value := evaluate(predicate):
+        await cancel_shielded_checkpoint()
+        return value
+    while True:
+        await wait()
+        if value := evaluate(predicate):
+            return value
+
+
+def evaluate(predicate: Callable[[], T]) -> T:
+    """Return the value of a predicate that the user wrote."""
+    with of_this_thread():  # as in a transition: nothing may change meanwhile (I6)
+        value = predicate()
+    if inspect.iscoroutine(value):
+        value.close()
+        raise TypeError(
+            f"predicate must be a sync function, but it returned a coroutine: {value!r}"
+        )
+    return value
