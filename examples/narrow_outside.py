@@ -12,7 +12,7 @@ Prints::
     the narrow limit outside: 10 s
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -30,7 +30,7 @@ def as_a_group(wide: Semaphore, narrow: Semaphore) -> AbstractAsyncContextManage
 
 
 @asynccontextmanager
-async def one_in_the_other(outside: Semaphore, inside: Semaphore) -> Any:
+async def one_in_the_other(outside: Semaphore, inside: Semaphore) -> AsyncIterator[None]:
     async with outside, inside:
         yield
 

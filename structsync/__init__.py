@@ -12,6 +12,7 @@ Map of the package, from the inside out; each folder imports from those above it
 
 from typing import TYPE_CHECKING
 
+from . import lowlevel as lowlevel
 from ._core.monitors.entry import Invocation as Invocation
 from ._core.queue.arbiter import Arbiter as Arbiter
 from ._core.queue.request import Status as Status

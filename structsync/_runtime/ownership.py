@@ -40,7 +40,7 @@ class Touched:
             live = reference()
             if live is not None:
                 cast("set[Any]", live._touched_by).discard(claim)
-                cast(Any, live)._owner_exited(task)  # what is owned is a Primitive
+                cast(Any, live)._owner_exited(task, claim)  # what is owned is a Primitive
 
 
 _by_task: dict[Task, Touched] = {}

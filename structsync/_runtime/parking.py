@@ -33,7 +33,6 @@ from trio.lowlevel import (
 )
 
 from structsync._core.queue.arbiter import EndedForGood
-from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.request import GRANTED, PENDING, Request
 
 from . import ownership
@@ -265,8 +264,12 @@ def change(
             emit_in_other_queues(in_other_queues)
 
 
-def owner_exited(live: Live[Any], task: Task, cause: Hashable) -> None:
-    """Break what the task owned, or withdraw what it left in the queue."""
-    transitions = of_this_thread()
+def owner_exited(live: Live[Any], claimant: Any, cause: Hashable) -> None:
+    """Break what the claimant owned, or release it if there is no cause; or withdraw what it left queued."""
+    transitions, core = of_this_thread(), cast(Any, live._core)  # of an owned primitive
     with transitions:
-        wake(transitions, live, cast(ClaimantArbiter, live._core).owner_exited(task, cause))
+        releases = cause is None and core.holds(claimant)
+        ended = core.owner_exited(claimant, cause)
+        if releases and live._observers:
+            emit("released", live, claimant, None)
+        wake(transitions, live, ended)

@@ -141,7 +141,7 @@ class OwnedPrimitive(Primitive[ClaimT]):
     __slots__ = ()
     _owned: ClassVar[bool] = True
 
-    def _owner_exited(self, task: trio.lowlevel.Task) -> None:
+    def _owner_exited(self, task: trio.lowlevel.Task, claim: ClaimT) -> None:
         parking.owner_exited(self, task, OwnerExited(type(self).__name__, self._name, task))
 
 

@@ -16,7 +16,7 @@ def the_lock_is_granted_to_two(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_end_of_an_owner_is_ignored(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task: None)
+    patch.setattr(OwnedPrimitive, "_owner_exited", lambda self, task, claim: None)
 
 
 def what_an_ended_task_asked_for_stays_in_queue(patch: pytest.MonkeyPatch) -> None:

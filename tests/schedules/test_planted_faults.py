@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from structsync.lowlevel import OwnedArbiter
+
 from ..plants import (  # noqa: TID252 - the one home of the faults
     barrier_and_latch,
     capacity_limiter,
@@ -68,6 +70,19 @@ def the_ferry_boards_from_both_banks(patch: pytest.MonkeyPatch) -> None:
         return bool(self.aboard < self.seats and not self.landed)
 
     patch.setattr(test_user_written.ferries.FerryCore, "admits", admits)
+
+
+def a_key_is_locked_twice(patch: pytest.MonkeyPatch) -> None:
+    core = test_user_written.keyed_locks.KeyedLockCore
+    patch.setattr(core, "admits", lambda self, claim: claim not in self.locked)
+
+
+def what_an_ended_task_owned_stays_with_it(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(OwnedArbiter, "owner_exited", lambda self, claim, cause: [])
+
+
+def a_turn_is_not_given_back(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(test_user_written.fair_queues.TurnsCore, "give_back", lambda self, claim: None)
 
 
 TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
@@ -450,6 +465,15 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_scope.test_a_leak_is_reported_if_and_only_if_there_is_one,
         (scope.a_scope_does_not_look_for_leaks,),
     ),
+    (
+        test_user_written.test_a_keyed_lock_excludes_those_with_the_same_key,
+        (a_key_is_locked_twice,),
+    ),
+    (
+        test_user_written.test_what_an_ended_task_owned_is_released_if_that_is_chosen,
+        (what_an_ended_task_owned_stays_with_it,),
+    ),
+    (test_user_written.test_a_fair_queue_gives_each_its_turn, (a_turn_is_not_given_back,)),
     (
         test_user_written.test_nobody_boards_where_others_step_off,
         (the_ferry_boards_after_landing,),

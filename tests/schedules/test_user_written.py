@@ -8,17 +8,17 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from trio.lowlevel import checkpoint
+from trio.lowlevel import checkpoint, current_task
 
-from structsync import PrimitiveEvent, observe
+from structsync import PrimitiveEvent, lowlevel, observe
 from structsync.testing import ExploredRun
 
 from .sweeping import swept, together
 
 
 def _example(name: str) -> ModuleType:
-    path = Path(__file__).parents[2] / "examples" / "ferry" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
+    path = Path(__file__).parents[2] / "examples" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -26,7 +26,9 @@ def _example(name: str) -> ModuleType:
     return module
 
 
-ferries = _example("ferry")
+ferries = _example("ferry/ferry")
+keyed_locks = _example("keyed_lock")
+fair_queues = _example("weighted_fair_queue")
 
 
 @swept(least=150)
@@ -71,3 +73,49 @@ async def test_nobody_boards_where_others_step_off(x: ExploredRun, tasks: int) -
 
     with observe(note):
         await together(*[passenger] * tasks)
+
+
+@swept(least=60)
+async def test_a_keyed_lock_excludes_those_with_the_same_key(x: ExploredRun, tasks: int) -> None:
+    locks = keyed_locks.KeyedLock()
+
+    async def use(name: str) -> None:
+        async with locks.lock(name):
+            with x.exclusive(name):
+                await checkpoint()
+
+    x.finally_(lambda: not locks.core.locked, "nothing is locked")
+    await together(*[partial(use, ("a", "b", "a", "a")[place]) for place in range(tasks)])
+
+
+@swept(least=60)
+async def test_what_an_ended_task_owned_is_released_if_that_is_chosen(
+    x: ExploredRun, tasks: int
+) -> None:
+    core = keyed_locks.KeyedLockCore()
+    locks = lowlevel.OwnedPrimitive(core, owner_exit="releases")
+
+    async def quitter() -> None:
+        await lowlevel.acquire(locks, keyed_locks.Key("a", current_task()))
+        await checkpoint()
+
+    async def use() -> None:
+        async with lowlevel.held(locks, keyed_locks.Key("a", current_task())):
+            with x.exclusive("a"):
+                await checkpoint()
+
+    x.finally_(lambda: not core.locked, "nothing is locked")
+    await together(*[(quitter, use)[place % 2] for place in range(tasks)])
+
+
+@swept(least=60)
+async def test_a_fair_queue_gives_each_its_turn(x: ExploredRun, tasks: int) -> None:
+    turns = fair_queues.WeightedFairQueue(1, {"gold": 2, "silver": 1})
+
+    async def use(tenant: str) -> None:
+        async with turns.turn(tenant):
+            with x.exclusive("the turn"):
+                await checkpoint()
+
+    x.finally_(lambda: turns.core.free == 1, "nobody has kept a turn")
+    await together(*[partial(use, ("gold", "silver")[place % 2]) for place in range(tasks)])

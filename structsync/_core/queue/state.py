@@ -76,6 +76,10 @@ class PrimitiveState(ABC, Generic[ClaimT]):
     def give_back(self, claim: ClaimT) -> None:
         """Undo :meth:`admit`. May raise if nothing was taken, and then changes nothing."""
 
+    def handed_out(self, claim: ClaimT) -> Any:
+        """Return what an acquire of this claim is given, now that it is granted. Pure."""
+        return None
+
     def refuse_impossible(self, claim: ClaimT) -> None:
         """Raise if the claim can never be granted (I7): it must not block those behind it."""
 

@@ -1,0 +1,31 @@
+"""Claims that belong to tasks: what becomes of them when a task ends without giving back."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable
+
+from .arbiter import Arbiter
+from .request import ClaimT, Request
+
+
+class OwnedArbiter(Arbiter[ClaimT]):
+    """The public base of a core whose claims belong to tasks, for an :class:`OwnedPrimitive`.
+
+    A claim names its task, so that no two tasks make the same claim: it is the task, or a tuple with it.
+    """
+
+    @abstractmethod
+    def holds(self, claim: ClaimT) -> bool:
+        """Return whether the claim was granted and is not given back. Pure."""
+
+    def owner_exited(self, claim: ClaimT, cause: Hashable) -> list[Request[ClaimT]]:
+        """End what a task that is gone has claimed, and return all requests that this ended.
+
+        What it held is given back if there is no cause, else the primitive is broken for that; what it
+        left in the queue is withdrawn.
+        """
+        if self.holds(claim):
+            return self.release(claim) if cause is None else self.end(cause)
+        left = [request for request in self.queue if request.claim == claim]
+        return [one for request in left for one in (request, *(self.withdraw(request) or []))]

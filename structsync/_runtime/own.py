@@ -1,0 +1,171 @@
+"""The public way to write a primitive: functions for its methods, and a base for what tasks own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import CoroutineType
+from typing import Any, ClassVar, Generic, Literal, TypeAlias
+
+from trio.lowlevel import Task, enable_ki_protection
+
+from structsync._core.queue.owned import OwnedArbiter
+from structsync._core.queue.request import ClaimT
+from structsync._core.queue.request import Request as CoreRequest
+
+from . import parking
+from .causes import OwnerExited
+from .claim import Claim
+from .done import DONE, coroutine_function
+from .primitive import CheckpointMode, Primitive
+from .request import Request
+
+OwnerExit: TypeAlias = Literal["breaks", "releases"]
+
+
+@coroutine_function
+@enable_ki_protection
+async def acquire(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -> Any:
+    """Take the claim, waiting in the queue for it if necessary.
+
+    Cancellation: a cancelled acquire has taken nothing, and lets those behind it in.
+
+    Returns:
+      What the core hands out for the claim, see :meth:`structsync.Arbiter.handed_out`.
+
+    Raises:
+      Exception: what ``admits`` or ``refuse_impossible`` of the core raises.
+      trio.ClosedResourceError, trio.BrokenResourceError: if the primitive is closed or breaks, before
+          or meanwhile.
+    """
+    await parking.acquire(primitive, claim, priority)
+    return primitive._core.handed_out(claim)
+
+
+@enable_ki_protection
+def acquire_nowait(primitive: Primitive[ClaimT], claim: ClaimT) -> Any:
+    """Take the claim if it would be granted at once, and return what the core hands out for it.
+
+    Raises:
+      trio.WouldBlock: if it would have to wait.
+      Exception: as :func:`acquire`.
+    """
+    parking.acquire_nowait(primitive, claim)
+    return primitive._core.handed_out(claim)
+
+
+@enable_ki_protection
+def release(primitive: Primitive[ClaimT], claim: ClaimT) -> None:
+    """Give the claim back, and grant what that makes room for in the same step.
+
+    Raises:
+      Exception: what ``give_back`` of the core raises; nothing is changed then.
+    """
+    parking.release(primitive, claim)
+
+
+@enable_ki_protection
+def request(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -> Request[ClaimT]:
+    """Take the claim, or a position in the queue for it, now; return the handle.
+
+    Raises:
+      Exception: as :func:`acquire`.
+    """
+    return Request(primitive, parking.submit(primitive, claim, priority))
+
+
+def held(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -> Block[ClaimT]:
+    """Return an async context manager that holds the claim, and is given what the core hands out."""
+    return Block(primitive, claim, priority)
+
+
+def claim(primitive: Primitive[ClaimT], make: Callable[[Task], ClaimT]) -> Claim:
+    """Return a claim for :func:`structsync.acquire_all` and :func:`structsync.acquire_any`.
+
+    Args:
+      make: returns the claim of the task that acquires.
+    """
+    return Claim(primitive, make)
+
+
+@enable_ki_protection
+def change(
+    primitive: Primitive[ClaimT], transition: Callable[[], list[CoreRequest[ClaimT]]]
+) -> None:
+    """Change the state of the core otherwise than by acquiring and releasing, and wake whom that lets in.
+
+    Args:
+      transition: changes the core and returns what its ``settle()`` does.
+
+    Raises:
+      RuntimeError: if a guard, a predicate or an observer runs this.
+      Exception: what the transition raises.
+    """
+    parking.change(primitive, transition)
+
+
+class Block(Generic[ClaimT]):
+    """An async context manager: takes a claim on entry, releases it on exit."""
+
+    __slots__ = ("_claim", "_primitive", "_priority")
+
+    def __init__(self, primitive: Primitive[ClaimT], claim: ClaimT, priority: int) -> None:
+        self._primitive = primitive
+        self._claim = claim
+        self._priority = priority
+
+    def __aenter__(self) -> CoroutineType[Any, Any, Any]:
+        return acquire(self._primitive, self._claim, priority=self._priority)
+
+    @enable_ki_protection
+    def __aexit__(
+        self, kind: object, error: object, traceback: object, /
+    ) -> CoroutineType[Any, Any, None]:
+        self._primitive._leave(self._claim)
+        return DONE
+
+
+class OwnedPrimitive(Primitive[ClaimT]):
+    """Base of a primitive of your own whose claims belong to tasks.
+
+    If the task of a claim ends without giving it back, the primitive is broken for good, as a
+    :class:`structsync.Lock` is; or the claim is given back for it. Its pending requests are withdrawn.
+
+    Args:
+      core: the decisions; only this primitive may use it.
+      owner_exit: ``"breaks"`` or ``"releases"``: what a task does that ends while it holds a claim. To
+          break is right where others may find half of what it was doing.
+      checkpoint, name: as of :class:`structsync.Primitive`.
+
+    Raises:
+      TypeError: if ``core`` is not an :class:`OwnedArbiter`; or as :class:`structsync.Primitive`.
+      ValueError: if ``owner_exit`` or ``checkpoint`` is another word.
+    """
+
+    __slots__ = ("_owner_exit",)
+    _owned: ClassVar[bool] = True
+    _core: OwnedArbiter[ClaimT]
+
+    def __init__(
+        self,
+        core: OwnedArbiter[ClaimT],
+        *,
+        owner_exit: OwnerExit = "breaks",
+        checkpoint: CheckpointMode = "always",
+        name: str | None = None,
+    ) -> None:
+        if owner_exit not in ("breaks", "releases"):
+            raise ValueError(f"owner_exit must be 'breaks' or 'releases', not {owner_exit!r}")
+        if not isinstance(core, OwnedArbiter):
+            raise TypeError(f"core must be an object of a subclass of OwnedArbiter, not {core!r}")
+        super().__init__(core, checkpoint=checkpoint, name=name)
+        self._owner_exit = owner_exit
+
+    def _owner_exited(self, task: Task, claim: ClaimT) -> None:
+        breaks = self._owner_exit == "breaks"
+        cause = OwnerExited(type(self).__name__, self._name, task) if breaks else None
+        parking.owner_exited(self, claim, cause)
+
+    def _leave(self, claim: ClaimT) -> None:
+        # Where it broke under the block, the body was told so already.
+        if self._core.cause is None or self._core.holds(claim):
+            parking.release(self, claim)
