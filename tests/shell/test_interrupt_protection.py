@@ -24,6 +24,7 @@ CHANGES_NOTHING = {
     "RWLock.write_claim",
     "Semaphore.claim",
     "Semaphore.permits",
+    "Value.changes",
     "Monitor.entry",
     "Monitor.condition",
     # trio's nursery does it, and protects itself
