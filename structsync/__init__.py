@@ -57,6 +57,9 @@ from ._primitives.sync_pool import SyncPool as SyncPool
 from ._primitives.sync_pool import open_process_pool as open_process_pool
 from ._primitives.sync_pool import open_thread_pool as open_thread_pool
 from ._primitives.synchronizer import Synchronizer as Synchronizer
+from ._primitives.value import Changes as Changes
+from ._primitives.value import Value as Value
+from ._primitives.value import ValueStatistics as ValueStatistics
 from ._primitives.wait_queue import WaitQueue as WaitQueue
 from ._primitives.wait_queue import WaitQueueStatistics as WaitQueueStatistics
 from ._runtime.claim import Claim as Claim
@@ -80,6 +83,7 @@ __all__ = [
     "BarrierStatistics",
     "CapacityLimiter",
     "CapacityLimiterStatistics",
+    "Changes",
     "Claim",
     "Condition",
     "ConditionStatistics",
@@ -121,6 +125,8 @@ __all__ = [
     "SyncPool",
     "Synchronizer",
     "TaskPool",
+    "Value",
+    "ValueStatistics",
     "WaitQueue",
     "WaitQueueStatistics",
     "acquire_all",

@@ -24,6 +24,7 @@ from .faults import (
     rwlock,
     semaphore,
     synchronizer,
+    value,
     wait_queue,
 )
 from .faults._planting import Fault
@@ -45,6 +46,7 @@ MODULES = (
     rwlock,
     semaphore,
     synchronizer,
+    value,
     wait_queue,
 )
 FAULTS = {

@@ -16,6 +16,7 @@ from structsync._core.primitives.parker import Busy, ParkerCore
 from structsync._core.primitives.rate_limiter import RateLimiterCore
 from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.primitives.value import ValueCore
 from structsync._core.primitives.wait_queue import WaitQueueCore
 from structsync._core.queue.arbiter import Arbiter, EndedForGood
 from structsync._core.queue.request import WITHDRAWN, Request
@@ -74,6 +75,11 @@ REFUSED: dict[str, tuple[Callable[[], Arbiter[Any]], Callable[[Any], object], ty
         lambda: semaphore(0, 2, 1),
         lambda core: core.submit(3),
         ValueError,
+    ),
+    "giving back what was seen": (
+        lambda: ValueCore(1),
+        lambda core: core.release(None),
+        NotImplementedError,
     ),
     "giving back what time brings": (
         lambda: RateLimiterCore(1, 1, 1),

@@ -26,6 +26,7 @@ from structsync import (
     RateLimiter,
     RWLock,
     Semaphore,
+    Value,
     WaitQueue,
     acquire_all,
     acquire_any,
@@ -372,6 +373,28 @@ class OfRateLimiter(OfParker):
         await p.acquire()
 
 
+class OfValue(OfParker):
+    """A value that lets in all who wait for it, and can be taken back."""
+
+    cls = Value
+    crowd = True
+
+    def make(self) -> Any:
+        return Value(False)
+
+    def prepare(self, p: Any) -> None:
+        p.value = True
+
+    def occupy(self, p: Any) -> None:
+        p.value = False
+
+    def free(self, p: Any) -> None:
+        p.value = True
+
+    async def take(self, p: Any) -> None:
+        await p.wait_for(bool)
+
+
 class Gate(Monitor):
     """A monitor whose entry lets one through each time it is opened."""
 
@@ -470,4 +493,5 @@ KINDS: list[Kind] = [
     OfBarrier("barrier"),
     OfLatch("latch"),
     OfRateLimiter("rate limiter"),
+    OfValue("value", policy="eligible"),
 ]

@@ -26,6 +26,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
     scope,
     semaphore,
     synchronizer,
+    value,
     wait_queue,
 )
 from . import (
@@ -45,6 +46,7 @@ from . import (
     test_synchronizer,
     test_transitions,
     test_user_written,
+    test_value,
     test_wait_queue,
 )
 from .sweeping import FOUND, GATE, SWEPT, Size
@@ -284,6 +286,23 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_rate_limiter.test_closing_sends_everybody_away_who_waits,
+        (queue.closing_forgets_those_in_queue,),
+    ),
+    (
+        test_value.test_a_value_that_held_for_a_moment_is_not_missed,
+        (
+            value.one_of_those_who_wait_is_granted,
+            value.an_assignment_is_seen_by_the_next_one,
+            value.what_is_there_now_is_returned,
+            queue.those_let_in_are_not_woken,
+        ),
+    ),
+    (
+        test_value.test_an_iterator_gives_each_assignment_once,
+        (value.an_iterator_skips_to_the_newest, value.a_cancelled_step_of_an_iterator_is_over),
+    ),
+    (
+        test_value.test_closing_sends_everybody_away_who_waits,
         (queue.closing_forgets_those_in_queue,),
     ),
     (

@@ -25,6 +25,7 @@ CHANGES_NOTHING = {
     "Semaphore.claim",
     "Semaphore.permits",
     "EntryMethod.when",  # while a class is made
+    "Value.changes",
     "Monitor.entry",
     "Monitor.condition",
     # trio's nursery does it, and protects itself

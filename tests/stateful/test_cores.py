@@ -15,6 +15,7 @@ from .monitor_machine import MonitorMachine
 from .rate_limiter_machines import RateLimiterMachine
 from .rwlock_machine import RWLockMachine
 from .synchronizer_machine import SynchronizerMachine
+from .value_machines import ValueMachine
 
 MACHINES = [
     SemaphoreMachine,
@@ -31,6 +32,7 @@ MACHINES = [
     MesaMachine,
     HoareMachine,
     SynchronizerMachine,
+    ValueMachine,
 ]
 
 

@@ -14,6 +14,7 @@ from .rate_limiter_machines import RateLimiterShellMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
+from .value_machines import ValueShellMachine
 
 MACHINES = [
     SemaphoreShellMachine,
@@ -27,6 +28,7 @@ MACHINES = [
     RateLimiterShellMachine,
     GroupShellMachine,
     MonitorShellMachine,
+    ValueShellMachine,
 ]
 
 

@@ -23,6 +23,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     rwlock,
     semaphore,
     synchronizer,
+    value,
     wait_queue,
 )
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
@@ -41,6 +42,7 @@ from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
 from .synchronizer_machine import SynchronizerMachine
+from .value_machines import ValueMachine, ValueShellMachine
 
 # A check of the checks, which need not be made again on each version.
 pytestmark = pytest.mark.slow
@@ -156,6 +158,15 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     ],
     (RateLimiterShellMachine, rate_limiter.who_moves_up_to_the_head_has_no_timer),
     (RateLimiterShellMachine, rate_limiter.a_timer_only_withdraws),
+    *[
+        (machine, plant)
+        for machine in (ValueMachine, ValueShellMachine)
+        for plant in (
+            value.one_of_those_who_wait_is_granted,
+            value.an_assignment_is_seen_by_the_next_one,
+        )
+    ],
+    (ValueShellMachine, value.what_is_there_now_is_returned),
     (LatchShellMachine, barrier_and_latch.the_latch_opens_early),
     (LatchShellMachine, queue.those_let_in_are_not_woken),
     (LatchShellMachine, queue.closing_forgets_those_in_queue),

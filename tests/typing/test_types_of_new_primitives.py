@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import assert_type
 
-from structsync import RateLimiter, RateLimiterStatistics
+from structsync import Changes, RateLimiter, RateLimiterStatistics, Value, ValueStatistics
 
 
 async def test_a_rate_limiter_takes_numbers_and_returns_nothing() -> None:
@@ -18,6 +18,31 @@ async def test_a_rate_limiter_takes_numbers_and_returns_nothing() -> None:
     assert type(assert_type(limiter.closed, bool)) is bool
     assert type(assert_type(limiter.name, str | None)) is str
     assert isinstance(assert_type(limiter.statistics(), RateLimiterStatistics).value, int)
+
+
+async def test_a_value_keeps_the_type_of_its_first_value() -> None:
+    value = Value(1, name="number")
+    assert_type(value, Value[int])
+    assert type(assert_type(value.value, int)) is int
+    changes = value.changes()
+    assert isinstance(assert_type(changes, Changes[int]), Changes)
+    value.value = 2
+    assert (
+        type(assert_type(await value.wait_for(lambda number: number.bit_length() > 1), int)) is int
+    )
+    async for number in changes:
+        assert type(assert_type(number, int)) is int
+        break
+    optional: Value[str | None] = Value(None)
+    assert assert_type(optional.value, str | None) is None
+    optional.value = "text"
+    assert isinstance(assert_type(value.statistics(), ValueStatistics).value, int)
+
+
+async def value_rejected_by_the_checkers() -> None:  # pragma: no cover - not run
+    value = Value(1)
+    value.value = "1"  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+    await value.wait_for(lambda number: number.upper())  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def rejected_by_the_checkers() -> None:  # pragma: no cover - not run

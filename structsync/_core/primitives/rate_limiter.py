@@ -10,6 +10,8 @@ Time comes from outside: :meth:`RateLimiterCore.elapse` is told what the clock s
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import Request
 
@@ -25,7 +27,7 @@ class TimedRequest(Request[int]):
 class RateLimiterCore(Arbiter[int]):
     """A bucket of ``burst`` permits, and a queue of claims for some of them."""
 
-    request_type = TimedRequest
+    request_type: ClassVar[type[Request[Any]]] = TimedRequest
 
     rate: float  # so many permits come back in each ``per``
     per: float

@@ -1,0 +1,121 @@
+"""Whoever waits for a value gets it when it is assigned, however soon the next one follows.
+
+Each waiter has values that it waits for, and perhaps one at which its predicate raises. Anything may be
+assigned at any moment (some day the values that somebody waits for: that is *fair*).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from structsync import Status
+from structsync._core.primitives.value import Awaited, ValueCore
+from structsync.checking import action, invariant, invariants, leads_to, start, step
+
+from .common import QueueSpec
+
+# ==== Bounds ====
+
+AT_FIRST = 0  # for which nobody waits
+VALUES = (0, 1, 2)
+# Two wait for the same value, one for either, and one cannot judge the value that others wait for.
+WANTED = {"a": (1,), "b": (1, 2), "c": (2,), "d": (2,)}
+UNJUDGED = {"d": 1}
+
+
+def wanting(who: str) -> Callable[[int], bool]:
+    """Return the predicate of somebody."""
+
+    def is_wanted(value: int) -> bool:
+        if UNJUDGED.get(who) == value:
+            raise LookupError(who)
+        return value in WANTED[who]
+
+    return is_wanted
+
+
+AWAITED = {who: Awaited(wanting(who)) for who in WANTED}
+
+
+class ValueSpec(QueueSpec):
+    """A value, and who waits for which."""
+
+    newcomers = ((AWAITED["a"], 0), (AWAITED["b"], 0))
+    core: ValueCore = start(ValueCore, AT_FIRST)
+    assigned: int = start(lambda: AT_FIRST)
+
+    def may_wait(self) -> list[str]:
+        able = [who for who in WANTED if UNJUDGED.get(who) != self.assigned]
+        return [who for who in able if who not in self.in_queue()]
+
+    # ==== Actions ====
+
+    @action(who=may_wait, when=lambda spec, who: spec.core.cause is None)
+    def wait(self, who: str) -> None:
+        self.asked(self.core.submit(AWAITED[who], waiter=who))
+
+    @action(who=lambda spec: spec.in_queue())
+    def withdraw(self, who: str) -> None:
+        self.note(self.withdrawn(who))
+
+    @action(value=VALUES)
+    def assign(self, value: int) -> None:
+        self.assigned = value
+        self.note(self.core.assign(value))
+
+    @action(fair=True)
+    def assign_one(self) -> None:
+        self.assign(1)
+
+    @action(fair=True)
+    def assign_two(self) -> None:
+        self.assign(2)
+
+    @action(when=lambda spec: spec.core.cause is None)
+    def close(self) -> None:
+        self.note(self.core.end("closed"))
+
+    # ==== Invariants ====
+
+    @invariant
+    def the_value_is_what_was_assigned(self) -> bool:
+        """Waiting for it changes nothing."""
+        return bool(self.core.value == self.assigned)
+
+    @invariant
+    def nobody_waits_for_what_is_there(self) -> bool:
+        """Whoever waits waits for another value."""
+        return all(self.assigned not in WANTED[who] for who in self.in_queue())
+
+    @invariant
+    def nothing_can_be_given_back(self) -> bool:
+        """Who has seen a value holds nothing."""
+        return invariants.refuses(self.core, lambda core: core.release(AWAITED["a"]))
+
+    # ==== Step properties ====
+
+    @step
+    def what_matched_is_what_is_returned(self, before: Any) -> bool:
+        """Each is given the value for which its predicate was true."""
+        granted = [one for one in self.ended if one.status is Status.GRANTED]
+        return all(
+            one.claim.found == self.assigned and self.assigned in WANTED[one.waiter]
+            for one in granted
+        )
+
+    @step
+    def an_error_is_that_of_its_predicate(self, before: Any) -> bool:
+        """Whose predicate raises is told so, by what it raised; nobody else is."""
+        told = [one for one in self.ended if one.status is Status.BROKEN]
+        raised = [one.waiter for one in told if isinstance(one.cause, LookupError)]
+        unable = [who for who in before.in_queue() if UNJUDGED.get(who) == self.assigned]
+        return raised == [who for who in unable if who not in self.granted()]
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=tuple(WANTED))
+    def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
+        """If what it waits for is assigned, whoever waits is granted, or gives up, or is told."""
+        waits = who in self.in_queue()
+        return waits, not waits

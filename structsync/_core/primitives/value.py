@@ -1,0 +1,55 @@
+"""A value that tasks wait on: the decisions of :class:`structsync.Value`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.request import Request
+from structsync._core.queue.user_code import UserCodeFailed
+
+
+class Awaited:
+    """What somebody waits for, and the value that was it.
+
+    The value is kept here at the grant: when the waiter runs, there may be another one.
+    """
+
+    __slots__ = ("found", "predicate")
+
+    predicate: Callable[[Any], object]
+    found: Any  # set by the grant
+
+    def __init__(self, predicate: Callable[[Any], object]) -> None:
+        self.predicate = predicate
+
+    def __repr__(self) -> str:
+        return f"<wait for {self.predicate!r}>"
+
+
+class ValueCore(Arbiter[Awaited]):
+    """A value, and those who wait until it satisfies a predicate; nobody stands in another's way."""
+
+    value: Any
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(policy="eligible")
+        self.value = value
+
+    def admits(self, claim: Awaited) -> bool:
+        try:
+            return bool(claim.predicate(self.value))
+        except BaseException as error:  # noqa: BLE001 - for the waiter alone (I6)
+            raise UserCodeFailed(error) from None
+
+    def admit(self, claim: Awaited) -> None:
+        claim.found = self.value
+
+    def give_back(self, claim: Awaited) -> None:
+        raise NotImplementedError("who has seen a value holds nothing that could be given back")
+
+    def assign(self, value: Any) -> list[Request[Any]]:
+        """Set the value, and grant all who have waited for this one."""
+        self.value = value
+        return self.settle()
