@@ -17,6 +17,8 @@ from ._core.queue.arbiter import Arbiter as Arbiter
 from ._core.queue.request import Status as Status
 from ._primitives.barrier import Barrier as Barrier
 from ._primitives.barrier import BarrierStatistics as BarrierStatistics
+from ._primitives.buffer import Buffer as Buffer
+from ._primitives.buffer import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
 from ._primitives.capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
 from ._primitives.condition import Condition as Condition
@@ -77,6 +79,8 @@ __all__ = [
     "Arbiter",
     "Barrier",
     "BarrierStatistics",
+    "Buffer",
+    "BufferStatistics",
     "CapacityLimiter",
     "CapacityLimiterStatistics",
     "Claim",

@@ -16,10 +16,10 @@ from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import GRANTED, WITHDRAWN, Queue, Request
-from structsync._runtime import parking, parking_together, waking
+from structsync._runtime import items, parking, parking_together, waking
 from structsync._runtime.transitions import Transitions, of_this_thread
 
-PARKING = (parking, parking_together)
+PARKING = (parking, parking_together, items)
 
 
 def without_settling(resize: Callable[..., Any]) -> Callable[..., list[Request[Any]]]:
@@ -201,5 +201,5 @@ def withdrawing_an_ended_request_gives_back(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_acquire_that_need_not_wait_ignores_a_cancellation(patch: pytest.MonkeyPatch) -> None:
-    for module in (parking, parking_together):
+    for module in PARKING:
         patch.setattr(module, "checkpoint_if_cancelled", cancel_shielded_checkpoint)

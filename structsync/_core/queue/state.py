@@ -122,6 +122,11 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         """Return the pending requests in the order in which they stand."""
         return self.policy.in_order(self.queue)
 
+    def next_ones(self) -> list[Request[ClaimT]]:
+        """Return those that would be granted if the state had room for them, and no others."""
+        waiting = self.waiting()
+        return waiting[:1] if self.policy.head_blocks else waiting
+
     def snapshot(self) -> Hashable:
         """Return everything that decides the future, as a hashable value.
 
