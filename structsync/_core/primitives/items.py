@@ -19,7 +19,7 @@ class FirstInFirstOut(deque[Any]):
     __slots__ = ()
     name: ClassVar[str] = "fifo"
     compares: ClassVar[bool] = False  # whether items have ranks, which are compared
-    take = deque.popleft
+    take: ClassVar[Any] = deque.popleft
 
     def can_put(self, items: Iterable[Any]) -> bool:
         """Return whether these can be put in, if there is room: always."""
@@ -39,7 +39,7 @@ class LastInFirstOut(FirstInFirstOut):
 
     __slots__ = ()
     name: ClassVar[str] = "lifo"
-    take = deque.pop
+    take: ClassVar[Any] = deque.pop
 
 
 class SmallestFirst(list[tuple[Any, Any]]):
