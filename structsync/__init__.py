@@ -26,6 +26,8 @@ from ._primitives.condition import ConditionStatistics as ConditionStatistics
 from ._primitives.entries import Entry as Entry
 from ._primitives.entries import EntryMethod as EntryMethod
 from ._primitives.entries import entry as entry
+from ._primitives.first import First as First
+from ._primitives.first import first_of as first_of
 from ._primitives.groups import AllOf as AllOf
 from ._primitives.groups import AnyOf as AnyOf
 from ._primitives.groups import acquire_all as acquire_all
@@ -88,6 +90,7 @@ __all__ = [
     "ConditionStatistics",
     "Entry",
     "EntryMethod",
+    "First",
     "GroupRequest",
     "Holding",
     "Invocation",
@@ -129,6 +132,7 @@ __all__ = [
     "acquire_all",
     "acquire_any",
     "entry",
+    "first_of",
     "observe",
     "open_pool",
     "open_process_pool",

@@ -15,6 +15,7 @@ from structsync._core.primitives.sides import Get, One, Put
 from structsync._runtime import items, parking
 from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.causes import Completed, Drained
+from structsync._runtime.claim import Claim
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
 
@@ -265,6 +266,23 @@ class Buffer(Primitive[Any], Generic[T]):
         if not max_wait:
             return await self.get_many(max_items)
         return await items.collect(self, items.Window(max_items, max_wait))
+
+    # In one step with others.
+
+    def get_claim(self) -> Claim:
+        """Return a claim on the next item, for :func:`first_of` and :func:`acquire_all`; take nothing."""
+        return self._claim(_ONE)
+
+    def put_claim(self, item: T) -> Claim:
+        """Return a claim to put an item in, for :func:`first_of` and :func:`acquire_all`; put nothing yet.
+
+        Raises:
+          Exception: what the ``key`` raises.
+        """
+        return self._claim(self._put((item,)))
+
+    def _leave(self, claim: Any) -> None:
+        """Leaving a block gives nothing back: what was got is used, and what was put is there."""
 
     def __aiter__(self) -> Buffer[T]:
         return self

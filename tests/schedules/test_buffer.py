@@ -7,7 +7,7 @@ from functools import partial
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync import Buffer
+from structsync import Buffer, Semaphore, acquire_all, first_of
 from structsync.testing import ExploredRun
 
 from .closing import closed_meanwhile
@@ -96,6 +96,41 @@ async def test_who_waits_for_more_is_told_that_there_is_none(x: ExploredRun, tas
             ledger.got.append(item)
 
     await together(produce, *[consume] * (tasks - 1))
+    ledger.check(x)
+
+
+@swept(least=30)
+async def test_the_first_of_two_buffers_is_got_and_the_other_keeps_its_item(
+    x: ExploredRun, tasks: int
+) -> None:
+    left, right = Ledger(Buffer(1)), Ledger(Buffer(1))
+
+    async def choose() -> None:
+        claim = left.buffer.get_claim()
+        first = await first_of(claim, right.buffer.get_claim())
+        (left if first.claim is claim else right).got.append(first.item)
+
+    with trio.move_on_after(10):
+        chooses = [choose] * (tasks - 2)
+        await together(*chooses, partial(left.putting, 1), partial(right.putting, 2))
+    left.check(x)
+    right.check(x)
+
+
+@swept(least=30)
+async def test_an_item_and_a_permit_are_had_together_or_not_at_all(
+    x: ExploredRun, tasks: int
+) -> None:
+    ledger, slots = Ledger(Buffer(1)), Semaphore(1, max_value=1)
+
+    async def work() -> None:
+        async with acquire_all(get := ledger.buffer.get_claim(), slots.claim()) as held:
+            ledger.got.append(held.item(get))
+            with x.exclusive("the slot"):
+                await checkpoint()
+
+    with trio.move_on_after(10):
+        await together(*[work] * (tasks - 1), partial(ledger.putting, 1))
     ledger.check(x)
 
 

@@ -340,6 +340,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (buffer.the_end_of_a_window_takes_nothing,),
     ),
     (
+        test_buffer.test_the_first_of_two_buffers_is_got_and_the_other_keeps_its_item,
+        (groups.a_choice_is_granted_twice,),
+    ),
+    (
         test_buffer.test_who_waits_for_more_is_told_that_there_is_none,
         (buffer.who_waits_for_more_is_not_told_of_the_end,),
     ),

@@ -15,7 +15,7 @@ will be put. Meanwhile they stay in the buffer.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, ClassVar
 
 from structsync._core.queue.arbiter import Arbiter, EndedForGood
 from structsync._core.queue.request import BROKEN, GRANTED, Request
@@ -29,6 +29,7 @@ Ended = list[Request[Any]]
 class BufferCore(Arbiter[Any]):
     """Items, and those who wait to put more in or to get some; the claim is a tuple or a Get."""
 
+    grants_make_room: ClassVar[bool] = True
     completed: tuple[Hashable, Hashable] | None  # what is told to those who put, and to who gets
     max_items: float  # an int >= 1 or math.inf
 

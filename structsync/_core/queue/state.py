@@ -29,6 +29,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
     request_type: ClassVar[type[Request[Any]]] = Request
     state_fields: ClassVar[tuple[str, ...]] = ()  # the annotated attributes of the subclasses
     has_index: ClassVar[bool] = False  # whether it is told who enters and leaves the queue
+    grants_make_room: ClassVar[bool] = False  # for others, so that it is to be settled after them
     user_written: ClassVar[bool] = False  # whether an error of admits() is an error of the user
     own_candidates: ClassVar[bool] = False  # whether they are others than those of the policy
 
