@@ -21,6 +21,9 @@ from ._primitives.buffer import Buffer as Buffer
 from ._primitives.buffer import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
 from ._primitives.capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
+from ._primitives.channel import ReceivingEnd as ReceivingEnd
+from ._primitives.channel import SendingEnd as SendingEnd
+from ._primitives.channel import open_channel as open_channel
 from ._primitives.condition import Condition as Condition
 from ._primitives.condition import ConditionStatistics as ConditionStatistics
 from ._primitives.entries import Entry as Entry
@@ -117,12 +120,14 @@ __all__ = [
     "RWLockStatistics",
     "RateLimiter",
     "RateLimiterStatistics",
+    "ReceivingEnd",
     "Request",
     "RequestWithdrawn",
     "Results",
     "Scope",
     "Semaphore",
     "SemaphoreStatistics",
+    "SendingEnd",
     "Status",
     "SyncPool",
     "Synchronizer",
@@ -134,6 +139,7 @@ __all__ = [
     "entry",
     "first_of",
     "observe",
+    "open_channel",
     "open_pool",
     "open_process_pool",
     "open_scope",

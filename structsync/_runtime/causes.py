@@ -85,8 +85,34 @@ class Drained:
         return trio.EndOfChannel(f"this {self.name} is complete, and empty")
 
 
+@dataclass(frozen=True, slots=True)
+class EndClosed:
+    """One end of a channel was closed, and others perhaps not."""
+
+    name: str
+
+    def error(self) -> Exception:
+        return trio.ClosedResourceError(f"this {self.name} was closed")
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiversGone:
+    """Nobody is left who could get what is put in."""
+
+    def error(self) -> Exception:
+        return trio.BrokenResourceError("every receiving end of this channel was closed")
+
+
 Cause: TypeAlias = (
-    Closed | EntryClosed | OwnerExited | RoundBroken | PoolEnded | Completed | Drained
+    Closed
+    | EntryClosed
+    | OwnerExited
+    | RoundBroken
+    | PoolEnded
+    | Completed
+    | Drained
+    | EndClosed
+    | ReceiversGone
 )
 
 

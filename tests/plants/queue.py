@@ -16,7 +16,7 @@ from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import GRANTED, WITHDRAWN, Queue, Request
-from structsync._runtime import items, parking, parking_together, waking
+from structsync._runtime import cancelling, items, parking, parking_together, waking
 from structsync._runtime.transitions import Transitions, of_this_thread
 
 PARKING = (parking, parking_together, items)
@@ -128,6 +128,7 @@ def a_cancelled_acquire_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
         return Abort.SUCCEEDED
 
     patch.setattr(parking, "abort", abort)
+    patch.setattr(cancelling, "abort", abort)
     patch.setattr(parking, "abort_by", lambda stop, request, *_: abort(request))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import trio
 import trio.testing
@@ -96,27 +98,27 @@ async def test_the_first_of_several_is_taken_and_no_other() -> None:
     assert (left.statistics().items, right.get_nowait()) == (0, 3)
 
 
-async def test_who_waits_for_the_first_of_several_is_let_in_by_any() -> None:
-    buffers = [Buffer[object](1), Buffer[object](1)]
-    slots = Semaphore(0)
-    for put in (
-        lambda: buffers[0].put_nowait((1,)),
-        lambda: buffers[1].put_nowait(2),
-        slots.release,
-    ):
-        found: list[object] = []
+@pytest.mark.parametrize("which", range(3))
+async def test_who_waits_for_the_first_of_several_is_let_in_by_any(which: int) -> None:
+    left, right, slots = Buffer[object](1), Buffer[object](1), Semaphore(0)
+    claims = [left.get_claim(), right.get_claim(), slots.claim()]
+    found: list[object] = []
 
-        async def wait() -> None:
-            claims = [*(one.get_claim() for one in buffers), slots.claim()]
-            first = await first_of(*claims)
-            found.extend([claims.index(first.claim), first.item])
+    async def wait() -> None:
+        first = await first_of(*claims)
+        found.extend([claims.index(first.claim), first.item])
 
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(wait)
-            await settle()
-            put()
-        assert found in ([0, (1,)], [1, 2], [2, None])
-        assert all(one.statistics().tasks_waiting == 0 for one in (*buffers, slots))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await settle()
+        acts: list[Callable[[], None]] = [
+            lambda: left.put_nowait((1,)),
+            lambda: right.put_nowait(2),
+            slots.release,
+        ]
+        acts[which]()
+    assert found == [which, [(1,), 2, None][which]]
+    assert all(one.statistics().tasks_waiting == 0 for one in (left, right, slots))
     assert slots.value == 0  # nothing is given back
 
 

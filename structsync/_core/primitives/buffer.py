@@ -14,7 +14,7 @@ will be put. Meanwhile they stay in the buffer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Container, Hashable
 from typing import Any, ClassVar
 
 from structsync._core.queue.arbiter import Arbiter, EndedForGood
@@ -176,6 +176,12 @@ class BufferCore(Arbiter[Any]):
         self.completed = (for_puts, for_gets)
         ended = [self.end_with(request, BROKEN, for_puts) for request in [*self.queue.puts]]
         return [*ended, *self.settle()]
+
+    def break_waiters(self, waiters: Container[Any], cause: Hashable) -> Ended:
+        """End the requests of some who wait, because the end of the buffer that they use is closed."""
+        found = [request for request in self.queue if request.waiter in waiters]
+        ended = [self.end_with(request, BROKEN, cause) for request in found]
+        return [*ended, *self.settle()] if ended else []
 
     def end(self, cause: Hashable) -> Ended:
         self.items.clear()  # nobody can get them any more
