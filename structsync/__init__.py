@@ -18,13 +18,20 @@ from ._core.queue.arbiter import Arbiter as Arbiter
 from ._core.queue.request import Status as Status
 from ._primitives.barrier import Barrier as Barrier
 from ._primitives.barrier import BarrierStatistics as BarrierStatistics
+from ._primitives.buffer import Buffer as Buffer
+from ._primitives.buffer import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
 from ._primitives.capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
+from ._primitives.channel import ReceivingEnd as ReceivingEnd
+from ._primitives.channel import SendingEnd as SendingEnd
+from ._primitives.channel import open_channel as open_channel
 from ._primitives.condition import Condition as Condition
 from ._primitives.condition import ConditionStatistics as ConditionStatistics
 from ._primitives.entries import Entry as Entry
 from ._primitives.entry_methods import EntryMethod as EntryMethod
 from ._primitives.entry_methods import entry as entry
+from ._primitives.first import First as First
+from ._primitives.first import first_of as first_of
 from ._primitives.groups import AllOf as AllOf
 from ._primitives.groups import AnyOf as AnyOf
 from ._primitives.groups import acquire_all as acquire_all
@@ -81,6 +88,8 @@ __all__ = [
     "Arbiter",
     "Barrier",
     "BarrierStatistics",
+    "Buffer",
+    "BufferStatistics",
     "CapacityLimiter",
     "CapacityLimiterStatistics",
     "Changes",
@@ -89,6 +98,7 @@ __all__ = [
     "ConditionStatistics",
     "Entry",
     "EntryMethod",
+    "First",
     "GroupRequest",
     "Holding",
     "Invocation",
@@ -115,12 +125,14 @@ __all__ = [
     "RWLockStatistics",
     "RateLimiter",
     "RateLimiterStatistics",
+    "ReceivingEnd",
     "Request",
     "RequestWithdrawn",
     "Results",
     "Scope",
     "Semaphore",
     "SemaphoreStatistics",
+    "SendingEnd",
     "Status",
     "SyncPool",
     "Synchronizer",
@@ -132,7 +144,9 @@ __all__ = [
     "acquire_all",
     "acquire_any",
     "entry",
+    "first_of",
     "observe",
+    "open_channel",
     "open_pool",
     "open_process_pool",
     "open_scope",

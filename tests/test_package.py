@@ -158,8 +158,8 @@ def sleepers(name: str) -> set[str]:
     }
 
 
-def test_two_modules_park_and_one_wakes() -> None:
-    assert sleepers("wait_task_rescheduled") == {"parking", "parking_together"}
+def test_three_modules_park_and_one_wakes() -> None:
+    assert sleepers("wait_task_rescheduled") == {"parking", "parking_together", "items"}
     assert sleepers("reschedule(") == {"waking"}
 
 

@@ -41,8 +41,9 @@ def acquire_all(*claims: Claim) -> AllOf:
 
     Args:
       claims: from ``claim()`` of a :class:`Semaphore`, a :class:`Lock`, a :class:`CapacityLimiter`
-          or a primitive of your own, or ``read_claim()`` and ``write_claim()`` of an
-          :class:`RWLock`; with the policy ``"fifo"``.
+          or a primitive of your own, ``read_claim()`` and ``write_claim()`` of an :class:`RWLock`,
+          or ``get_claim()`` and ``put_claim()`` of a :class:`Buffer`, of which leaving the block gives
+          nothing back (:meth:`Holding.item` is what was got); with the policy ``"fifo"``.
 
     Raises:
       ValueError: if there is no claim, or a policy is not ``"fifo"``; on entry, if a semaphore never
@@ -55,7 +56,7 @@ def acquire_all(*claims: Claim) -> AllOf:
 
     Source: Dijkstra's philosophers; Chandy and Misra (1984) on drinking ones.
     """
-    return AllOf(_checked(claims, "acquire_all"))
+    return AllOf(checked_claims(claims, "acquire_all"))
 
 
 def acquire_any(*claims: Claim) -> AnyOf:
@@ -83,7 +84,7 @@ def acquire_any(*claims: Claim) -> AnyOf:
 
     Source: Ada's selective accept and CSP's guarded choice, for resources.
     """
-    checked = _checked(claims, "acquire_any")
+    checked = checked_claims(claims, "acquire_any")
     claimed: set[Live[Any]] = set()
     for claim in checked:
         if claim.primitive in claimed:
@@ -93,10 +94,16 @@ def acquire_any(*claims: Claim) -> AnyOf:
                 "or use acquire_all, which sums them"
             )
         claimed.add(claim.primitive)
+        if claim.primitive._core.grants_make_room:
+            raise ValueError(
+                "acquire_any has no place for an item, and leaving a block gives none back; "
+                f"use await first_of(...) for {claim.primitive!r}"
+            )
     return AnyOf(checked)
 
 
-def _checked(claims: Sequence[Claim], name: str) -> Sequence[Claim]:
+def checked_claims(claims: Sequence[Claim], name: str) -> Sequence[Claim]:
+    """Return the claims, or raise if a group cannot be made of them."""
     if not claims:
         raise ValueError(f"{name} needs a claim at least; make one with claim() of a primitive")
     for claim in claims:

@@ -47,22 +47,44 @@ class Holding:
     As a *sync* context manager, leaving it gives back what is left.
     """
 
-    __slots__ = ("_kept", "_portions")
+    __slots__ = ("_items", "_kept", "_portions")
+    _items: dict[Live[Any], Any]
     _kept: bool
     _portions: list[tuple[Claim, Any]]
 
     def __init__(self, claims: Iterable[Claim], granted: Iterable[Member], task: Task) -> None:
-        primitives = {member.primitive for member in granted}
+        primitives = {member.primitive: member.claim for member in granted}
         self._kept = False
         # each claim with what it was for this task; one that is given to the group twice is here twice
         self._portions = [
             (claim, claim._claim_for(task)) for claim in claims if claim.primitive in primitives
         ]
+        # what was got from buffers: there the granted claim has become that
+        self._items = {
+            claim.primitive: primitives[claim.primitive]
+            for claim, amount in self._portions
+            if claim.primitive._core.grants_make_room and type(amount) is not tuple
+        }
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The claims that are still held, in the order in which they were made."""
         return tuple(claim for claim, _ in self._portions)
+
+    def item(self, claim: Claim) -> Any:
+        """Return the item that a claim to get was granted.
+
+        Args:
+          claim: the very object that the group was made of, from :meth:`Buffer.get_claim`.
+
+        Raises:
+          ValueError: if it is no claim to get, or was not granted to this group.
+        """
+        if claim not in self.claims or claim.primitive not in self._items:
+            raise ValueError(
+                f"{claim!r} has no item; pass the claim of get_claim() that the group was made of"
+            )
+        return self._items[claim.primitive]
 
     @enable_ki_protection
     def release(self, claim: Claim) -> None:

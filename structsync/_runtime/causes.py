@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import trio
 
@@ -63,8 +63,61 @@ class PoolEnded:
         return trio.ClosedResourceError(f"this {self.name} was cancelled, or a job of it failed")
 
 
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """Nothing more may be put into a buffer."""
+
+    name: str
+
+    def error(self) -> Exception:
+        return trio.ClosedResourceError(
+            f"complete() was called on this {self.name}: nothing more can be put into it"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """A buffer is empty, and nothing more will be put into it."""
+
+    name: str
+
+    def error(self) -> Exception:
+        return trio.EndOfChannel(f"this {self.name} is complete, and empty")
+
+
+@dataclass(frozen=True, slots=True)
+class EndClosed:
+    """One end of a channel was closed, and others perhaps not."""
+
+    name: str
+
+    def error(self) -> Exception:
+        return trio.ClosedResourceError(f"this {self.name} was closed")
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiversGone:
+    """Nobody is left who could get what is put in."""
+
+    def error(self) -> Exception:
+        return trio.BrokenResourceError("every receiving end of this channel was closed")
+
+
+Cause: TypeAlias = (
+    Closed
+    | EntryClosed
+    | OwnerExited
+    | RoundBroken
+    | PoolEnded
+    | Completed
+    | Drained
+    | EndClosed
+    | ReceiversGone
+)
+
+
 def error_of(cause: object) -> BaseException:
     """Return the error for one waiter: a fresh one, or the guard's own."""
-    if isinstance(cause, Closed | EntryClosed | OwnerExited | RoundBroken | PoolEnded):
+    if isinstance(cause, Cause):
         return cause.error()
     return cast(BaseException, cause)

@@ -58,6 +58,7 @@ async def acquire_group(group: Claims) -> None:
             _note_owners(granted)
             _emit_of_members(granted, "requested")
             _emit_of_members(granted, "granted")
+            _let_others_in(transitions, granted)
     if cancelled:
         await checkpoint_if_cancelled()
     elif granted:
@@ -71,11 +72,13 @@ def submit_group(group: Claims) -> None:
     """Take what the group claims, or a position in each queue, for a task that does not wait yet."""
     for member in group.members:
         transitions_of(member.primitive)
-    with of_this_thread(), errors_of_ended():
+    transitions = of_this_thread()
+    with transitions, errors_of_ended():
         granted = group.submit()
         _note_owners(granted or group.members)
         _emit_of_members(granted or group.members, "requested")
         _emit_of_members(granted, "granted")
+        _let_others_in(transitions, granted)
         if not granted:
             for member in group.members:
                 member.primitive._transitions = NOBODYS
@@ -113,6 +116,12 @@ def _note_owners(members: Sequence[Member]) -> None:
         live: Live[Any] = member.primitive
         if live._owned and member.claim not in live._touched_by:
             ownership.note(live, member.claim)
+
+
+def _let_others_in(transitions: Transitions, granted: Sequence[Member]) -> None:
+    for member in granted:
+        if member.arbiter.grants_make_room:
+            wake(transitions, member.primitive, member.arbiter.settle())
 
 
 def _emit_of_members(members: Sequence[Member], kind: EventKind) -> None:

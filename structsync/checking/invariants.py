@@ -25,9 +25,7 @@ def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
     A request for several primitives at once needs room at the head of every queue. One whose guard
     raises is not grantable: the next step that evaluates the guard breaks it.
     """
-    waiting = core.waiting()
-    next_ones = waiting[:1] if core.policy.head_blocks else waiting
-    return not any(_is_grantable(core, request) for request in next_ones)
+    return not any(_is_grantable(core, request) for request in core.next_ones())
 
 
 def _is_grantable(core: Arbiter[Any], request: Request[Any]) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
 from .faults import (
     barrier,
+    buffer,
     capacity_limiter,
     condition,
     group,
@@ -32,6 +33,7 @@ from .faults._planting import Fault
 CLAIMS = shipped_claims()
 MODULES = (
     barrier,
+    buffer,
     capacity_limiter,
     condition,
     group,

@@ -14,6 +14,7 @@ import trio
 from structsync import (
     Arbiter,
     Barrier,
+    Buffer,
     CapacityLimiter,
     Condition,
     Invocation,
@@ -395,6 +396,60 @@ class OfValue(OfParker):
         await p.wait_for(bool)
 
 
+class OfGetting(OfParker):
+    """An item that is got is used up."""
+
+    cls: ClassVar[type[Primitive[Any]]] = Buffer
+    crowd = True
+
+    def make(self) -> Any:
+        return Buffer(2, **self.options)
+
+    def prepare(self, p: Any) -> None:
+        p.put_nowait("item")
+
+    def free(self, p: Any) -> None:
+        p.put_nowait("item")
+
+    async def take(self, p: Any) -> None:
+        await p.get()
+
+    def take_nowait(self, p: Any) -> None:
+        p.get_nowait()
+
+
+class OfPutting(OfGetting):
+    """A buffer that is full: whoever gets its item makes room for one put."""
+
+    def make(self) -> Any:
+        buffer = Buffer[str](1, **self.options)
+        buffer.put_nowait("item")
+        return buffer
+
+    def prepare(self, p: Any) -> None:
+        self.free(p)
+
+    def free(self, p: Any) -> None:
+        if p.statistics().items:
+            p.get_nowait()
+
+    async def take(self, p: Any) -> None:
+        await p.put("item")
+
+    def take_nowait(self, p: Any) -> None:
+        p.put_nowait("item")
+
+
+class OfBatches(OfGetting):
+    """A batch whose one item is there is complete."""
+
+    async def take(self, p: Any) -> None:
+        await p.get_batch(1, max_wait=1)
+
+    def take_nowait(self, p: Any) -> None:
+        p.get_many_nowait(1)
+
+
 class Gate(Monitor):
     """A monitor whose entry lets one through each time it is opened."""
 
@@ -494,4 +549,7 @@ KINDS: list[Kind] = [
     OfLatch("latch"),
     OfRateLimiter("rate limiter"),
     OfValue("value", policy="eligible"),
+    OfGetting("buffer, getting"),
+    OfPutting("buffer, putting"),
+    OfBatches("buffer, in batches"),
 ]

@@ -37,6 +37,8 @@ SWEPT = [
     "parker",
     "limiter",
     "user-written bridge",
+    "buffer, getting",
+    "buffer, putting",
 ]
 KIND_OF = {kind.name: kind for kind in KINDS}
 

@@ -16,10 +16,10 @@ from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import GRANTED, WITHDRAWN, Queue, Request
-from structsync._runtime import parking, parking_together, waking
+from structsync._runtime import cancelling, items, parking, parking_together, waking
 from structsync._runtime.transitions import Transitions, of_this_thread
 
-PARKING = (parking, parking_together)
+PARKING = (parking, parking_together, items)
 
 
 def without_settling(resize: Callable[..., Any]) -> Callable[..., list[Request[Any]]]:
@@ -128,6 +128,7 @@ def a_cancelled_acquire_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
         return Abort.SUCCEEDED
 
     patch.setattr(parking, "abort", abort)
+    patch.setattr(cancelling, "abort", abort)
     patch.setattr(parking, "abort_by", lambda stop, request, *_: abort(request))
 
 
@@ -201,5 +202,5 @@ def withdrawing_an_ended_request_gives_back(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_acquire_that_need_not_wait_ignores_a_cancellation(patch: pytest.MonkeyPatch) -> None:
-    for module in (parking, parking_together):
+    for module in PARKING:
         patch.setattr(module, "checkpoint_if_cancelled", cancel_shielded_checkpoint)

@@ -14,6 +14,7 @@ from structsync.lowlevel import OwnedArbiter
 
 from ..plants import (  # noqa: TID252 - the one home of the faults
     barrier_and_latch,
+    buffer,
     capacity_limiter,
     condition,
     groups,
@@ -32,6 +33,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
 from . import (
     test_acquire_all,
     test_barrier_and_latch,
+    test_buffer,
     test_capacity_limiter,
     test_condition,
     test_lock,
@@ -351,6 +353,37 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_capacity_limiter.test_a_borrower_that_waits_is_not_lent_two_tokens,
         (capacity_limiter.a_borrower_may_wait_twice,),
+    ),
+    (
+        test_buffer.test_no_item_is_lost_or_got_twice,
+        (
+            buffer.an_item_is_handed_out_twice,
+            buffer.a_put_is_not_told_to_those_who_get,
+            queue.those_let_in_are_not_woken,
+            queue.a_cancelled_acquire_stays_in_queue,
+            queue.a_cancellation_beats_a_grant,
+            queue.others_run_between_the_look_and_the_take,
+        ),
+    ),
+    (
+        test_buffer.test_several_at_once_are_put_as_a_whole_or_not_at_all,
+        (buffer.half_of_a_put_is_put, buffer.the_item_of_who_is_cancelled_is_lost),
+    ),
+    (
+        test_buffer.test_a_batch_has_all_of_its_items_or_none,
+        (buffer.the_end_of_a_window_takes_nothing,),
+    ),
+    (
+        test_buffer.test_the_first_of_two_buffers_is_got_and_the_other_keeps_its_item,
+        (groups.a_choice_is_granted_twice,),
+    ),
+    (
+        test_buffer.test_who_waits_for_more_is_told_that_there_is_none,
+        (buffer.who_waits_for_more_is_not_told_of_the_end,),
+    ),
+    (
+        test_buffer.test_closing_sends_everybody_away_who_waits,
+        (queue.closing_forgets_those_in_queue,),
     ),
     (
         test_acquire_all.test_philosophers_in_any_order_of_forks_all_eat,

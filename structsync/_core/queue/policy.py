@@ -29,6 +29,7 @@ class Fifo:
     # order: read off the subclass, so that the hot path need not call what says no, or iterate.
     may_be_passed: ClassVar[bool] = False
     own_candidates: ClassVar[bool] = False
+    one_line: ClassVar[bool] = True  # whether everybody stands in the way of those behind
     ranked: ClassVar[bool] = False  # whether it must know of every request that joins
     queue_type: ClassVar[type[AnyQueue]] = Queue
 

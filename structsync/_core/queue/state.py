@@ -29,6 +29,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
     request_type: ClassVar[type[Request[Any]]] = Request
     state_fields: ClassVar[tuple[str, ...]] = ()  # the annotated attributes of the subclasses
     has_index: ClassVar[bool] = False  # whether it is told who enters and leaves the queue
+    grants_make_room: ClassVar[bool] = False  # for others, so that it is to be settled after them
     user_written: ClassVar[bool] = False  # whether an error of admits() is an error of the user
     own_candidates: ClassVar[bool] = False  # whether they are others than those of the policy
 
@@ -129,6 +130,11 @@ class PrimitiveState(ABC, Generic[ClaimT]):
     def waiting(self) -> list[Request[ClaimT]]:
         """Return the pending requests in the order in which they stand."""
         return self.policy.in_order(self.queue)
+
+    def next_ones(self) -> list[Request[ClaimT]]:
+        """Return those that would be granted if the state had room for them, and no others."""
+        waiting = self.waiting()
+        return waiting[:1] if self.policy.head_blocks else waiting
 
     def snapshot(self) -> Hashable:
         """Return everything that decides the future, as a hashable value.

@@ -157,7 +157,8 @@ class WatchedPrimitives:
             conditions = (structsync.Condition, structsync.MonitorCondition)
             is_condition = isinstance(entry.thing, conditions)
             newcomers = 0 if is_condition else self._granted.get(id(entry.thing), 0)
-            if core.policy.name == "fifo" and _overtaken(entry.queue, newcomers):
+            is_line = core.policy.name == "fifo" and core.policy.one_line
+            if is_line and _overtaken(entry.queue, newcomers):
                 yield f"{title}: a grant has passed somebody who stood in line before"
             entry.queue = core.waiting()
         self._granted.clear()

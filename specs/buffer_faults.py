@@ -1,0 +1,228 @@
+"""Bugs of queues between producers and consumers, planted in ours: each found by the named property."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync import Status
+from structsync._core.primitives.buffer import BufferCore
+from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
+from structsync.checking import fault
+
+from ._planting import break_only, move_to_the_end, withdraw_only
+from .buffer import BufferSpec, StackSpec
+
+Ended = list[Request[Any]]
+
+
+@fault(BufferSpec, "core", refuted_by="nothing_grantable_waits")
+class APutWakesNobody(BufferCore):
+    """What is put at once is not told to those who wait to get."""
+
+    def ask(self, claim: Any, waiter: Any = None) -> tuple[Request[Any], Ended]:
+        request = self.submit(claim, waiter=waiter)
+        return request, [request] * (request.status is GRANTED)
+
+
+@fault(BufferSpec, "core", refuted_by="nothing_grantable_waits")
+class WithdrawalWakesNobody(BufferCore):
+    """A put of two gives up, and the single one behind it sleeps on (H1: golang/go#37852)."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        ended = withdraw_only(self, request)
+        self.collecting = None if request is self.collecting else self.collecting
+        return ended
+
+
+@fault(BufferSpec, "core", refuted_by="no_item_is_lost_or_doubled")
+class TheItemOfWhoGivesUpIsLost(BufferCore):
+    """Who gives up a get takes an item along (P13: cpython asyncio.Queue; P16: anyio#146)."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        if request.queue is self.queue and type(request.claim) is not tuple and self.items:
+            self.items.take()
+        return super().withdraw(request)
+
+
+@fault(BufferSpec, "core", refuted_by="no_item_is_lost_or_doubled")
+class AnItemStaysWhereItWas(BufferCore):
+    """Who waited for an item gets a copy: another one gets it again."""
+
+    def grant(self, request: Request[Any]) -> None:
+        super().grant(request)
+        if type(request.claim) is list:
+            self.items.append(request.claim[0])
+
+
+@fault(BufferSpec, "core", refuted_by="no_item_is_lost_or_doubled")
+class WhoGivesUpHasPutAllTheSame(BufferCore):
+    """A put that is withdrawn leaves its item behind."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        pending = request.queue is self.queue
+        ended = super().withdraw(request)
+        if pending and type(request.claim) is tuple and not self.items:
+            self.items.extend(request.claim)
+        return ended
+
+    def complete(self, for_puts: Any, for_gets: Any) -> Ended:
+        waiting = [one.claim for one in self.queue.puts]
+        ended = super().complete(for_puts, for_gets)
+        for claim in waiting:
+            self.items.append(claim[0])
+        return ended
+
+
+@fault(BufferSpec, "core", refuted_by="it_never_holds_more_than_it_has_room_for")
+class ItIsFullOneTooLate(BufferCore):
+    """There is room for one more than there is."""
+
+    def admits(self, claim: Any) -> bool:
+        if type(claim) is tuple:
+            return self.completed is None and len(self.items) <= self.max_items
+        return super().admits(claim)
+
+
+@fault(BufferSpec, "core", refuted_by="more_than_fits_is_refused")
+class ImpossibleClaimsAreQueued(BufferCore):
+    """A put of more than it ever has room for blocks those behind it (D8: zio#11187)."""
+
+    def refuse_impossible(self, claim: Any) -> None:
+        if type(claim) is not tuple or self.completed is not None:
+            super().refuse_impossible(claim)
+
+
+@fault(BufferSpec, "core", refuted_by="what_is_complete_takes_nothing")
+class APutIsTakenAfterTheEnd(BufferCore):
+    """What is complete has room all the same."""
+
+    def complete(self, for_puts: Any, for_gets: Any) -> Ended:
+        self.completed = (for_puts, for_gets)
+        return self.settle()
+
+
+@fault(BufferSpec, "core", refuted_by="what_is_complete_takes_nothing")
+class WhoWaitsForMoreIsNotTold(BufferCore):
+    """complete() tells those who put, and those who wait to get sleep on (C2: gh-117531)."""
+
+    def complete(self, for_puts: Any, for_gets: Any) -> Ended:
+        self.completed = (for_puts, for_gets)
+        return [self.end_with(one, BROKEN, for_puts) for one in [*self.queue.puts]]
+
+
+@fault(BufferSpec, "core", refuted_by="a_window_is_open_while_a_batch_collects")
+class TheWindowOpensWithTheNextItemOnly(BufferCore):
+    """A batch that comes where there is an item already does not begin to collect."""
+
+    def join(self, request: Request[Any], priority: int = 0) -> None:
+        super(BufferCore, self).join(request, priority)
+
+
+@fault(BufferSpec, "core", refuted_by="the_sides_wait_for_each_other_never")
+class OnlyWholeBatchesAreGot(BufferCore):
+    """Who wants two waits for two, and who would put two for room for two."""
+
+    def admits(self, claim: Any) -> bool:
+        if type(claim) is tuple:
+            return super().admits(claim)
+        return bool(len(self.items) >= claim.most)
+
+
+@fault(StackSpec, "core", refuted_by="items_come_out_in_order")
+class TheOldestComesOut(BufferCore):
+    """A stack is emptied from its bottom."""
+
+    def __init__(self, max_items: float, *, policy: str) -> None:
+        super().__init__(max_items)
+
+
+@fault(BufferSpec, "core", refuted_by="nobody_is_handed_nothing")
+class WhoAsksForTwoMayGetNothing(BufferCore):
+    """A get of several is granted where there is nothing."""
+
+    def admits(self, claim: Any) -> bool:
+        return super().admits(claim) or (type(claim) is not tuple and claim.most > 1)
+
+
+@fault(BufferSpec, "core", refuted_by="grants_follow_the_lane")
+class NewcomersBarge(BufferCore):
+    """Whoever comes and fits goes in, although others wait on its side (H8)."""
+
+    def admissible(self, claim: Any, priority: int = 0) -> bool:
+        return self.cause is None and self.admits(claim)
+
+
+@fault(BufferSpec, "core", refuted_by="nowait_agrees_with_the_queue")
+class TheSidesStandInEachOthersWay(BufferCore):
+    """A nowait fails where somebody waits on the other side (O3, the other way round)."""
+
+    def admissible(self, claim: Any, priority: int = 0) -> bool:
+        return not self.queue and super().admissible(claim)
+
+    def submit(self, claim: Any, priority: int = 0, waiter: Any = None) -> Request[Any]:
+        lane = self.queue.lane(claim)
+        if lane.head is not None or self.cause is not None or not self.admits(claim):
+            return self.enqueue(claim, priority, waiter)
+        request: Request[Any] = Request(claim, self.next_ticket, waiter)
+        self.grant(request)
+        return request
+
+
+@fault(BufferSpec, "core", refuted_by="ended_requests_stay_ended")
+class WithdrawingAGrantTakesItBack(BufferCore):
+    """Who withdraws after the grant puts the item back, and has it all the same."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        if request.status is Status.GRANTED and type(request.claim) is list:
+            self.items.extend(request.claim)
+        return super().withdraw(request)
+
+
+@fault(BufferSpec, "core", refuted_by="places_are_kept")
+class WithdrawalSendsTheNextToTheEnd(BufferCore):
+    """The one behind a cancelled waiter loses its place."""
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        ended = super().withdraw(request)
+        if ended == [] and self.queue.puts.head is not None:
+            move_to_the_end(self, self.queue.puts.head)
+        return ended
+
+
+@fault(BufferSpec, "core", refuted_by="nobody_waits_out_of_service")
+class CloseForgetsAllButTheHead(BufferCore):
+    """Closing wakes one waiter; the others hang (C2: CPython gh-117531)."""
+
+    def end(self, cause: Any) -> Ended:
+        self.items.clear()
+        self.collecting = None
+        ended: Ended = break_only(self, self.waiting()[:1], cause)
+        return ended
+
+
+@fault(BufferSpec, "core", refuted_by="nobody_joins_out_of_service")
+class ClosedTakesMoreWaiters(BufferCore):
+    """Whoever comes after the closing waits for what cannot come (P9)."""
+
+    def enqueue(self, claim: Any, priority: int = 0, waiter: Any = None) -> Request[Any]:
+        request: Request[Any] = Request(claim, self.next_ticket, waiter)
+        self.join(request)
+        assert request.status is PENDING
+        return request
+
+
+@fault(BufferSpec, "core", refuted_by="closed_stays_closed")
+class CompletingOpensItAgain(BufferCore):
+    """A closed buffer is in service again once it is complete (C1)."""
+
+    def complete(self, for_puts: Any, for_gets: Any) -> Ended:
+        self.cause = None
+        return super().complete(for_puts, for_gets)
+
+
+@fault(BufferSpec, "core", refuted_by="who_waits_is_served")
+class TheEndOfAWindowIsIgnored(BufferCore):
+    """A batch waits for what it wants, however long that takes."""
+
+    def end_window(self, request: Request[Any]) -> Ended:
+        return []

@@ -1,0 +1,206 @@
+"""Items between those who put and those who get: the decisions of :class:`structsync.Buffer`.
+
+Two lanes of one queue: a claim to put waits for room, a claim to get for items. A grant on one side may
+make the other side grantable, so :meth:`BufferCore.settle` goes from one to the other until neither
+head is admitted. Nobody passes anybody on the same side; the sides do not stand in each other's way.
+
+The item is handed over in the step of the grant: it leaves the buffer, and the request has it. So there
+is no moment in which an item is nobody's, and a cancellation comes before that step or after it
+(asyncio's and anyio's queues lost items between the two: P13, P16).
+
+A batch waits in its place until the items that it wants are there, or its window is over, or nothing more
+will be put. Meanwhile they stay in the buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Hashable
+from typing import Any, ClassVar
+
+from structsync._core.queue.arbiter import Arbiter, EndedForGood
+from structsync._core.queue.request import BROKEN, GRANTED, Request
+
+from .items import Items, make_items
+from .sides import OnBothSides, Sides
+
+Ended = list[Request[Any]]
+
+
+class BufferCore(Arbiter[Any]):
+    """Items, and those who wait to put more in or to get some; the claim is a tuple or a Get."""
+
+    grants_make_room: ClassVar[bool] = True
+    completed: tuple[Hashable, Hashable] | None  # what is told to those who put, and to who gets
+    max_items: float  # an int >= 1 or math.inf
+
+    def __init__(self, max_items: float, *, policy: str = "fifo") -> None:
+        super().__init__()
+        self.policy: OnBothSides = OnBothSides()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
+        self.queue: Sides = Sides()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
+        self.items: Items = make_items(policy)
+        self.max_items = max_items
+        self.completed = None
+        # The batch whose window is open; it is at the head of its lane until it ends.
+        self.collecting: Request[Any] | None = None
+        self.window_over: bool = False  # while that batch is granted what there is
+        # What the claim to get was granted that was granted just now; its owner takes it from here.
+        self.handed: Any = None
+
+    # The three functions.
+
+    def admits(self, claim: Any) -> bool:
+        items = self.items
+        if type(claim) is tuple:
+            if self.completed is not None or len(items) + len(claim) > self.max_items:
+                return False
+            return not items.compares or items.can_put(claim)
+        if not items or not claim.collects:
+            return len(items) > 0
+        if self.window_over or self.completed is not None:
+            return True
+        return bool(len(items) >= min(claim.most, self.max_items))
+
+    def admit(self, claim: Any) -> None:
+        if type(claim) is tuple:
+            self.items.extend(claim)
+            return
+        take = self.items.take
+        if claim.single:
+            self.handed = take()
+        else:
+            self.handed = [take() for _ in range(min(claim.most, len(self.items)))]
+
+    def give_back(self, claim: Any) -> None:
+        raise NotImplementedError("a buffer lends nothing that could be given back")
+
+    def refuse_impossible(self, claim: Any) -> None:
+        if type(claim) is not tuple:
+            if self.completed is not None and not self.items:
+                raise EndedForGood(self.completed[1])
+            return
+        if self.completed is not None:
+            raise EndedForGood(self.completed[0])
+        if len(claim) > self.max_items:
+            raise ValueError(
+                f"cannot put {len(claim)} items at once into a buffer for {self.max_items}; "
+                "put fewer at a time"
+            )
+
+    # Transitions.
+
+    def admissible(self, claim: Any, priority: int = 0) -> bool:
+        lane = self.queue.puts if type(claim) is tuple else self.queue.gets
+        return lane.head is None and self.cause is None and self.admits(claim)
+
+    def ask(self, claim: Any, waiter: Any = None) -> tuple[Request[Any], Ended]:
+        """Submit a claim; return its request, and all that ended by it, the request too if it did.
+
+        Raises:
+          EndedForGood, Exception: as :meth:`submit`.
+        """
+        request = self.submit(claim, waiter=waiter)
+        return request, [request, *self.settle()] if request.status is GRANTED else []
+
+    def join(self, request: Request[Any], priority: int = 0) -> None:
+        super().join(request, priority)
+        if self.items and self.queue.gets.head is request:
+            self._open_window(request)
+
+    def grant(self, request: Request[Any]) -> None:
+        gets = type(request.claim) is not tuple
+        super().grant(request)
+        if gets:
+            request.claim, self.handed = self.handed, None
+            if request is self.collecting:
+                self.collecting, self.window_over = None, False
+
+    def withdraw(self, request: Request[Any]) -> Ended | None:
+        ended = super().withdraw(request)
+        if request is self.collecting and ended is not None:
+            self.collecting = None
+        return ended
+
+    def settle(self, candidates: object = None) -> Ended:
+        """Grant whatever can be granted now, on both sides in turn, those who get first."""
+        ended: Ended = []
+        gets, puts = self.queue.gets, self.queue.puts
+        while (gets.head is not None and self._ends(gets.head, ended)) or (
+            puts.head is not None and self._ends(puts.head, ended)
+        ):
+            pass
+        head = gets.head
+        if head is not None:
+            if self.items:
+                self._open_window(head)
+            elif self.completed is not None:
+                cause = self.completed[1]
+                ended += [self.end_with(request, BROKEN, cause) for request in [*gets]]
+        return ended
+
+    def _ends(self, request: Request[Any], ended: Ended) -> bool:
+        """Grant the head of a lane if it is admitted, or end it with what its user's code raised."""
+        try:
+            fits = self.admits(request.claim)
+            if fits and request.group is not None:
+                fits = request.group.consents(request)
+        except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
+            ended.append(self.end_with(request, BROKEN, self.guard_error(error)))
+            return True
+        if fits:
+            ended.append(request)
+            if request.group is not None:
+                request.group.grant(request)
+            else:
+                self.grant(request)
+        return fits
+
+    def _open_window(self, head: Request[Any]) -> None:
+        if head.claim.collects and self.collecting is not head:
+            self.collecting = head
+            head.claim.opened()
+
+    def end_window(self, request: Request[Any]) -> Ended:
+        """Grant a batch what there is; nothing if it has ended, or its window has not begun."""
+        if request is not self.collecting:
+            return []
+        self.window_over = True
+        return self.settle()
+
+    def complete(self, for_puts: Hashable, for_gets: Hashable) -> Ended:
+        """Take no more items: end those who wait to put, and let the others have what is there.
+
+        Who gets once it is empty is told ``for_gets``. Idempotent.
+        """
+        if self.completed is not None or self.cause is not None:
+            return []
+        self.completed = (for_puts, for_gets)
+        ended = [self.end_with(request, BROKEN, for_puts) for request in [*self.queue.puts]]
+        return [*ended, *self.settle()]
+
+    def break_waiters(self, waiters: Container[Any], cause: Hashable) -> Ended:
+        """End the requests of some who wait, because the end of the buffer that they use is closed."""
+        found = [request for request in self.queue if request.waiter in waiters]
+        ended = [self.end_with(request, BROKEN, cause) for request in found]
+        return [*ended, *self.settle()] if ended else []
+
+    def end(self, cause: Hashable) -> Ended:
+        self.items.clear()  # nobody can get them any more
+        self.collecting = None
+        return super().end(cause)
+
+    # Views.
+
+    def next_ones(self) -> Ended:
+        return [lane.head for lane in (self.queue.gets, self.queue.puts) if lane.head is not None]
+
+    def is_next(self, request: Request[Any]) -> bool:
+        return self.queue.lane(request.claim).head is request and self.admits(request.claim)
+
+    def snapshot(self) -> Hashable:
+        return (super().snapshot(), self.items.snapshot(), self.collecting is not None)
+
+    def restore(self, snapshot: Any) -> None:
+        rest, items, collecting = snapshot
+        super().restore(rest)
+        self.items = self.items.restored(items)
+        self.collecting = self.queue.gets.head if collecting else None

@@ -1,0 +1,101 @@
+"""The queue of a buffer: those who put and those who get, each in a lane of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import merge
+from operator import attrgetter
+from typing import Any, ClassVar, TypeAlias
+
+from structsync._core.queue.policy import Fifo
+from structsync._core.queue.request import Queue, Request
+
+#: A claim on room for items, which are put in by the grant: what is to be kept, in this order.
+Put: TypeAlias = tuple[Any, ...]
+
+
+class Get:
+    """A claim on up to ``most`` items, and one at least.
+
+    Once it is granted, the claim of its request is the list of the items.
+    """
+
+    __slots__ = ("most",)
+    #: Whether it waits, once there are some, until there are ``most``.
+    collects: ClassVar[bool] = False
+    #: Whether it is granted an item, and not a list of items.
+    single: ClassVar[bool] = False
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def opened(self) -> None:
+        """Called when it begins to collect: it is the next to get, and its first item is there."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.most == other.most
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.most))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.most})"
+
+
+class One(Get):
+    """A claim on an item; once it is granted, the claim of its request is the item."""
+
+    __slots__ = ()
+    single = True
+
+    def __init__(self) -> None:
+        super().__init__(1)
+
+
+class Batch(Get):
+    """A claim on ``most`` items, or fewer once its window is over."""
+
+    __slots__ = ()
+    collects = True
+
+
+class Sides(Queue[Any]):
+    """Pending requests in two lanes, each first come, first served; ``head`` is not kept."""
+
+    __slots__ = ("gets", "puts")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gets: Queue[Any] = Queue()
+        self.puts: Queue[Any] = Queue()
+
+    def lane(self, claim: object) -> Queue[Any]:
+        """Return the lane in which a claim stands."""
+        return self.puts if type(claim) is tuple else self.gets
+
+    def append(self, request: Request[Any]) -> None:
+        self.lane(request.claim).append(request)
+        request.queue = self
+        self.length += 1
+
+    def remove(self, request: Request[Any]) -> None:
+        self.lane(request.claim).remove(request)
+        self.length -= 1
+
+    def replace(self, request: Request[Any], successor: Request[Any]) -> None:
+        self.lane(request.claim).replace(request, successor)
+        successor.queue = self
+
+    def __bool__(self) -> bool:
+        return self.length > 0
+
+    def __iter__(self) -> Iterator[Request[Any]]:
+        return merge(self.gets, self.puts, key=attrgetter("ticket"))
+
+
+class OnBothSides(Fifo):
+    """First come, first served among those who put, and among those who get."""
+
+    __slots__ = ()
+    one_line: ClassVar[bool] = False
+    queue_type: ClassVar[type[Queue[Any]]] = Sides

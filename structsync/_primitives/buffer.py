@@ -1,0 +1,335 @@
+"""Items on their way from those who make them to those who use them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
+
+import trio
+from trio.lowlevel import enable_ki_protection
+
+from structsync._core.primitives.buffer import BufferCore
+from structsync._core.primitives.sides import Get, One, Put
+from structsync._runtime import items, parking
+from structsync._runtime.arguments import check_count, check_sync
+from structsync._runtime.causes import Completed, Drained
+from structsync._runtime.claim import Claim
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.primitive import Primitive
+
+T = TypeVar("T")
+BufferPolicy: TypeAlias = Literal["fifo", "lifo", "priority"]
+
+_ONE = One()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BufferStatistics(PrimitiveStatistics):
+    """The state of a :class:`Buffer`, for debugging.
+
+    Attributes:
+      items: how many items are in it.
+      max_items: how many it has room for.
+      tasks_putting: how many requests wait for room.
+      tasks_getting: how many requests wait for items.
+      completed: whether nothing more may be put into it.
+    """
+
+    items: int
+    max_items: float
+    tasks_putting: int
+    tasks_getting: int
+    completed: bool
+
+
+@final
+class Buffer(Primitive[Any], Generic[T]):
+    """A bounded store of items between tasks that put them in and tasks that get them.
+
+    :meth:`put` waits for room and :meth:`get` for an item. :meth:`complete` says that nothing more
+    will come: what is there can still be got, and then an ``async for`` over the buffer ends::
+
+        buffer = structsync.Buffer[str](10)
+
+        async def produce() -> None:
+            for line in lines:
+                await buffer.put(line)
+            buffer.complete()
+
+        async def consume() -> None:
+            async for line in buffer:
+                ...
+
+    Fairness: strictly first come, first served among those who put, and among those who get.
+    Cancellation: a cancelled put has put nothing and a cancelled get has taken nothing; what
+    returned has happened. No item is lost or handed out twice.
+
+    Args:
+      max_items: how many items it has room for, an int >= 1; :data:`math.inf` for any number.
+      policy: which item is got next: ``"fifo"``, the oldest; ``"lifo"``, the youngest;
+          ``"priority"``, the smallest, and the oldest among equals.
+      key: with ``"priority"``, a sync function of an item whose result is compared; None: the items
+          themselves are. It is called once for each item, when it is put.
+      name: what it is called in its ``repr``, in errors, leaks and reports.
+
+    Raises:
+      TypeError: if ``max_items`` is neither an int nor infinite, ``key`` is not a sync function, or
+          ``name`` is not a str.
+      ValueError: if ``max_items`` is less than 1, the policy is unknown, or there is a ``key`` without
+          ``policy="priority"``.
+
+    Source: Dijkstra's bounded buffer; trio's memory channel, :class:`asyncio.Queue`.
+    """
+
+    __slots__ = ("_key",)
+    _core: BufferCore
+
+    def __init__(
+        self,
+        max_items: float,
+        *,
+        policy: BufferPolicy = "fifo",
+        key: Callable[[T], Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        if max_items != math.inf:
+            check_count(max_items, "max_items")
+        if key is not None:
+            check_sync(key, "key")
+            if policy != "priority":
+                raise ValueError(
+                    f"a key is for the policy 'priority', not {policy!r}; leave one of them out"
+                )
+        super().__init__(BufferCore(max_items, policy=policy), name=name)
+        self._key = key
+
+    # Views.
+
+    @property
+    def max_items(self) -> float:
+        """How many items there is room for; :data:`math.inf` for any number."""
+        return self._core.max_items
+
+    @property
+    def completed(self) -> bool:
+        """Whether nothing more may be put into it."""
+        return self._core.completed is not None
+
+    def statistics(self) -> BufferStatistics:
+        """Return the state of this buffer, for debugging."""
+        core, queue = self._core, self._core.queue
+        return BufferStatistics(
+            queue.length,
+            len(core.items),
+            core.max_items,
+            queue.puts.length,
+            queue.gets.length,
+            self.completed,
+        )
+
+    # Putting.
+
+    @enable_ki_protection
+    def put(self, item: T) -> Coroutine[Any, Any, None]:
+        """Put an item in, waiting for room if necessary.
+
+        Raises:
+          trio.ClosedResourceError: if the buffer is complete or closed, before or meanwhile.
+          Exception: what the ``key``, or a comparison, raises; the item is not in the buffer then.
+        """
+        return items.exchange(self, self._put((item,)) if self._core.items.compares else (item,))
+
+    @enable_ki_protection
+    def put_nowait(self, item: T) -> None:
+        """Put an item in if a :meth:`put` made now would not wait.
+
+        Raises:
+          trio.WouldBlock: if there is no room, or others wait to put.
+          trio.ClosedResourceError, Exception: as :meth:`put`.
+        """
+        items.exchange_nowait(self, self._put((item,)))
+
+    @enable_ki_protection
+    async def put_many(self, several: Iterable[T]) -> None:
+        """Put several items in, in one step, waiting for room for all of them.
+
+        Raises:
+          ValueError: if there is no item, or more than the buffer ever has room for.
+          trio.ClosedResourceError, Exception: as :meth:`put`; none of the items is in the buffer then.
+        """
+        await items.exchange(self, self._put_many(several))
+
+    @enable_ki_protection
+    def put_many_nowait(self, several: Iterable[T]) -> None:
+        """Put several items in, in one step, if a :meth:`put_many` made now would not wait.
+
+        Raises:
+          trio.WouldBlock: if there is no room for all of them, or others wait to put.
+          ValueError, trio.ClosedResourceError, Exception: as :meth:`put_many`.
+        """
+        items.exchange_nowait(self, self._put_many(several))
+
+    def _put(self, several: tuple[T, ...]) -> Put:
+        """Return the claim to put these: what is compared goes with each of them."""
+        if not self._core.items.compares:
+            return several
+        key = self._key
+        return tuple([(item if key is None else key(item), item) for item in several])
+
+    def _put_many(self, several: Iterable[T]) -> Put:
+        found = tuple(several)
+        if not found:
+            raise ValueError("there is nothing to put; give put_many one item at least")
+        return self._put(found)
+
+    # Getting.
+
+    @enable_ki_protection
+    def get(self) -> Coroutine[Any, Any, T]:
+        """Return the next item, waiting for one if necessary.
+
+        Raises:
+          trio.EndOfChannel: if the buffer is complete and empty, before or meanwhile.
+          trio.ClosedResourceError: if it is closed, before or meanwhile.
+        """
+        return items.exchange(self, _ONE)
+
+    @enable_ki_protection
+    def get_nowait(self) -> T:
+        """Return the next item if a :meth:`get` made now would not wait.
+
+        Raises:
+          trio.WouldBlock: if there is no item, or others wait for one.
+          trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
+        """
+        found: T = items.exchange_nowait(self, _ONE)
+        return found
+
+    @enable_ki_protection
+    async def get_many(self, max_items: int) -> list[T]:
+        """Return what is there, up to ``max_items`` items, waiting for one if there is none.
+
+        All of them are taken in one step.
+
+        Raises:
+          TypeError, ValueError: if ``max_items`` is not an int >= 1.
+          trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
+        """
+        check_count(max_items, "max_items")
+        found: list[T] = await items.exchange(self, Get(max_items))
+        return found
+
+    @enable_ki_protection
+    def get_many_nowait(self, max_items: int) -> list[T]:
+        """Return what is there, up to ``max_items`` items, if a :meth:`get` made now would not wait.
+
+        Raises:
+          TypeError, ValueError: if ``max_items`` is not an int >= 1.
+          trio.WouldBlock, trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get_nowait`.
+        """
+        check_count(max_items, "max_items")
+        found: list[T] = items.exchange_nowait(self, Get(max_items))
+        return found
+
+    @enable_ki_protection
+    async def get_batch(self, max_items: int, *, max_wait: float) -> list[T]:
+        """Return up to ``max_items`` items, collected for ``max_wait`` seconds at most.
+
+        The window of ``max_wait`` seconds begins when this call is the next to get and the first item
+        is there. Meanwhile the items stay in the buffer, and those who get later wait behind this
+        call. All items are taken in one step: as soon as there are ``max_items``, or as many as the
+        buffer has room for; when the window is over; or when the buffer is complete.
+
+        Cancellation: a cancelled batch has taken nothing. ``max_wait`` is no timeout: without an item
+        this waits for ever; use a cancel scope.
+
+        Args:
+          max_items: an int >= 1.
+          max_wait: seconds, >= 0 and finite; 0 is :meth:`get_many`.
+
+        Returns:
+          The items in the order in which they come out; never an empty list.
+
+        Raises:
+          TypeError: if ``max_items`` is not an int, or ``max_wait`` is not a number.
+          ValueError: if ``max_items`` is less than 1, or ``max_wait`` is negative or not finite.
+          trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
+        """
+        check_count(max_items, "max_items")
+        if isinstance(max_wait, bool) or not isinstance(max_wait, int | float):
+            raise TypeError(f"max_wait must be a number of seconds, not {max_wait!r}")
+        if not 0 <= max_wait < math.inf:
+            raise ValueError(f"max_wait must be >= 0 seconds and finite, not {max_wait}")
+        if not max_wait:
+            return await self.get_many(max_items)
+        return await items.collect(self, items.Window(max_items, max_wait))
+
+    # In one step with others.
+
+    def get_claim(self) -> Claim:
+        """Return a claim on the next item, for :func:`first_of` and :func:`acquire_all`; take nothing."""
+        return self._claim(_ONE)
+
+    def put_claim(self, item: T) -> Claim:
+        """Return a claim to put an item in, for :func:`first_of` and :func:`acquire_all`; put nothing yet.
+
+        Raises:
+          Exception: what the ``key`` raises.
+        """
+        return self._claim(self._put((item,)))
+
+    def _leave(self, claim: Any) -> None:
+        """Leaving a block gives nothing back: what was got is used, and what was put is there."""
+
+    def __aiter__(self) -> Buffer[T]:
+        return self
+
+    @enable_ki_protection
+    async def __anext__(self) -> T:
+        try:
+            found: T = await items.exchange(self, _ONE)
+        except trio.EndOfChannel:
+            raise StopAsyncIteration from None
+        return found
+
+    # The end.
+
+    @enable_ki_protection
+    def complete(self) -> None:
+        """Say that nothing more will be put in.
+
+        Those who wait to put get :exc:`trio.ClosedResourceError`, as does who puts later. What is in
+        the buffer can still be got; after that who gets is told :exc:`trio.EndOfChannel`. Idempotent;
+        nothing happens if the buffer is closed.
+
+        Raises:
+          RuntimeError: if another trio run uses it now.
+        """
+        name = self._title()
+        parking.change(self, lambda: self._core.complete(Completed(name), Drained(name)))
+
+    @enable_ki_protection
+    def close(self) -> None:
+        """Close the buffer for good, and drop the items that are in it.
+
+        Everybody who waits gets :exc:`trio.ClosedResourceError`, as does who puts or gets later.
+        Idempotent. See :meth:`complete` for an end at which no item is dropped.
+
+        Raises:
+          RuntimeError: if another trio run uses it now.
+        """
+        super().close()
+
+    def _describe(self) -> str:
+        end = ", complete" if self.completed else ""
+        kind = "" if self._core.items.name == "fifo" else f", {self._core.items.name}"
+        return f"{len(self._core.items)}/{self.max_items} items{kind}{end}"
+
+    def _details_of(self, claim: Any) -> dict[str, object]:
+        return {}  # an item may be anything, and long
+
+    def _balance(self) -> int:
+        return 0  # nothing is lent

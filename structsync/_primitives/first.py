@@ -1,0 +1,89 @@
+"""The first of several things to happen: an item got, an item put, a claim granted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from trio.lowlevel import current_task, enable_ki_protection
+
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.group import Claims
+from structsync._runtime import parking_together
+from structsync._runtime.claim import Claim
+
+from .groups import checked_claims
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class First:
+    """What :func:`first_of` has got.
+
+    Attributes:
+      claim: the one that was granted.
+      item: the item, if that was a claim to get from a :class:`Buffer`; else None.
+    """
+
+    claim: Claim
+    item: Any
+
+
+@enable_ki_protection
+async def first_of(*claims: Claim) -> First:
+    """Wait for the first of several claims, and return it with what it was granted.
+
+    The task has one place in each queue. Exactly one claim is granted, and the other places are given up
+    in the same step. If several can be had at once it is the first of them as they are written::
+
+        urgent, normal = structsync.Buffer[str](9), structsync.Buffer[str](9)
+        first = await structsync.first_of(urgent.get_claim(), normal.get_claim())
+        print(first.item)
+
+    Nothing is given back at the end of a block, because there is none: a permit or a lock that it returns
+    is held until it is released. With :func:`acquire_any` it would be given back, and an item lost.
+
+    Fairness: strictly first come, first served in each queue, on its side of a buffer. Cancellation: a
+    cancelled call has taken and put nothing.
+
+    Args:
+      claims: from ``get_claim()`` and ``put_claim()`` of a :class:`Buffer`, and as of
+          :func:`acquire_all`; each on another primitive, but one to get and one to put may be on one
+          buffer.
+
+    Raises:
+      ValueError: if there is no claim, a policy is not ``"fifo"``, or two claims are on one primitive.
+      TypeError: if something else is passed.
+      RuntimeError: if a lock or a limiter is held already by who is to hold it.
+      trio.EndOfChannel: if a buffer to get from is complete and empty, before or meanwhile.
+      trio.ClosedResourceError, trio.BrokenResourceError: if any of the primitives is closed, complete
+          or breaks before a claim is granted.
+
+    Source: Go's ``select``; CSP's guarded choice.
+    """
+    wanted = checked_claims(claims, "first_of")
+    task = current_task()
+    pairs = [(claim.primitive._core, claim._claim_for(task)) for claim in wanted]
+    sides = [(claim.primitive, _side(*pair)) for claim, pair in zip(wanted, pairs, strict=True)]
+    for claim, side in zip(wanted, sides, strict=True):
+        if sides.count(side) > 1:
+            raise ValueError(
+                f"first_of takes one claim on each primitive, and there are two on "
+                f"{claim.primitive!r}; keep one of them"
+            )
+    group = Claims(False, pairs, task)
+    for member, claim in zip(group.members, wanted, strict=True):
+        member.primitive = claim.primitive
+    try:
+        await parking_together.acquire_group(group)
+        (granted,) = group.granted()
+        place = group.members.index(granted)
+        return First(wanted[place], granted.claim if sides[place][1] == "get" else None)
+    finally:
+        group.members.clear()  # which point back at it: nothing is left to the collector
+
+
+def _side(core: Arbiter[Any], claim: Any) -> str:
+    if not core.grants_make_room:
+        return ""
+    return "put" if type(claim) is tuple else "get"

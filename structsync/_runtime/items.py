@@ -1,0 +1,151 @@
+"""Where items go from task to task: the skeleton of :mod:`.parking`, for claims that exchange items.
+
+It differs from that of an acquire in one point: what is granted makes room on the other side of the
+buffer, so each decision ends with those whom it lets in.
+"""
+
+from __future__ import annotations
+
+from threading import get_ident
+from typing import Any, cast
+
+import trio
+from trio.lowlevel import (
+    Abort,
+    cancel_shielded_checkpoint,
+    checkpoint_if_cancelled,
+    current_task,
+    enable_ki_protection,
+    wait_task_rescheduled,
+)
+
+from structsync._core.primitives.buffer import BufferCore
+from structsync._core.primitives.sides import Batch, Get, Put
+from structsync._core.queue.request import Request
+
+from . import cancelling
+from .cancelling import RaiseCancel
+from .events import emit, emit_ended
+from .live import Live
+from .parking import emit_taken, error_of_decision, transitions_of
+from .runs import check_run, errors_of_ended
+from .transitions import Transitions, of_this_thread
+from .waking import emit_in_other_queues, resume, wake
+
+
+@enable_ki_protection
+async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a hundredth of a hand-over
+    live: Live[Any], claim: Get | Put
+) -> Any:
+    """Put or get now, or wait in the queue for it; return what was got."""
+    transitions = live._transitions
+    if transitions.thread != get_ident():
+        transitions = check_run(live)
+    if transitions.running:
+        transitions.refuse()
+    core = cast(BufferCore, live._core)
+    request = failed = None
+    transitions.running = True
+    try:
+        if not core.admissible(claim):
+            transitions.parking = task = current_task()
+            request = core.enqueue(claim, 0, task)
+            request.primitive = live
+            request.parked = True
+            if live._observers:
+                emit("requested", live, claim, task, request)
+    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
+        failed = error_of_decision(live)
+    finally:
+        transitions.running = None
+        if transitions.later:
+            transitions.carry_out()
+    if request is not None:
+        await wait_task_rescheduled(_abort.__get__(request))
+        transitions.parking = None
+        return request.claim
+    await checkpoint_if_cancelled()
+    if failed is not None:  # after the check: its caller may be cancelled already
+        raise failed
+    if transitions.running is not None:  # a finalizer came between: decide again
+        return await exchange(live, claim)
+    transitions.running = True
+    try:
+        core.admit(claim)
+        handed, core.handed = core.handed, None
+        if core.queue.length or live._observers:
+            tell_others(transitions, live, claim)
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
+    await cancel_shielded_checkpoint()
+    return handed
+
+
+def tell_others(transitions: Transitions, live: Live[Any], claim: Get | Put) -> None:
+    """Let in those on the other side for whom a claim made room, and inform the observers of both."""
+    ended = live._core.settle()
+    in_other_queues = resume(transitions, ended)
+    if live._observers:
+        emit_taken(live, claim)
+        emit_ended(live, ended)
+    if in_other_queues:
+        emit_in_other_queues(in_other_queues)
+
+
+def exchange_nowait(live: Live[Any], claim: Get | Put) -> Any:
+    """Put or get now or raise WouldBlock; return what was got."""
+    core = cast(BufferCore, live._core)
+    transitions = transitions_of(live)
+    with transitions, errors_of_ended():
+        if not core.admissible_or_error(claim):
+            core.refuse(claim)
+            raise trio.WouldBlock
+        core.admit(claim)
+        handed, core.handed = core.handed, None
+        tell_others(transitions, live, claim)
+    return handed
+
+
+class Window(Batch):
+    """A batch, and the time for which it collects once its first item is there."""
+
+    __slots__ = ("max_wait", "scope")
+
+    def __init__(self, most: int, max_wait: float) -> None:
+        super().__init__(most)
+        self.max_wait = max_wait
+        self.scope = trio.CancelScope()
+
+    def opened(self) -> None:
+        # The task that collects sleeps in this scope; its deadline is what ends the window.
+        self.scope.deadline = trio.current_time() + self.max_wait
+
+
+async def collect(live: Live[Any], window: Window) -> list[Any]:
+    """Get as many items as wanted, or what there is when the window is over."""
+    found: list[Any] = []
+    with window.scope:  # which never catches anything: its end grants what there is
+        found = await exchange(live, window)
+    return found  # noqa: RET504 - for mypy, a scope may catch what it cancels
+
+
+def _abort(request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
+    """Withdraw the request of a task that trio wants to cancel; or end its window, if that is why."""
+    claim = request.claim
+    if not isinstance(claim, Window) or not claim.scope.cancel_called:
+        return cancelling.abort(request, raise_cancel)
+    end_window(request)
+    return Abort.FAILED  # it wakes with its items
+
+
+def end_window(request: Request[Any]) -> None:
+    """Grant a batch what there is, now or right after the transition that runs."""
+    transitions = of_this_thread()
+    if transitions.running:
+        transitions.later.append(lambda: end_window(request))
+        return
+    live = request.primitive
+    with transitions:
+        wake(transitions, live, live._core.end_window(request))

@@ -1,0 +1,24 @@
+"""Faults of a buffer, each for one claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from structsync._core.primitives.items import SmallestFirst
+
+from ._planting import fault
+
+
+@fault(
+    SmallestFirst,
+    "_place",
+    refuted_by="buffer.a_rank_stands_behind_the_greater_and_before_the_equal",
+)
+def a_rank_stands_behind_its_equals(items: SmallestFirst, rank: Any) -> int:
+    return sum(not one < rank for one, _ in items)
+
+
+@fault(SmallestFirst, "extend", refuted_by="buffer.what_is_put_is_kept_in_order")
+def what_is_new_comes_out_next(items: SmallestFirst, pairs: Any) -> None:
+    for pair in pairs:
+        items.append(pair)

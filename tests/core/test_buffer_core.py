@@ -1,0 +1,94 @@
+"""The core of a buffer where no trio run shows it: situations, lanes, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from structsync._core.primitives.buffer import BufferCore
+from structsync._core.primitives.sides import Batch, Get, One
+from structsync._core.queue.arbiter import EndedForGood
+from structsync._core.queue.request import Request
+from structsync.checking import invariants
+
+
+def waiters(core: BufferCore) -> list[Any]:
+    return [one.waiter for one in core.queue]
+
+
+@pytest.mark.parametrize("policy", ["fifo", "lifo", "priority"])
+def test_a_situation_can_be_gone_back_to(policy: str) -> None:
+    core = BufferCore(2, policy=policy)
+    items = [(1, "a"), (0, "b")] if policy == "priority" else ["a", "b"]
+    for item in items:
+        core.ask((item,))
+    core.ask((items[0],), "puts")
+    before = core.snapshot()
+    twin = invariants.twin_of(core)
+    assert twin.snapshot() == before
+    assert twin.ask(One(), "gets")[1]
+    assert core.snapshot() == before
+    core.ask(One(), "gets")
+    core.restore(before)
+    assert core.snapshot() == before
+
+
+def test_an_open_window_is_part_of_the_situation() -> None:
+    core = BufferCore(3)
+    core.ask(("a",))
+    core.ask(Batch(2), "batch")
+    before = core.snapshot()
+    core.restore(before)
+    assert core.collecting is core.queue.gets.head
+    assert core.snapshot() == before
+    assert core.collecting is not None
+    (request,) = core.end_window(core.collecting)
+    assert request.claim == ["a"]
+    assert core.end_window(request) == []
+    assert not core.window_over
+
+
+def test_a_batch_that_waits_for_its_first_item_has_no_window() -> None:
+    core = BufferCore(3)
+    request, _ = core.ask(Batch(2), "batch")
+    assert core.end_window(request) == []
+    core.withdraw(request)
+    assert not core.queue
+
+
+def test_both_lanes_are_one_queue_in_the_order_of_arrival() -> None:
+    core = BufferCore(5)
+    core.ask(tuple("abc"))
+    core.ask(tuple("defgh"), "puts")
+    core.ask(Batch(4), "collects")
+    core.ask(("i",), "puts too")
+    assert waiters(core) == ["puts", "collects", "puts too"]
+    assert len(core.queue) == 3
+    assert [one.waiter for one in core.next_ones()] == ["collects", "puts"]
+    head = core.queue.puts.head
+    assert head is not None
+    core.replace(head, Request(head.claim, -1, "in its place"))
+    assert waiters(core) == ["in its place", "collects", "puts too"]
+
+
+def test_a_claim_is_what_it_claims() -> None:
+    assert Get(2) == Get(2) != Get(3)
+    assert Get(2) != Batch(2)
+    assert len({Get(2), Get(2), Batch(2), One()}) == 3
+    assert [repr(one) for one in (Get(2), Batch(3), One())] == ["Get(2)", "Batch(3)", "One(1)"]
+
+
+def test_nothing_can_be_given_back() -> None:
+    with pytest.raises(NotImplementedError, match="lends nothing"):
+        BufferCore(1).release(One())
+
+
+def test_who_gets_from_what_is_complete_and_empty_is_refused() -> None:
+    core = BufferCore(1)
+    core.complete("no more", "drained")
+    assert core.complete("again", "again") == []
+    for claim, cause in ((One(), "drained"), (("a",), "no more")):
+        with pytest.raises(EndedForGood) as caught:
+            core.ask(claim)
+        assert caught.value.cause == cause

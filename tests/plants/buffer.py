@@ -1,0 +1,73 @@
+"""Faults of buffers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from trio.lowlevel import Abort
+
+from structsync._core.primitives.buffer import BufferCore
+from structsync._core.queue.request import Request
+from structsync._runtime import cancelling, items
+
+
+def the_item_of_who_is_cancelled_is_lost(patch: pytest.MonkeyPatch) -> None:
+    """P16: what was handed over to a task that is cancelled then is nobody's."""
+    intact = cancelling.abort
+
+    def abort(request: Request[Any], raise_cancel: Any) -> Abort:
+        found = intact(request, raise_cancel)
+        core = request.primitive._core
+        if found is Abort.SUCCEEDED and core.items:
+            core.items.take()
+        return found
+
+    patch.setattr(cancelling, "abort", abort)
+
+
+def an_item_is_handed_out_twice(patch: pytest.MonkeyPatch) -> None:
+    intact = BufferCore.grant
+
+    def grant(self: BufferCore, request: Request[Any]) -> None:
+        gets = type(request.claim) is not tuple
+        intact(self, request)
+        if gets and len(self.items) < self.max_items:
+            self.items.append(request.claim)
+
+    patch.setattr(BufferCore, "grant", grant)
+
+
+def a_put_is_not_told_to_those_who_get(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(items, "tell_others", lambda *_: None)
+
+
+def half_of_a_put_is_put(patch: pytest.MonkeyPatch) -> None:
+    """As many as there is room for now; the others are forgotten."""
+    intact = BufferCore.admits
+
+    def admits(self: BufferCore, claim: Any) -> bool:
+        if type(claim) is tuple and len(claim) > 1:
+            return intact(self, claim[:1])
+        return intact(self, claim)
+
+    def admit(self: BufferCore, claim: Any) -> None:
+        if type(claim) is tuple:
+            claim = claim[: max(1, int(self.max_items) - len(self.items))]
+        whole(self, claim)
+
+    whole = BufferCore.admit
+    patch.setattr(BufferCore, "admits", admits)
+    patch.setattr(BufferCore, "admit", admit)
+
+
+def the_end_of_a_window_takes_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(BufferCore, "end_window", lambda self, request: [])
+
+
+def who_waits_for_more_is_not_told_of_the_end(patch: pytest.MonkeyPatch) -> None:
+    def complete(self: BufferCore, *causes: Any) -> list[Request[Any]]:
+        self.completed = (causes[0], causes[1])
+        return []
+
+    patch.setattr(BufferCore, "complete", complete)
