@@ -6,6 +6,7 @@ Map of the package, from the inside out; each folder imports from those above it
   ``primitives`` (one core each), ``monitors`` (entries, guards, rules).
 * ``_runtime``: the only code that parks and wakes tasks (``parking``, ``parking_together``, ``cancelling``, ``waking``).
 * ``_primitives``: the public classes, without decisions.
+* ``observing``: deadlocks with their cycle, and a view of what is held and waited for.
 * ``checking``, ``report``: specification modules, the model checker, its reports.
 * ``testing``, ``cli``: the schedule explorer, the pytest plugin, the command.
 """
@@ -51,6 +52,18 @@ from ._runtime.events import observe as observe
 from ._runtime.live import PrimitiveStatistics as PrimitiveStatistics
 from ._runtime.primitive import Primitive as Primitive
 from ._runtime.request import Request as Request
+from .observing.deadlock import DeadlockError as DeadlockError
+from .observing.deadlock import DeadlockWarning as DeadlockWarning
+from .observing.deadlock import deadlock_guard as deadlock_guard
+from .observing.show import show as show
+from .observing.snapshot import Holder as Holder
+from .observing.snapshot import PrimitiveSnapshot as PrimitiveSnapshot
+from .observing.snapshot import Snapshot as Snapshot
+from .observing.snapshot import Waiter as Waiter
+from .observing.snapshot import snapshot as snapshot
+from .observing.trace import trace_waits as trace_waits
+from .observing.wait_graph import WaitEdge as WaitEdge
+from .observing.wait_graph import WaitGraph as WaitGraph
 
 __all__ = [
     "AllOf",
@@ -63,9 +76,12 @@ __all__ = [
     "Claim",
     "Condition",
     "ConditionStatistics",
+    "DeadlockError",
+    "DeadlockWarning",
     "Entry",
     "EntryMethod",
     "Event",
+    "Holder",
     "Invocation",
     "Latch",
     "LatchStatistics",
@@ -78,6 +94,7 @@ __all__ = [
     "ParkerStatistics",
     "PermitLeakError",
     "Primitive",
+    "PrimitiveSnapshot",
     "PrimitiveStatistics",
     "RWLock",
     "RWLockStatistics",
@@ -86,12 +103,20 @@ __all__ = [
     "Scope",
     "Semaphore",
     "SemaphoreStatistics",
+    "Snapshot",
     "Status",
     "Synchronizer",
+    "WaitEdge",
+    "WaitGraph",
     "WaitQueue",
+    "Waiter",
     "acquire_all",
     "acquire_any",
+    "deadlock_guard",
     "entry",
     "observe",
     "open_scope",
+    "show",
+    "snapshot",
+    "trace_waits",
 ]

@@ -37,11 +37,23 @@ from .parking import transitions_of
 from .runs import errors_of_ended
 from .transitions import Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
+from .watching import inform_of_block, inform_of_park, watchers
 
 
 @enable_ki_protection
 async def acquire_group(group: Claims) -> None:
     """Take what the group claims now, or wait in each of its queues for it."""
+    if not watchers:
+        await _acquire_group(group)
+        return
+    inform_of_block(group.waiter, [member.primitive for member in group.members])
+    try:
+        await _acquire_group(group)
+    finally:
+        inform_of_block(group.waiter, ())
+
+
+async def _acquire_group(group: Claims) -> None:
     transitions = of_this_thread()
     for member in group.members:
         transitions_of(member.primitive)
@@ -71,6 +83,8 @@ def _queue_in_all(transitions: Transitions, group: Claims) -> None:
     transitions.parking = group.waiter
     _note_owners(group.members)
     _emit_of_members(group.members, "requested")
+    if watchers:
+        inform_of_park(group.members[0])
 
 
 def _note_owners(members: Sequence[Member]) -> None:
