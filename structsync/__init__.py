@@ -6,6 +6,7 @@ Map of the package, from the inside out; each folder imports from those above it
   ``primitives`` (one core each), ``monitors`` (entries, guards, rules).
 * ``_runtime``: the only code that parks and wakes tasks (``parking``, ``parking_together``, ``cancelling``, ``waking``).
 * ``_primitives``: the public classes, without decisions.
+* ``observing``: deadlocks with their cycle, and a view of what is held and waited for.
 * ``checking``, ``report``: specification modules, the model checker, its reports.
 * ``testing``, ``cli``: the schedule explorer, the pytest plugin, the command.
 """
@@ -81,6 +82,18 @@ from ._runtime.job import JobStatus as JobStatus
 from ._runtime.live import PrimitiveStatistics as PrimitiveStatistics
 from ._runtime.primitive import Primitive as Primitive
 from ._runtime.request import Request as Request
+from .observing.deadlock import DeadlockError as DeadlockError
+from .observing.deadlock import DeadlockWarning as DeadlockWarning
+from .observing.deadlock import deadlock_guard as deadlock_guard
+from .observing.show import show as show
+from .observing.snapshot import Holder as Holder
+from .observing.snapshot import PrimitiveSnapshot as PrimitiveSnapshot
+from .observing.snapshot import Snapshot as Snapshot
+from .observing.snapshot import Waiter as Waiter
+from .observing.snapshot import snapshot as snapshot
+from .observing.trace import trace_waits as trace_waits
+from .observing.wait_graph import WaitEdge as WaitEdge
+from .observing.wait_graph import WaitGraph as WaitGraph
 
 __all__ = [
     "AllOf",
@@ -96,10 +109,13 @@ __all__ = [
     "Claim",
     "Condition",
     "ConditionStatistics",
+    "DeadlockError",
+    "DeadlockWarning",
     "Entry",
     "EntryMethod",
     "First",
     "GroupRequest",
+    "Holder",
     "Holding",
     "Invocation",
     "Job",
@@ -120,6 +136,7 @@ __all__ = [
     "PoolStatistics",
     "Primitive",
     "PrimitiveEvent",
+    "PrimitiveSnapshot",
     "PrimitiveStatistics",
     "RWLock",
     "RWLockStatistics",
@@ -133,16 +150,21 @@ __all__ = [
     "Semaphore",
     "SemaphoreStatistics",
     "SendingEnd",
+    "Snapshot",
     "Status",
     "SyncPool",
     "Synchronizer",
     "TaskPool",
     "Value",
     "ValueStatistics",
+    "WaitEdge",
+    "WaitGraph",
     "WaitQueue",
     "WaitQueueStatistics",
+    "Waiter",
     "acquire_all",
     "acquire_any",
+    "deadlock_guard",
     "entry",
     "first_of",
     "observe",
@@ -151,6 +173,9 @@ __all__ = [
     "open_process_pool",
     "open_scope",
     "open_thread_pool",
+    "show",
+    "snapshot",
+    "trace_waits",
 ]
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ FLOORS: Floors = (
     ("_core/__init__.py",),
     ("_runtime/",),
     ("_primitives/",),
-    ("lowlevel.py",),
+    ("lowlevel.py", "observing/"),
     ("__init__.py", "threads.py"),
     ("specs/", "testing/_errors.py", "testing/_settings.py"),
     ("testing/_execution/", "testing/_result.py"),

@@ -17,9 +17,12 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 TIERS: dict[str, str] = {
+    "core/test_waits_for.py": "once",
     "core": "everywhere",
     "drop_in": "everywhere",
     "every_primitive": "everywhere",
+    "observing/test_no_false_alarm.py": "slow",
+    "observing": "everywhere",
     "peers": "everywhere",
     "record": "everywhere",
     "shell": "everywhere",

@@ -18,6 +18,7 @@ from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import CheckpointMode, Held, Primitive
 from structsync._runtime.request import Request
+from structsync._runtime.watching import watchers
 
 
 @final
@@ -185,7 +186,7 @@ class Semaphore(Primitive[int]):
         parking.change(self, change, events=(("changed", ("resize", max_value)),))
 
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
-        return parking.acquire(self, 1)
+        return (parking.acquire_for_block if watchers else parking.acquire)(self, 1)
 
     @enable_ki_protection
     def __aexit__(

@@ -44,6 +44,7 @@ from .live import Live
 from .runs import check_run, errors_of_ended, running_task
 from .transitions import NOBODYS, Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
+from .watching import inform_of_block, inform_of_park, watchers
 
 
 @enable_ki_protection
@@ -69,6 +70,8 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
             request.parked = True
             if live._observers:
                 emit("requested", live, claim, task, request)
+                if watchers:
+                    inform_of_park(request)
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
         failed = error_of_decision(live)
     finally:
@@ -107,6 +110,18 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         return
     live._skips_left = live._skips
     await cancel_shielded_checkpoint()
+
+
+@enable_ki_protection
+@coroutine_function
+async def acquire_for_block(live: Live[Any], claim: Any, priority: int = 0) -> None:
+    """Take the claim for a block that gives it back, while somebody wants to know of that."""
+    task = current_task()
+    inform_of_block(task, (live,))
+    try:
+        await acquire(live, claim, priority)
+    finally:
+        inform_of_block(task, ())
 
 
 def error_of_decision(live: Live[Any]) -> BaseException:
@@ -220,6 +235,8 @@ def about_to_park(transitions: Transitions, request: Request[Any]) -> None:
     """Note, inside the transition that decides so, that the current task is going to park."""
     request.parked = True
     transitions.parking = request.waiter
+    if watchers:
+        inform_of_park(request)
 
 
 async def park(transitions: Transitions, request: Request[Any], stop: Stop) -> None:

@@ -39,11 +39,23 @@ from .round_action import RoundAction
 from .runs import check_run, errors_of_ended, running_task
 from .transitions import NOBODYS, Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
+from .watching import inform_of_block, inform_of_park, watchers
 
 
 @enable_ki_protection
 async def acquire_group(group: Claims) -> None:
     """Take what the group claims now, or wait in each of its queues for it."""
+    if not watchers:
+        await _acquire_group(group)
+        return
+    inform_of_block(group.waiter, [member.primitive for member in group.members])
+    try:
+        await _acquire_group(group)
+    finally:
+        inform_of_block(group.waiter, ())
+
+
+async def _acquire_group(group: Claims) -> None:
     transitions = of_this_thread()
     for member in group.members:
         transitions_of(member.primitive)
@@ -109,6 +121,8 @@ def _queue_in_all(transitions: Transitions, group: Claims) -> None:
     transitions.parking = group.waiter
     _note_owners(group.members)
     _emit_of_members(group.members, "requested")
+    if watchers:
+        inform_of_park(group.members[0])
 
 
 def _note_owners(members: Sequence[Member]) -> None:

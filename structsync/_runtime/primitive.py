@@ -22,6 +22,7 @@ from .events import emit
 from .live import Live
 from .request import Request
 from .runs import running_task
+from .watching import watchers
 
 CheckpointMode: TypeAlias = Literal["always", "budget"]
 
@@ -156,7 +157,8 @@ class Held(Generic[ClaimT]):
         self._priority = priority
 
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
-        return parking.acquire(self._primitive, self._claim, self._priority)
+        acquire = parking.acquire_for_block if watchers else parking.acquire
+        return acquire(self._primitive, self._claim, self._priority)
 
     @enable_ki_protection
     def __aexit__(

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from . import hangs
 from .all_summary import ALL
 from .collect import BOUNDS, is_existing, is_explored
 
@@ -82,9 +83,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "explore_exhaustive", type="bool", default=False, help="As --explore-exhaustive, always."
     )
+    hangs.add_options(parser, group)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    hangs.configure(config)
     for name in (*BOUNDS, "workers"):
         value = config.getoption(f"explore_{name}")
         if value is not None and not value > 0:

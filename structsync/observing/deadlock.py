@@ -1,0 +1,275 @@
+"""A deadlock is an error where it comes about, with the cycle in words."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from threading import get_ident
+from typing import Any, Literal, TypeAlias, cast
+from weakref import WeakKeyDictionary
+
+import trio
+from trio.lowlevel import Task, enable_ki_protection
+
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.group import Claims
+from structsync._core.queue.request import GRANTED, PENDING, Request
+from structsync._core.queue.waits_for import Alternative, Need, cycle_through, knot_around, stuck
+from structsync._runtime.arguments import check_sync
+from structsync._runtime.events import observe
+from structsync._runtime.live import Live
+from structsync._runtime.watching import after_this_step, end_wait, watchers
+
+from .needs import Reason, Units, alternatives_of
+from .places import called, line_of, titled
+from .trace import trace_waits, traces
+from .wait_graph import WaitEdge, WaitGraph
+
+OnDeadlock: TypeAlias = "Literal['raise', 'warn'] | Callable[[DeadlockError], object]"
+
+
+class DeadlockError(Exception):
+    """Tasks wait for each other, and none of them ever goes on.
+
+    Raised by :func:`deadlock_guard` in the task that was about to close the cycle, where it acquires.
+    The message is the cycle, task by task.
+
+    Attributes:
+      tasks: the tasks that wait for each other, the one that closes the cycle first.
+      graph: who waits for whom, and for what, among them.
+    """
+
+    tasks: tuple[Task, ...]
+    graph: WaitGraph
+
+    def __init__(self, message: str, tasks: Iterable[Task] = (), graph: Any = None) -> None:
+        super().__init__(message)
+        self.tasks = tuple(tasks)
+        self.graph = WaitGraph(()) if graph is None else graph
+
+
+class DeadlockWarning(RuntimeWarning):
+    """The warning of ``deadlock_guard("warn")``."""
+
+
+@contextmanager
+@enable_ki_protection
+def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
+    """Find deadlocks as they come about, while the block runs.
+
+    Whenever a task is about to wait, the guard looks who would have to do something first. If every
+    one of them waits too, for one of the others, in a primitive of structsync and without a deadline,
+    then none of them can ever go on: :exc:`DeadlockError` is raised in that task, where it acquires,
+    and names the cycle. The others then go on as its blocks end.
+
+    There is no false alarm. A task in a sleep, in a nursery's end, in another library or in a thread
+    may go on, and so may one in a cancel scope with a deadline. Whoever could give something back
+    must be known: the owner of a :class:`Lock`, :class:`RWLock` or :class:`Monitor`, the task that
+    borrowed from a :class:`CapacityLimiter`, the blocks that hold the permits of a bounded
+    :class:`Semaphore`. A permit that was taken by :meth:`Semaphore.acquire` may be released by any
+    task, and anybody may notify a condition; so waits for those are never reported. What comes from
+    outside of the cycle is not a way out: a cancellation, :meth:`Request.withdraw`, ``close()``,
+    ``resize()``.
+
+    It is to be used in the thread whose runs it guards, around :func:`trio.run` or inside. What was
+    acquired before the block began is known for locks and limiters, and not for semaphores. Every
+    request costs some microseconds more; without a guard nothing does.
+
+    Args:
+      on_deadlock: ``"raise"``; ``"warn"`` (:exc:`DeadlockWarning`, and the tasks go on waiting); or
+          a sync function, called with the :exc:`DeadlockError` right after the step that closed the
+          cycle. What it raises is raised in that task.
+
+    Raises:
+      TypeError: if ``on_deadlock`` is neither of the names nor a sync function.
+
+    Source: Holt 1972 on general resource graphs; Java's ``jstack``.
+    """
+    if on_deadlock not in ("raise", "warn"):
+        if isinstance(on_deadlock, str):
+            raise TypeError(
+                f"on_deadlock must be 'raise', 'warn' or a function, not {on_deadlock!r}"
+            )
+        check_sync(on_deadlock, "on_deadlock")
+    guard = _Guard(on_deadlock)
+    with trace_waits(), observe(guard.note):
+        watchers.append(guard)
+        try:
+            yield
+        finally:
+            watchers.remove(guard)
+
+
+class _Guard:
+    """Knows who is parked for what, and which blocks hold permits."""
+
+    def __init__(self, on_deadlock: Any) -> None:
+        self._thread = get_ident()
+        self._on_deadlock = on_deadlock
+        self._parked: dict[Hashable, Request[Any]] = {}
+        self._purge_at = 64
+        self._entering: dict[Hashable, Sequence[Live[Any]]] = {}
+        self._groups = 0  # how many groups were among them at most, since it was zero
+        self._permits: WeakKeyDictionary[Live[Any], dict[Hashable, int]] = WeakKeyDictionary()
+
+    # What happens.
+
+    def parks(self, request: Request[Any]) -> None:
+        """Take note of a task that is about to park, and look at once whether that closes a cycle."""
+        if get_ident() != self._thread:
+            return
+        task = request.waiter
+        if trio.current_effective_deadline() != math.inf:
+            self._parked.pop(task, None)
+            return
+        if len(self._parked) >= self._purge_at:
+            for one in tuple(self._parked):
+                self.request_of(one)  # which forgets those that go on
+            self._purge_at = 2 * len(self._parked) + 64
+            self._groups = sum(isinstance(one.group, Claims) for one in self._parked.values())
+        self._parked[task] = request
+        self._groups += isinstance(request.group, Claims)
+        self._look(task)
+
+    def enters(self, task: Task, lives: Sequence[Live[Any]]) -> None:
+        """Take note that what is granted to a task from now on is for a block."""
+        self._entering.pop(task, None)
+        if lives and get_ident() == self._thread:
+            self._entering[task] = lives
+
+    def note(self, event: Any) -> None:
+        """Take in what was released, and what was granted to a task that waits elsewhere: an observer."""
+        if get_ident() != self._thread:
+            return
+        if event.kind == "released":
+            held = self._permits.get(event.primitive)
+            if held is not None and event.task in held:
+                held[event.task] -= event.claim
+                if held[event.task] <= 0:
+                    del held[event.task]
+        elif event.kind == "granted":
+            live, task = event.primitive, event.task
+            if live in self._entering.get(task, ()) and isinstance(live._core, SemaphoreCore):
+                held = self._permits.setdefault(live, {})
+                held[task] = held.get(task, 0) + event.claim
+            if self.request_of(task) is not None:  # it had a request, and is parked elsewhere
+                self._look(task)
+
+    # What is known, for needs.py.
+
+    def request_of(self, who: Hashable) -> Request[Any] | None:
+        """Return for what a task is parked without a deadline; None if it may go on."""
+        request = self._parked.get(who)
+        if request is None or (request.parked and request.status is PENDING):
+            return request
+        if request.status is not GRANTED:
+            # Cancelled in a condition, it sleeps on in the queue of the lock, by another request.
+            for again in request.primitive._core.waiting():
+                if again.waiter is who and again.parked:
+                    again.primitive = request.primitive
+                    self._parked[who] = again
+                    return cast("Request[Any]", again)
+        del self._parked[who]
+        return None
+
+    def waits_without_end(self, request: Request[Any]) -> bool:
+        found = self.request_of(request.waiter)
+        if found is None:
+            return False
+        return found is request or (
+            isinstance(request.group, Claims) and found.group is request.group
+        )
+
+    def may_block(self, holders: Iterable[Hashable]) -> bool:
+        return self._groups > 0 or any(self.request_of(one) is not None for one in holders)
+
+    def permits(self, live: Any) -> Units:
+        return self._permits.get(live, {})
+
+    # The decision.
+
+    def _look(self, task: Task) -> None:
+        waits = self._waits_from(task)
+        blocked = stuck(waits)
+        if task not in blocked:
+            return
+        cycle = cycle_through(waits, task, blocked)
+        if cycle:
+            request = self._parked[task]
+            tasks = knot_around(waits, task, blocked)
+            after_this_step(partial(self._tell, request, cycle, tasks, waits, blocked))
+
+    def _waits_from(self, task: Task) -> dict[Hashable, list[Alternative]]:
+        """Return what the task waits for, and all those who have to do something first."""
+        waits: dict[Hashable, list[Alternative]] = {}
+        left: list[Hashable] = [task]
+        while left:
+            who = left.pop()
+            request = None if who in waits else self.request_of(who)
+            alternatives = None if request is None else alternatives_of(request, self)
+            if alternatives is not None:
+                waits[who] = alternatives
+                left += [one for needs in alternatives for need in needs for one, _ in need.holders]
+        return waits
+
+    def _tell(
+        self, request: Request[Any], cycle: Any, tasks: Any, waits: Any, blocked: Any
+    ) -> None:
+        if request.status is not PENDING:  # something else that came after the step has ended it
+            return
+        graph = WaitGraph(tuple(_edges(waits, tasks, blocked)))
+        error = DeadlockError(_message(cycle, len(tasks)), tasks, graph)
+        raised: BaseException | None = error
+        if self._on_deadlock != "raise":
+            raised = None
+            try:
+                if self._on_deadlock == "warn":
+                    warnings.warn(str(error), DeadlockWarning, stacklevel=2)
+                else:
+                    self._on_deadlock(error)
+            except BaseException as own:  # noqa: BLE001 - raised in the task that is about to park
+                raised = own
+        if raised is not None:
+            end_wait(request, raised)
+
+
+def _edges(waits: Any, tasks: Iterable[Hashable], blocked: Any) -> Iterator[WaitEdge]:
+    """Yield who of the stuck waits for whom."""
+    seen = set()
+    for who in tasks:
+        for needs in waits[who]:
+            for need in needs:
+                for holder, _ in need.holders:
+                    live = _reason(need).primitive
+                    if holder in blocked and (who, holder, id(live)) not in seen:
+                        seen.add((who, holder, id(live)))
+                        yield WaitEdge(called(who), titled(live), called(holder))
+
+
+def _reason(need: Need) -> Reason:
+    return cast(Reason, need.why)
+
+
+def _message(cycle: list[tuple[Hashable, Need]], size: int) -> str:
+    lines = ["this wait would never end, because each of these waits for the next:"]
+    for place, (who, need) in enumerate(cycle):
+        after = cycle[(place + 1) % len(cycle)][0]
+        lines.append(f"  {_sentence(who, need, after)}")
+    if size > len(cycle):
+        lines.append(f"and every other way out leads to these {size} tasks, too.")
+    lines.append("Acquire in the same order everywhere, or together by acquire_all().")
+    return "\n".join(lines)
+
+
+def _sentence(who: Hashable, need: Need, after: Hashable) -> str:
+    live, is_ahead = _reason(need)
+    place = line_of(who)
+    text = f"{called(who)}{f' ({place})' if place else ''} waits for {titled(live)}"
+    held = traces[-1].hold_of(live, after) if traces else None
+    if is_ahead:
+        return f"{text}, in whose queue {called(after)} is ahead"
+    since = f" since {held.line}" if held is not None and held.line else ""
+    return f"{text}, which {called(after)} holds{since}"

@@ -1,0 +1,160 @@
+"""What has to happen before a request is granted, as far as the primitive says whose turn it is.
+
+One function for each kind of core. None: a way out is not known, and so the wait is never taken for a
+deadlock. That is the answer for every core that is not listed: a condition, a latch, a semaphore whose
+permits anybody may release, a primitive of the user's.
+
+Those ahead in the queue count where the policy lets the head block. A plain request ahead waits for the
+same holders, so that it only raises how much of them is needed; a group ahead waits elsewhere, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.rwlock import WRITE, PhaseFairCore, RWLockCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.group import Claims
+from structsync._core.queue.request import Request
+from structsync._core.queue.waits_for import Alternative, Need
+
+Units: TypeAlias = Mapping[Hashable, int]
+Requests: TypeAlias = Sequence[Request[Any]]
+
+
+class Reason(NamedTuple):
+    """Why somebody else has to do something first: it holds what is wanted, or is ahead in the queue."""
+
+    primitive: Any
+    is_ahead: bool = False
+
+
+class View(Protocol):
+    """What is known beside the cores."""
+
+    def waits_without_end(self, request: Request[Any]) -> bool:
+        """Return whether a task is parked for this request, and no deadline of its own ends that."""
+
+    def may_block(self, holders: Iterable[Hashable]) -> bool:
+        """Return whether any of them, or a group in some queue, may be unable to go on."""
+
+    def permits(self, live: Any) -> Units:
+        """Return who holds how many permits of a semaphore in blocks, as far as that was seen."""
+
+
+def alternatives_of(request: Request[Any], view: View) -> list[Alternative] | None:
+    """Return what the task that is parked for a request waits for; None if that is not known."""
+    group = request.group
+    if not isinstance(group, Claims):
+        needs = _needs_of(request, view)
+        return None if needs is None else [needs]
+    each = [_needs_of(member, view) for member in group.members]
+    if not group.every:  # one that is not known is a way out
+        return None if None in each else [one for one in each if one is not None]
+    return [[need for one in each if one is not None for need in one]]
+
+
+def holders_of(core: Any) -> Iterable[Hashable]:
+    """Return who holds a primitive, as far as its core says so."""
+    if isinstance(core, LockCore | MonitorCore):
+        return () if core.owner is None else (core.owner,)
+    if isinstance(core, RWLockCore):
+        return tuple(core.readers) if core.writer is None else (core.writer,)
+    return tuple(core.borrowers) if isinstance(core, CapacityLimiterCore) else ()
+
+
+def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
+    core = request.primitive._core
+    rule = _RULES.get(type(core))
+    if rule is None or not any(request.queue is one for one in _queues(core)):
+        return None
+    if not view.may_block(view.permits(request.primitive) or holders_of(core)):
+        return []  # whoever holds it gets on; so a long queue need not be walked through
+    ahead = _ahead(core, request, view) if core.policy.head_blocks else ()
+    plain = [one for one in ahead if not isinstance(one.group, Claims)]
+    needs = rule(core, request, plain, view)
+    if needs is None:
+        return None
+    return [
+        *needs,
+        *(
+            Need(((each.waiter, 1),), 1, Reason(request.primitive, is_ahead=True))
+            for each in ahead
+            if isinstance(each.group, Claims)
+        ),
+    ]
+
+
+def _queues(core: Any) -> tuple[Any, ...]:
+    """Return the queues in which a request for this core itself may stand, not for a condition of it."""
+    return (core.queue, core.urgent) if isinstance(core, MonitorCore) else (core.queue,)
+
+
+def _ahead(core: Any, request: Request[Any], view: View) -> Requests:
+    """Return those ahead in the queue who leave it by a grant only.
+
+    One that nobody is parked for may be withdrawn by anybody, and one with a deadline by that.
+    """
+    waiting = core.waiting()
+    before = waiting[: waiting.index(request)]
+    return [one for one in before if view.waits_without_end(one)]
+
+
+def _one(holder: Hashable, request: Request[Any]) -> Need:
+    return Need(((holder, 1),), 1, Reason(request.primitive))
+
+
+def _exclusive(
+    core: LockCore | MonitorCore, request: Request[Any], ahead: Requests, view: View
+) -> list[Need] | None:
+    if core.owner is None:
+        # Free, and still it waits: behind a group; or its guard is false, and that may change.
+        return None if isinstance(core, MonitorCore) else []
+    return [_one(core.owner, request)]
+
+
+def _rwlock(
+    core: RWLockCore, request: Request[Any], ahead: Requests, view: View
+) -> list[Need] | None:
+    if core.writer is not None:
+        return [_one(core.writer, request)]
+    if request.claim.mode is WRITE or any(one.claim.mode is WRITE for one in ahead):
+        return [_one(reader, request) for reader in core.readers]
+    return []
+
+
+def _limiter(
+    core: CapacityLimiterCore, request: Request[Any], ahead: Requests, view: View
+) -> list[Need] | None:
+    if core.total_tokens < 1:
+        return None  # paused: it goes on when there are more tokens
+    units = len(core.borrowers) - int(core.total_tokens) + 1
+    return [Need(tuple((one, 1) for one in core.borrowers), units, Reason(request.primitive))]
+
+
+def _semaphore(
+    core: SemaphoreCore, request: Request[Any], ahead: Requests, view: View
+) -> list[Need] | None:
+    permits = view.permits(request.primitive)
+    out = None if core.max_value is None else core.max_value - core.value
+    if core.max_value is None or sum(permits.values()) != out:
+        return None  # some permits are in no block: anybody may release them
+    wanted = max(one.claim for one in (request, *ahead))
+    if wanted > core.max_value:
+        return None  # it was resized: it goes on when there are more permits
+    return [Need(tuple(permits.items()), wanted - core.value, Reason(request.primitive))]
+
+
+_Rule: TypeAlias = Callable[[Any, Request[Any], Requests, View], "list[Need] | None"]
+_RULES: dict[type[Any], _Rule] = {
+    LockCore: _exclusive,
+    MonitorCore: _exclusive,
+    RWLockCore: _rwlock,
+    PhaseFairCore: _rwlock,
+    CapacityLimiterCore: _limiter,
+    SemaphoreCore: _semaphore,
+}

@@ -1,0 +1,74 @@
+"""What a task, a primitive and a place in the program are called for people."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import outcome
+import trio
+from trio.lowlevel import Task
+
+import structsync._core as core
+from structsync._runtime.runs import running_task
+
+_LIBRARY = tuple(
+    str(Path(one).parent) + "/"
+    for one in (Path(core.__file__).parent, trio.__file__, outcome.__file__)
+)
+_CONTEXTLIB = sysconfig.get_path("stdlib") + "/contextlib.py"
+
+
+def called(task: object) -> str:
+    """Return how messages call a task, or whatever else holds something."""
+    return task.name if isinstance(task, Task) else repr(task)
+
+
+def titled(live: Any) -> str:
+    """Return how messages call a primitive: by its name, if it has one."""
+    name = getattr(live, "name", None)
+    kind = type(live).__name__
+    return f"{kind} {name!r}" if name and isinstance(name, str) else f"{kind} at {id(live):#x}"
+
+
+def line_of(task: object) -> str | None:
+    """Return where a task stands in the program: ``bank.py:41 in transfer``; None if not known."""
+    if not isinstance(task, Task):
+        return None
+    found = None
+    for frame, number in _frames_of(task):
+        if not _is_library(frame):
+            code = frame.f_code
+            found = f"{Path(code.co_filename).name}:{number} in {code.co_name}"
+    return found
+
+
+def current_time() -> float | None:
+    """Return the time on trio's clock; None outside a run."""
+    try:
+        return trio.current_time()
+    except RuntimeError:
+        return None
+
+
+def _frames_of(task: Task) -> Iterator[tuple[FrameType, int]]:
+    """Yield the frames of a task, the outermost first."""
+    if task is not running_task():
+        yield from task.iter_await_frames()
+        return
+    inward: list[tuple[FrameType, int]] = []
+    frame: FrameType | None = sys._getframe()
+    outermost = task.coro.cr_frame
+    while frame is not None:
+        inward.append((frame, frame.f_lineno))
+        frame = None if frame is outermost else frame.f_back
+    yield from reversed(inward)
+
+
+def _is_library(frame: FrameType) -> bool:
+    name = frame.f_code.co_filename
+    return name.startswith(_LIBRARY) or name == _CONTEXTLIB

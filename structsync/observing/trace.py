@@ -1,0 +1,88 @@
+"""Since when somebody waits for, or holds, a primitive, and from which line of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import trio
+from trio.lowlevel import enable_ki_protection
+
+from structsync._core.primitives.rwlock import Access
+from structsync._runtime.events import observe
+
+from .places import current_time, line_of
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A moment, on trio's clock, and a place in the program, as far as they are known."""
+
+    since: float | None
+    line: str | None
+
+
+class Trace:
+    """Notes what is held and waited for, from the events; forgets what has ended."""
+
+    def __init__(self) -> None:
+        self._held: WeakKeyDictionary[Any, dict[Hashable, Noted]] = WeakKeyDictionary()
+        self._waits: WeakKeyDictionary[Any, dict[Hashable, Noted]] = WeakKeyDictionary()
+
+    def note(self, event: Any) -> None:
+        """Take an event in: the observer."""
+        who = _who(event.claim, event.task)
+        if event.kind == "requested":
+            self._waits.setdefault(event.primitive, {})[who] = _now(who)
+            return
+        noted = self._waits.get(event.primitive, {}).pop(who, None)
+        held = self._held.setdefault(event.primitive, {})
+        if event.kind == "granted":
+            line = noted.line if noted else line_of(who)
+            held.setdefault(who, Noted(current_time(), line))
+        elif event.kind == "released":
+            held.pop(who, None)
+
+    def wait_of(self, live: Any, who: Hashable) -> Noted | None:
+        """Return when and where a task has begun to wait for a primitive, if that was seen."""
+        return self._waits.get(live, {}).get(who)
+
+    def hold_of(self, live: Any, who: Hashable) -> Noted | None:
+        """Return when it was granted what it holds, and where it had asked for that."""
+        return self._held.get(live, {}).get(who)
+
+
+#: Those that are on, the one that was opened last at the end.
+traces: list[Trace] = []
+
+
+@contextmanager
+@enable_ki_protection
+def trace_waits() -> Iterator[None]:
+    """Note for every request when it was made and from which line, while the block runs.
+
+    :func:`snapshot`, :func:`show` and the messages of :func:`deadlock_guard` then say since when
+    somebody waits or holds, and where that was asked for. Each request costs some microseconds.
+    Blocks may be nested; what was requested before the block is not known.
+    """
+    trace = Trace()
+    with observe(trace.note):
+        traces.append(trace)
+        try:
+            yield
+        finally:
+            traces.remove(trace)
+
+
+def _who(claim: Any, task: Hashable) -> Hashable:
+    """Return whose claim it is: a lock's claims say so themselves."""
+    if isinstance(claim, Access):
+        return claim.claimant
+    return claim if isinstance(claim, trio.lowlevel.Task) else task
+
+
+def _now(who: object) -> Noted:
+    return Noted(current_time(), line_of(who))

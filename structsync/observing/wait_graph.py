@@ -1,0 +1,85 @@
+"""Who waits for whom, as a graph: text, and a picture where graphviz is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WaitEdge:
+    """One wait.
+
+    Attributes:
+      waiter: the name of the task that waits.
+      primitive: for what.
+      holder: who has to do something first.
+    """
+
+    waiter: str
+    primitive: str
+    holder: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WaitGraph:
+    """Who waits for whom; of :func:`snapshot` or a :exc:`DeadlockError`.
+
+    Attributes:
+      edges: the waits.
+    """
+
+    edges: tuple[WaitEdge, ...]
+
+    def to_text(self) -> str:
+        """Return one line for each who waits, and below each the way on from there."""
+        return "\n".join(self._lines()) or "nobody waits for anybody who is known"
+
+    def to_dot(self) -> str:
+        """Return the graph in the language of graphviz: tasks are boxes, waits are arrows."""
+        names = dict.fromkeys(name for edge in self.edges for name in (edge.waiter, edge.holder))
+        numbers = {name: number for number, name in enumerate(names)}
+        lines = ["digraph waits_for {", "  node [shape=box, fontname=monospace];"]
+        lines += [f"  t{number} [label={_quoted(name)}];" for name, number in numbers.items()]
+        lines += [
+            f"  t{numbers[one.waiter]} -> t{numbers[one.holder]} [label={_quoted(one.primitive)}];"
+            for one in self.edges
+        ]
+        return "\n".join([*lines, "}"])
+
+    def to_svg(self) -> str | None:
+        """Return the picture as SVG, drawn by graphviz's ``dot``; None where that is not installed.
+
+        Raises:
+          subprocess.SubprocessError: if ``dot`` fails.
+        """
+        dot = shutil.which("dot")
+        if dot is None:
+            return None
+        drawn = subprocess.run(
+            [dot, "-Tsvg"],
+            input=self.to_dot(),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+        )
+        return drawn.stdout
+
+    def _lines(self) -> Iterator[str]:
+        by_waiter: dict[str, list[WaitEdge]] = {}
+        for edge in self.edges:
+            by_waiter.setdefault(edge.waiter, []).append(edge)
+        for waiter, edges in by_waiter.items():
+            yield f"{waiter} waits for"
+            yield from (f"  {edge.holder}, because of {edge.primitive}" for edge in edges)
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
