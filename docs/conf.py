@@ -41,6 +41,9 @@ nitpick_ignore = [
     # "an async context manager", "a context manager", as the text says
     ("py:class", "structsync._runtime.primitive.Held"),
     ("py:class", "structsync._primitives.rwlock.Locked"),
+    ("py:class", "structsync._runtime.own.Block"),
+    # what a request of an RWLock is for: nobody makes one
+    ("py:class", "structsync._core.primitives.rwlock.Access"),
     ("py:class", "structsync.testing._execution.handle.Exclusive"),
     ("py:class", "structsync.testing._execution.handle.NotCancelled"),
     # the base of Primitive, which stands for "a primitive"

@@ -71,6 +71,7 @@ class Results(Generic[T]):
         """
         return cast(T, await self._stream.next())
 
+    @enable_ki_protection
     async def aclose(self) -> None:
         """Cancel the jobs that are left, and take no more items. Idempotent."""
         self._stream.close()

@@ -75,12 +75,12 @@ class Live(Generic[ClaimT]):
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed: waiters and later acquires get :exc:`trio.ClosedResourceError`."""
+        """Whether it is closed, so that acquires get :exc:`trio.ClosedResourceError`."""
         return isinstance(self._core.cause, Closed)
 
     @property
     def broken(self) -> bool:
-        """Whether it is broken: waiters and later acquires get :exc:`trio.BrokenResourceError`."""
+        """Whether it is broken, so that acquires get :exc:`trio.BrokenResourceError`."""
         return self._core.cause is not None and not isinstance(self._core.cause, Closed)
 
     def statistics(self) -> PrimitiveStatistics:

@@ -28,6 +28,9 @@ CHANGES_NOTHING = {
     "Value.changes",
     "Monitor.entry",
     "Monitor.condition",
+    "Job.result",
+    "SyncPool.map",
+    "TaskPool.map",
     # trio's nursery does it, and protects itself
     "Scope.start",
     "Scope.start_soon",

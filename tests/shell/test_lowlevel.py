@@ -223,6 +223,7 @@ async def test_a_block_whose_primitive_broke_meanwhile_adds_no_error(
     async with rack.tool():
         await ended_with_a_tool(rack, nursery)
         assert rack.broken
+        rack.release()
     assert rack.core.tools == ("axe",)
 
 
