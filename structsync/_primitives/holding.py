@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, final
 
 from trio.lowlevel import Task, enable_ki_protection
@@ -56,15 +55,16 @@ class Holding:
         primitives = {member.primitive: member.claim for member in granted}
         self._kept = False
         # each claim with what it was for this task; one that is given to the group twice is here twice
-        self._portions = [
-            (claim, claim._claim_for(task)) for claim in claims if claim.primitive in primitives
-        ]
+        self._portions = []
         # what was got from buffers: there the granted claim has become that
-        self._items = {
-            claim.primitive: primitives[claim.primitive]
-            for claim, amount in self._portions
-            if claim.primitive._core.grants_make_room and type(amount) is not tuple
-        }
+        self._items = {}
+        for claim in claims:
+            primitive = claim.primitive
+            if primitive in primitives:
+                amount = claim._claim_for(task)
+                self._portions.append((claim, amount))
+                if primitive._core.grants_make_room and type(amount) is not tuple:
+                    self._items[primitive] = primitives[primitive]
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -146,7 +146,8 @@ class Holding:
             amounts.setdefault(claim.primitive, []).append(amount)
         stack = ExitStack()  # if one cannot be given back, the others still are
         for primitive, several in amounts.items():
-            stack.callback(partial(primitive._leave, sum_of(primitive, several)))
+            whole = several[0] if len(several) == 1 else sum_of(primitive, several)
+            stack.callback(primitive._leave, whole)
         # with the body's error, which that of a release would else hide
         stack.__exit__(*(exc_info or (None, None, None)))
 
