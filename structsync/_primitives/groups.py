@@ -140,11 +140,11 @@ class _Block:
         self._entered = True
         try:
             await parking_together.acquire_group(group)
-            self._holding = Holding(self._claims, group.granted(), task)
+            holding = self._holding = Holding(self._claims, group.granted(), task)
         finally:
             self._entered = self._holding is not None
             group.members.clear()  # which point back at it: nothing is left to the collector
-        return self._holding
+        return holding
 
     def _submit(self, outcome: Callable[[Holding], T]) -> GroupRequest[T]:
         group = self._group(current_task())
