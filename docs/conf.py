@@ -37,10 +37,11 @@ intersphinx_mapping = {
 # Type variables are referred to by every generic signature and have no page anywhere.
 nitpick_ignore_regex = [("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z]|[A-Z]\w*T|Ts)")]
 nitpick_ignore = [
-    ("py:class", "EventKind"),  # a Literal; the text of Event.kind spells it out
+    # aliases, which have entries as data: what they stand for is spelled out there
+    ("py:class", "EventKind"),
+    ("py:class", "GuardFunction"),
+    ("py:class", "Observer"),
     # "an async context manager", "a context manager", as the text says
-    ("py:class", "structsync._runtime.primitive.Held"),
-    ("py:class", "structsync._primitives.rwlock.Locked"),
     ("py:class", "structsync.testing._execution.handle.Exclusive"),
     ("py:class", "structsync.testing._execution.handle.NotCancelled"),
     # the base of Primitive, which stands for "a primitive"
@@ -48,8 +49,7 @@ nitpick_ignore = [
     ("py:class", "structsync._runtime.live.Live"),
     ("py:class", "structsync.testing._settings.Options"),  # "fields of Settings", as the text says
     ("py:class", "FailureKind"),  # a Literal; the text of Failure.kind spells it out
-    # what `entry(when=...)` returns, and what only the package makes
-    ("py:class", "structsync._primitives.entry_methods.EntryDecorator"),
+    # what only the package makes
     ("py:class", "structsync._core.monitors.entry.EntryCore"),
     ("py:class", "Guard"),
     ("py:class", "structsync._core.monitors.entry.Guard"),
