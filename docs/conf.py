@@ -49,6 +49,10 @@ nitpick_ignore = [
     ("py:class", "structsync._runtime.live.Live"),
     ("py:class", "structsync.testing._settings.Options"),  # "fields of Settings", as the text says
     ("py:class", "FailureKind"),  # a Literal; the text of Failure.kind spells it out
+    # A generic class that is written with its parameters keeps the module of its source.
+    ("py:class", "structsync._core.queue.arbiter.Arbiter"),
+    ("py:class", "structsync._core.queue.request.CoreRequest"),
+    ("py:class", "structsync._runtime.primitive.Primitive"),
     # what only the package makes
     ("py:class", "structsync._core.monitors.entry.EntryCore"),
     ("py:class", "Guard"),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import lowlevel as lowlevel
 from ._core.monitors.entry import Invocation as Invocation
+from ._core.primitives.rwlock import Access as Access
 from ._core.primitives.rwlock import RWPolicyName as RWPolicyName
 from ._core.queue.arbiter import Arbiter as Arbiter
 from ._core.queue.policy import PolicyName as PolicyName
@@ -109,6 +110,7 @@ from .observing.wait_graph import WaitEdge as WaitEdge
 from .observing.wait_graph import WaitGraph as WaitGraph
 
 __all__ = [
+    "Access",
     "AllOf",
     "AnyOf",
     "Arbiter",

@@ -81,7 +81,7 @@ class Arbiter(PrimitiveState[ClaimT]):
     def join(self, request: Request[ClaimT], priority: int = 0) -> None:
         """Put a pending request that is in no queue at the end of this one."""
         ticket = request.ticket = self.next_ticket
-        self.next_ticket: int = ticket + 1
+        self.next_ticket = ticket + 1
         if self.policy.ranked:
             self.policy.joined(self.queue, ticket, priority)
         self.queue.append(request)
