@@ -37,13 +37,12 @@ intersphinx_mapping = {
 # Type variables are referred to by every generic signature and have no page anywhere.
 nitpick_ignore_regex = [("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z]|[A-Z]\w*T|Ts)")]
 nitpick_ignore = [
-    ("py:class", "EventKind"),  # a Literal; the text of Event.kind spells it out
+    # aliases, which have entries as data: what they stand for is spelled out there
+    ("py:class", "EventKind"),
+    ("py:class", "GuardFunction"),
+    ("py:class", "Observer"),
     # "an async context manager", "a context manager", as the text says
-    ("py:class", "structsync._runtime.primitive.Held"),
-    ("py:class", "structsync._primitives.rwlock.Locked"),
     ("py:class", "structsync._runtime.own.Block"),
-    # what a request of an RWLock is for: nobody makes one
-    ("py:class", "structsync._core.primitives.rwlock.Access"),
     ("py:class", "structsync.testing._execution.handle.Exclusive"),
     ("py:class", "structsync.testing._execution.handle.NotCancelled"),
     # the base of Primitive, which stands for "a primitive"
@@ -51,8 +50,11 @@ nitpick_ignore = [
     ("py:class", "structsync._runtime.live.Live"),
     ("py:class", "structsync.testing._settings.Options"),  # "fields of Settings", as the text says
     ("py:class", "FailureKind"),  # a Literal; the text of Failure.kind spells it out
-    # what `entry(when=...)` returns, and what only the package makes
-    ("py:class", "structsync._primitives.entry_methods.EntryDecorator"),
+    # A generic class that is written with its parameters keeps the module of its source.
+    ("py:class", "structsync._core.queue.arbiter.Arbiter"),
+    ("py:class", "structsync._core.queue.request.CoreRequest"),
+    ("py:class", "structsync._runtime.primitive.Primitive"),
+    # what only the package makes
     ("py:class", "structsync._core.monitors.entry.EntryCore"),
     ("py:class", "Guard"),
     ("py:class", "structsync._core.monitors.entry.Guard"),

@@ -11,14 +11,20 @@ Map of the package, from the inside out; each folder imports from those above it
 * ``testing``, ``cli``: the schedule explorer, the pytest plugin, the command.
 """
 
-from typing import TYPE_CHECKING
+from inspect import isfunction
+from typing import TYPE_CHECKING, Any
 
 from . import lowlevel as lowlevel
 from ._core.monitors.entry import Invocation as Invocation
+from ._core.primitives.rwlock import Access as Access
+from ._core.primitives.rwlock import RWPolicyName as RWPolicyName
 from ._core.queue.arbiter import Arbiter as Arbiter
+from ._core.queue.policy import PolicyName as PolicyName
+from ._core.queue.request import Request as CoreRequest
 from ._core.queue.request import Status as Status
 from ._primitives.barrier import Barrier as Barrier
 from ._primitives.barrier import BarrierStatistics as BarrierStatistics
+from ._primitives.barrier import WhenCancelled as WhenCancelled
 from ._primitives.buffer import Buffer as Buffer
 from ._primitives.buffer import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
@@ -29,6 +35,7 @@ from ._primitives.channel import open_channel as open_channel
 from ._primitives.condition import Condition as Condition
 from ._primitives.condition import ConditionStatistics as ConditionStatistics
 from ._primitives.entries import Entry as Entry
+from ._primitives.entry_methods import EntryDecorator as EntryDecorator
 from ._primitives.entry_methods import EntryMethod as EntryMethod
 from ._primitives.entry_methods import entry as entry
 from ._primitives.first import First as First
@@ -37,12 +44,14 @@ from ._primitives.groups import AllOf as AllOf
 from ._primitives.groups import AnyOf as AnyOf
 from ._primitives.groups import acquire_all as acquire_all
 from ._primitives.groups import acquire_any as acquire_any
+from ._primitives.guards import GuardFunction as GuardFunction
 from ._primitives.holding import GroupRequest as GroupRequest
 from ._primitives.holding import Holding as Holding
 from ._primitives.latch import Latch as Latch
 from ._primitives.latch import LatchStatistics as LatchStatistics
 from ._primitives.lock import Lock as Lock
 from ._primitives.lock import LockStatistics as LockStatistics
+from ._primitives.monitor import Discipline as Discipline
 from ._primitives.monitor import Monitor as Monitor
 from ._primitives.monitor import MonitorStatistics as MonitorStatistics
 from ._primitives.monitor_condition import MonitorCondition as MonitorCondition
@@ -55,6 +64,7 @@ from ._primitives.pool_results import Results as Results
 from ._primitives.pool_statistics import PoolStatistics as PoolStatistics
 from ._primitives.rate_limiter import RateLimiter as RateLimiter
 from ._primitives.rate_limiter import RateLimiterStatistics as RateLimiterStatistics
+from ._primitives.rwlock import Locked as Locked
 from ._primitives.rwlock import RWLock as RWLock
 from ._primitives.rwlock import RWLockStatistics as RWLockStatistics
 from ._primitives.scope import Scope as Scope
@@ -75,11 +85,15 @@ from ._runtime.errors import JobCancelled as JobCancelled
 from ._runtime.errors import JobFailed as JobFailed
 from ._runtime.errors import PermitLeakError as PermitLeakError
 from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
+from ._runtime.events import EventKind as EventKind
+from ._runtime.events import Observer as Observer
 from ._runtime.events import PrimitiveEvent as PrimitiveEvent
 from ._runtime.events import observe as observe
 from ._runtime.job import Job as Job
 from ._runtime.job import JobStatus as JobStatus
 from ._runtime.live import PrimitiveStatistics as PrimitiveStatistics
+from ._runtime.primitive import CheckpointMode as CheckpointMode
+from ._runtime.primitive import Held as Held
 from ._runtime.primitive import Primitive as Primitive
 from ._runtime.request import Request as Request
 from .observing.deadlock import DeadlockError as DeadlockError
@@ -96,6 +110,7 @@ from .observing.wait_graph import WaitEdge as WaitEdge
 from .observing.wait_graph import WaitGraph as WaitGraph
 
 __all__ = [
+    "Access",
     "AllOf",
     "AnyOf",
     "Arbiter",
@@ -106,15 +121,22 @@ __all__ = [
     "CapacityLimiter",
     "CapacityLimiterStatistics",
     "Changes",
+    "CheckpointMode",
     "Claim",
     "Condition",
     "ConditionStatistics",
+    "CoreRequest",
     "DeadlockError",
     "DeadlockWarning",
+    "Discipline",
     "Entry",
+    "EntryDecorator",
     "EntryMethod",
+    "EventKind",
     "First",
     "GroupRequest",
+    "GuardFunction",
+    "Held",
     "Holder",
     "Holding",
     "Invocation",
@@ -126,13 +148,16 @@ __all__ = [
     "LatchStatistics",
     "Lock",
     "LockStatistics",
+    "Locked",
     "Monitor",
     "MonitorCondition",
     "MonitorConditionStatistics",
     "MonitorStatistics",
+    "Observer",
     "Parker",
     "ParkerStatistics",
     "PermitLeakError",
+    "PolicyName",
     "PoolStatistics",
     "Primitive",
     "PrimitiveEvent",
@@ -140,6 +165,7 @@ __all__ = [
     "PrimitiveStatistics",
     "RWLock",
     "RWLockStatistics",
+    "RWPolicyName",
     "RateLimiter",
     "RateLimiterStatistics",
     "ReceivingEnd",
@@ -162,6 +188,7 @@ __all__ = [
     "WaitQueue",
     "WaitQueueStatistics",
     "Waiter",
+    "WhenCancelled",
     "acquire_all",
     "acquire_any",
     "deadlock_guard",
@@ -177,6 +204,18 @@ __all__ = [
     "snapshot",
     "trace_waits",
 ]
+
+
+def _show_where_they_are_imported_from(public: dict[str, Any]) -> None:
+    """Let classes and functions say the name by which users know them, in reprs and tracebacks."""
+    for name in __all__:
+        thing = public[name]
+        if isinstance(thing, type) or isfunction(thing):
+            thing.__module__ = __name__
+            thing.__name__ = thing.__qualname__ = name
+
+
+_show_where_they_are_imported_from(globals())
 
 if TYPE_CHECKING:
     __version__: str

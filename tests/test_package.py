@@ -10,6 +10,7 @@ import importlib
 import importlib.metadata
 import inspect
 import os
+import pickle
 import re
 import shutil
 import subprocess
@@ -29,7 +30,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # The one module that may touch trio's scheduler, and says for which versions of trio.
 SCHEDULER = PACKAGE / "testing" / "_execution" / "loop_engine.py"
 # Classes that users are meant to subclass.
-BASES = {"Arbiter", "Primitive", "PrimitiveStatistics", "Monitor"}
+BASES = {"Arbiter", "CoreRequest", "EntryDecorator", "Primitive", "PrimitiveStatistics", "Monitor"}
 
 in_tox = pytest.mark.skipif("TOX_ENV_NAME" not in os.environ, reason="tox installs the wheel")
 
@@ -238,6 +239,15 @@ def test_every_export_exists_once_and_nothing_private_is_exported() -> None:
     for name in exports:
         assert not name.startswith("_")
         getattr(structsync, name)
+
+
+def test_what_is_public_says_where_it_is_imported_from() -> None:
+    for name in structsync.__all__:
+        thing = getattr(structsync, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            assert (thing.__module__, thing.__qualname__) == ("structsync", name)
+            assert pickle.loads(pickle.dumps(thing)) is thing
+    assert str(structsync.Lock) == "<class 'structsync.Lock'>"
 
 
 def test_every_export_is_in_the_reference() -> None:

@@ -13,7 +13,7 @@ from structsync._core.primitives.wait_queue import WaitQueueCore
 from structsync._runtime import parking
 from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.live import PrimitiveStatistics
-from structsync._runtime.predicate import wait_for
+from structsync._runtime.predicate import wait_for_outside
 from structsync._runtime.primitive import Primitive
 
 T = TypeVar("T")
@@ -67,8 +67,9 @@ class WaitQueue(Primitive[None]):
     async def wait_for(self, predicate: Callable[[], T]) -> T:
         """Wait until ``predicate()`` is true, evaluating it now and whenever this task is woken.
 
-        A task that is woken and finds it false waits again, at the end of the queue, and that wake is
-        spent. So where tasks wait for different things, use :meth:`wake_all`.
+        Between the last evaluation and the return no other task runs. A task that is woken and finds it
+        false waits again, at the end of the queue, and that wake is spent. So where tasks wait for
+        different things, use :meth:`wake_all`.
 
         Returns:
           The value of the predicate that was true.
@@ -80,7 +81,7 @@ class WaitQueue(Primitive[None]):
           trio.ClosedResourceError: as :meth:`wait`, where the predicate is not true.
         """
         check_sync(predicate, "predicate")
-        return await wait_for(self.wait, predicate)
+        return await wait_for_outside(self.wait, predicate)
 
     @enable_ki_protection
     def wake(self, n: int = 1) -> None:

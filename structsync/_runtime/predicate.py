@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from trio.lowlevel import (
     cancel_shielded_checkpoint,
+    checkpoint,
     checkpoint_if_cancelled,
     enable_ki_protection,
 )
@@ -19,7 +20,10 @@ T = TypeVar("T")
 
 @enable_ki_protection
 async def wait_for(wait: Callable[[], Awaitable[None]], predicate: Callable[[], T]) -> T:
-    """Wait until the predicate is true, evaluating it now and after each wait; return its value."""
+    """Wait until the predicate is true, evaluating it now and after each wait; return its value.
+
+    For a task that keeps others out of what the predicate looks at.
+    """
     await checkpoint_if_cancelled()
     if value := evaluate(predicate):
         await cancel_shielded_checkpoint()
@@ -28,6 +32,18 @@ async def wait_for(wait: Callable[[], Awaitable[None]], predicate: Callable[[], 
         await wait()
         if value := evaluate(predicate):
             return value
+
+
+@enable_ki_protection
+async def wait_for_outside(wait: Callable[[], Awaitable[None]], predicate: Callable[[], T]) -> T:
+    """Do the same where nobody is kept out meanwhile.
+
+    The schedule point comes first: after it another task would have made the predicate false.
+    """
+    await checkpoint()
+    while not (value := evaluate(predicate)):
+        await wait()
+    return value
 
 
 def evaluate(predicate: Callable[[], T]) -> T:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from types import CoroutineType
-from typing import Any, ClassVar, Generic, Literal, TypeAlias
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, final
 
 import trio
 from trio.lowlevel import enable_ki_protection
@@ -146,6 +146,7 @@ class OwnedPrimitive(Primitive[ClaimT]):
         parking.owner_exited(self, task, OwnerExited(type(self).__name__, self._name, task))
 
 
+@final
 class Held(Generic[ClaimT]):
     """An async context manager: takes a claim on entry, releases it on exit."""
 

@@ -161,3 +161,7 @@ def a_restored_monitor_knows_no_signallers(patch: pytest.MonkeyPatch) -> None:
         Arbiter.restore(self, rest)
 
     patch.setattr(MonitorCore, "restore", restore)
+
+
+def nowait_does_not_look(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(MonitorCore, "admissible_or_error", lambda self, claim, priority=0: True)

@@ -47,6 +47,30 @@ async def test_one_task_is_inside_and_its_guard_holds(x: ExploredRun, tasks: int
     await together(*[user] * tasks)
 
 
+@swept(least=20)
+async def test_nowait_enters_only_where_nobody_is_inside(x: ExploredRun, tasks: int) -> None:
+    monitor = Monitor()
+    inside: list[None] = []
+
+    async def stay() -> None:
+        inside.append(None)
+        try:
+            await checkpoint()
+        finally:
+            inside.pop()
+
+    quick, slow = monitor.entry(lambda: len(inside)), monitor.entry(stay)
+
+    async def user() -> None:
+        try:
+            assert quick.nowait() == 0
+        except trio.WouldBlock:
+            assert monitor.statistics().owner is not None
+        await slow()
+
+    await together(*[user] * tasks)
+
+
 class Traffic(Monitor):
     """A buffer for one item. Who is left without a partner is told so, and does not wait for ever."""
 

@@ -223,6 +223,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_wait_queue.test_a_wake_is_never_spent_on_a_wait_that_is_cancelled,
         (queue.a_cancelled_acquire_stays_in_queue, queue.those_let_in_are_not_woken),
     ),
+    (
+        test_wait_queue.test_who_waits_for_a_predicate_goes_on_while_it_is_true,
+        (wait_queue.a_predicate_is_evaluated_before_the_schedule_point,),
+    ),
+    (
+        test_monitor.test_nowait_enters_only_where_nobody_is_inside,
+        (monitor.nowait_does_not_look,),
+    ),
     (test_wait_queue.test_a_wake_wakes_one_who_waits_and_is_not_kept, (wait_queue.a_wake_is_kept,)),
     (
         test_wait_queue.test_waking_all_wakes_those_who_wait_now,

@@ -34,6 +34,27 @@ async def test_a_wake_is_never_spent_on_a_wait_that_is_cancelled(
     await together(*[user] * tasks)
 
 
+@swept(least=20)
+async def test_who_waits_for_a_predicate_goes_on_while_it_is_true(
+    x: ExploredRun, tasks: int
+) -> None:
+    queue = WaitQueue()
+    free = 1
+
+    async def user() -> None:
+        nonlocal free
+        assert await queue.wait_for(lambda: free) == 1
+        free -= 1
+        try:
+            with x.exclusive("the connection"):
+                await checkpoint()
+        finally:
+            free += 1
+            queue.wake()
+
+    await together(*[user] * tasks)
+
+
 @swept(least=60)
 async def test_a_wake_wakes_one_who_waits_and_is_not_kept(x: ExploredRun, tasks: int) -> None:
     queue = WaitQueue()

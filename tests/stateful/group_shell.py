@@ -123,7 +123,7 @@ class GroupShellMachine(ShellMachine):
 
         async def call() -> None:
             claim = await block.__aenter__()
-            if claim is not None:
+            if not wish.every:
                 self.given[who] = self.primitives.index(claim.primitive)
 
         self.given.pop(who, None)

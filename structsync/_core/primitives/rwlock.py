@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from enum import StrEnum
-from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn, TypeAlias, final
 
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Policy, Priority
@@ -28,8 +28,9 @@ class Mode(StrEnum):
 READ, WRITE = Mode
 
 
+@final
 class Access(NamedTuple):
-    """A claim on a read-write lock: what for, and by whom."""
+    """A claim on a read-write lock: ``mode``, to ``"read"`` or to ``"write"``, and its ``claimant``."""
 
     mode: Mode
     claimant: Hashable

@@ -16,8 +16,8 @@ from .request import Queue
 #: What the constructor of an arbiter sets, and what it is.
 SET_AT_CREATION: dict[str, Any] = {"policy": Policy, "queue": Queue, "next_ticket": int}
 ARBITERS_OWN = frozenset({*SET_AT_CREATION, "cause"})
-#: Where it is written.
-OF_THE_QUEUE = tuple(f"{__package__}.{module}" for module in ("arbiter", "state"))
+#: Where it is written, and imported from.
+OF_THE_QUEUE = (f"{__package__}.arbiter", f"{__package__}.state", "structsync")
 
 
 def refuse_reserved_names(cls: type) -> None:
