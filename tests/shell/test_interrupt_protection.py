@@ -20,6 +20,7 @@ CHANGES_NOTHING = {
     "RWLock.writing",
     "CapacityLimiter.claim",
     "Lock.claim",
+    "LockMap.claim",
     "RWLock.read_claim",
     "RWLock.write_claim",
     "Semaphore.claim",
