@@ -81,7 +81,7 @@ class Value(Primitive[Awaited], Generic[T]):
         """The value; may be assigned, which evaluates the predicate of each waiter once.
 
         What a predicate raises is raised by the wait that it belongs to; the value is assigned all the
-        same. After :meth:`close` the value can still be read and assigned.
+        same. After :meth:`~Primitive.close` the value can still be read and assigned.
 
         Raises:
           RuntimeError: if it is assigned inside a predicate, guard or observer, or by another run

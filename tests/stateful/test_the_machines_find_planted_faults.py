@@ -153,12 +153,12 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         for machine in (RateLimiterMachine, RateLimiterShellMachine)
         for plant in (
             rate_limiter.the_bucket_overflows,
-            rate_limiter.a_part_of_a_permit_is_lost,
             rate_limiter.whoever_is_granted_late_delays_the_next,
             rate_limiter.a_cancellation_beats_the_time,
         )
     ],
     (RateLimiterShellMachine, rate_limiter.who_moves_up_to_the_head_has_no_timer),
+    (RateLimiterShellMachine, rate_limiter.a_part_of_a_permit_is_lost),
     (RateLimiterShellMachine, rate_limiter.a_timer_only_withdraws),
     *[
         (machine, plant)
