@@ -43,8 +43,6 @@ nitpick_ignore = [
     ("py:class", "structsync._primitives.rwlock.Locked"),
     ("py:class", "structsync.testing._execution.handle.Exclusive"),
     ("py:class", "structsync.testing._execution.handle.NotCancelled"),
-    # what Value.changes() alone passes on
-    ("py:class", "structsync._primitives.value._Assignment"),
     # the base of Primitive, which stands for "a primitive"
     ("py:class", "Live"),
     ("py:class", "structsync._runtime.live.Live"),
