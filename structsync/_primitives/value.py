@@ -97,7 +97,7 @@ class Value(Primitive[Awaited], Generic[T]):
             self._newest = assignment
             return self._core.assign(value)
 
-        parking.change(self, assign)
+        parking.change(self, assign, events=(("changed", ("assign", value)),))
 
     @enable_ki_protection
     async def wait_for(self, predicate: Callable[[T], object]) -> T:
@@ -132,6 +132,10 @@ class Value(Primitive[Awaited], Generic[T]):
 
     def _describe(self) -> str:
         return f"value {self._core.value!r}"
+
+    def _details_of(self, claim: Awaited) -> dict[str, object]:
+        predicate: object = claim.predicate
+        return {"predicate": getattr(predicate, "__qualname__", None) or repr(predicate)}
 
     def _balance(self) -> int:
         return 0  # nothing is lent
