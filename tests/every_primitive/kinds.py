@@ -365,8 +365,11 @@ class OfRateLimiter(OfParker):
 
     @trio.lowlevel.enable_ki_protection  # as in a method of the library
     def free(self, p: Any) -> None:
-        p._core.spent = 0
-        parking.change(p, p._core.settle)
+        def a_day_is_over() -> Any:
+            p._core.spent = 0
+            return p._core.settle()
+
+        parking.change(p, a_day_is_over)
 
     async def take(self, p: Any) -> None:
         await p.acquire()
