@@ -65,17 +65,17 @@ async def test_a_lock_map_knows_the_type_of_its_keys() -> None:
 
 
 def lock_map_rejected_by_the_checkers() -> None:  # pragma: no cover - not run
-    LockMap[str]()[3]  # type: ignore[index]  # pyright: ignore[reportArgumentType]
-    LockMap[list[int]]()  # type: ignore[type-var]  # pyright: ignore[reportInvalidTypeArguments]
+    LockMap[str]()[3]  # type: ignore[index]
+    LockMap[list[int]]()  # type: ignore[type-var]
 
 
 async def value_rejected_by_the_checkers() -> None:  # pragma: no cover - not run
     value = Value(1)
-    value.value = "1"  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
-    await value.wait_for(lambda number: number.upper())  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    value.value = "1"  # type: ignore[assignment]
+    await value.wait_for(lambda number: number.upper())  # type: ignore[attr-defined]
 
 
 def rejected_by_the_checkers() -> None:  # pragma: no cover - not run
-    RateLimiter("1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    RateLimiter(1, 1, 1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    RateLimiter(1).acquire_nowait("1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    RateLimiter("1")  # type: ignore[arg-type]
+    RateLimiter(1, 1, 1)  # type: ignore[call-arg]
+    RateLimiter(1).acquire_nowait("1")  # type: ignore[arg-type]
