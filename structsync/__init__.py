@@ -51,6 +51,8 @@ from ._primitives.latch import Latch as Latch
 from ._primitives.latch import LatchStatistics as LatchStatistics
 from ._primitives.lock import Lock as Lock
 from ._primitives.lock import LockStatistics as LockStatistics
+from ._primitives.lock_map import LockMap as LockMap
+from ._primitives.lock_map import LockMapStatistics as LockMapStatistics
 from ._primitives.monitor import Discipline as Discipline
 from ._primitives.monitor import Monitor as Monitor
 from ._primitives.monitor import MonitorStatistics as MonitorStatistics
@@ -147,6 +149,8 @@ __all__ = [
     "Latch",
     "LatchStatistics",
     "Lock",
+    "LockMap",
+    "LockMapStatistics",
     "LockStatistics",
     "Locked",
     "Monitor",

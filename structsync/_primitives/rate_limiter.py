@@ -135,6 +135,9 @@ class RateLimiter(Primitive[int]):
         core = self._core
         return f"value {self.value}/{core.burst}, {core.rate:g} per {core.per:g} s"
 
+    def _details_of(self, claim: int) -> dict[str, object]:
+        return {"n": claim}
+
     def _balance(self) -> int:
         return 0  # nothing is lent
 

@@ -81,7 +81,7 @@ class Value(Primitive[Awaited], Generic[T]):
         """The value; may be assigned, which evaluates the predicate of each waiter once.
 
         What a predicate raises is raised by the wait that it belongs to; the value is assigned all the
-        same. After :meth:`close` the value can still be read and assigned.
+        same. After :meth:`~Primitive.close` the value can still be read and assigned.
 
         Raises:
           RuntimeError: if it is assigned inside a predicate, guard or observer, or by another run
@@ -97,7 +97,7 @@ class Value(Primitive[Awaited], Generic[T]):
             self._newest = assignment
             return self._core.assign(value)
 
-        parking.change(self, assign)
+        parking.change(self, assign, events=(("changed", ("assign", value)),))
 
     @enable_ki_protection
     async def wait_for(self, predicate: Callable[[T], object]) -> T:
@@ -132,6 +132,10 @@ class Value(Primitive[Awaited], Generic[T]):
 
     def _describe(self) -> str:
         return f"value {self._core.value!r}"
+
+    def _details_of(self, claim: Awaited) -> dict[str, object]:
+        predicate: object = claim.predicate
+        return {"predicate": getattr(predicate, "__qualname__", None) or repr(predicate)}
 
     def _balance(self) -> int:
         return 0  # nothing is lent

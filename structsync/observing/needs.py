@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.lock_map import KeyedLockCore
 from structsync._core.primitives.rwlock import WRITE, PhaseFairCore, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.group import Claims
@@ -152,6 +153,7 @@ def _semaphore(
 _Rule: TypeAlias = Callable[[Any, Request[Any], Requests, View], "list[Need] | None"]
 _RULES: dict[type[Any], _Rule] = {
     LockCore: _exclusive,
+    KeyedLockCore: _exclusive,
     MonitorCore: _exclusive,
     RWLockCore: _rwlock,
     PhaseFairCore: _rwlock,

@@ -16,7 +16,7 @@ from structsync._core.primitives.parker import Busy, ParkerCore
 from structsync._core.primitives.rate_limiter import RateLimiterCore
 from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.primitives.value import ValueCore
+from structsync._core.primitives.value import Awaited, ValueCore
 from structsync._core.primitives.wait_queue import WaitQueueCore
 from structsync._core.queue.arbiter import Arbiter, EndedForGood
 from structsync._core.queue.request import WITHDRAWN, Request
@@ -205,6 +205,11 @@ def test_a_core_without_its_three_functions_is_refused_when_it_is_made() -> None
 
 def test_a_request_shows_how_it_stands() -> None:
     assert repr(semaphore(1).submit(1)) == "<granted request 0 for 1>"
+
+
+def test_a_request_for_a_value_shows_what_it_waits_for() -> None:
+    request = ValueCore(0).submit(Awaited(bool))
+    assert repr(request) == "<pending request 0 for <wait for <class 'bool'>>>"
 
 
 # ==== semaphore ====

@@ -363,9 +363,10 @@ class OfRateLimiter(OfParker):
         if not p.value:
             self.free(p)
 
+    @trio.lowlevel.enable_ki_protection  # as in a method of the library
     def free(self, p: Any) -> None:
         def a_day_is_over() -> Any:
-            p._core.anchor -= p.per
+            p._core.spent = 0
             return p._core.settle()
 
         parking.change(p, a_day_is_over)

@@ -35,6 +35,7 @@ SWEPT = [
     "condition",
     "wait queue",
     "parker",
+    "rate limiter",
     "limiter",
     "user-written bridge",
     "buffer, getting",

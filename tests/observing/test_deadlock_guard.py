@@ -81,6 +81,10 @@ def kinds() -> dict[str, Callable[[], Block]]:
         one = structsync.Lock()
         return lambda: one
 
+    def keyed() -> Block:
+        locks = structsync.LockMap[str]()
+        return lambda: locks["key"]
+
     def writing() -> Block:
         one = structsync.RWLock()
         return one.writing
@@ -114,6 +118,7 @@ def kinds() -> dict[str, Callable[[], Block]]:
             semaphore,
             permits,
             lock,
+            keyed,
             writing,
             limiter,
             grouped,

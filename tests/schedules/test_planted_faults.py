@@ -19,6 +19,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
     condition,
     groups,
     lock,
+    lock_map,
     monitor,
     parker,
     queue,
@@ -37,6 +38,7 @@ from . import (
     test_capacity_limiter,
     test_condition,
     test_lock,
+    test_lock_map,
     test_monitor,
     test_parker,
     test_rate_limiter,
@@ -313,6 +315,24 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_value.test_closing_sends_everybody_away_who_waits,
+        (queue.closing_forgets_those_in_queue,),
+    ),
+    (
+        test_lock_map.test_one_task_has_a_key_and_nothing_is_left_of_it,
+        (
+            lock_map.each_use_has_a_lock_of_its_own,
+            lock_map.a_lock_that_is_held_is_forgotten,
+            lock_map.a_key_that_was_given_back_stays,
+            lock_map.who_releases_takes_the_entry_from_the_next,
+            queue.a_cancelled_acquire_stays_in_queue,
+        ),
+    ),
+    (
+        test_lock_map.test_two_keys_are_taken_in_one_step_in_any_order,
+        (groups.a_block_gives_back_the_first_alone,),
+    ),
+    (
+        test_lock_map.test_closing_sends_everybody_away_who_waits,
         (queue.closing_forgets_those_in_queue,),
     ),
     (

@@ -23,6 +23,7 @@ CHANGES_NOTHING = {
     "CapacityLimiter.claim",
     "Holding.item",
     "Lock.claim",
+    "LockMap.claim",
     "RWLock.read_claim",
     "RWLock.write_claim",
     "Semaphore.claim",

@@ -277,7 +277,7 @@ async def test_observers_hear_of_each_step(autojump_clock: object) -> None:
 
     def note(event: PrimitiveEvent) -> None:
         assert event.primitive is limiter
-        heard.append(f"{event.kind} {event.claim}")
+        heard.append(f"{event.kind} {event.details.get('n')}")
 
     with observe(note):
         limiter.acquire_nowait()

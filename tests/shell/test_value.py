@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Changes, Semaphore, Value, open_scope
+from structsync import Changes, PrimitiveEvent, Semaphore, Value, observe, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -221,6 +221,27 @@ async def test_a_value_may_be_awaited_while_something_is_held() -> None:
         assert permits.value == 0
         value.value = 1
     assert permits.value == 1
+
+
+async def test_observers_hear_of_waits_and_assignments() -> None:
+    value, heard = Value(0), list[tuple[str, object]]()
+
+    def is_two(number: int) -> bool:
+        return number == 2
+
+    def note(event: PrimitiveEvent) -> None:
+        heard.append((event.kind, event.details.get("predicate", event.details.get("assign"))))
+
+    with observe(note):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(value.wait_for, is_two)
+            await settle()
+            value.value = 2
+        await value.wait_for(frozenset([2]).__contains__)
+    name = is_two.__qualname__
+    kinds = ["requested", "changed", "granted", "requested", "granted"]
+    known = "frozenset.__contains__"
+    assert heard == list(zip(kinds, [name, 2, name, known, known], strict=True))
 
 
 async def test_a_scope_misses_nothing_of_a_value() -> None:

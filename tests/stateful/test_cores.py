@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .group_machine import GroupMachine
 from .lock_machine import LockMachine
+from .lock_map_machine import LockMapMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
@@ -20,6 +21,7 @@ from .value_machines import ValueMachine
 MACHINES = [
     SemaphoreMachine,
     LockMachine,
+    LockMapMachine,
     LimiterMachine,
     WaitQueueMachine,
     ParkerMachine,

@@ -16,6 +16,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     condition,
     groups,
     lock,
+    lock_map,
     monitor,
     parker,
     queue,
@@ -30,6 +31,7 @@ from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, Wait
 from .group_machine import GroupMachine
 from .group_shell import GroupShellMachine
 from .lock_machine import LockMachine
+from .lock_map_machine import LockMapMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
@@ -151,12 +153,12 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         for machine in (RateLimiterMachine, RateLimiterShellMachine)
         for plant in (
             rate_limiter.the_bucket_overflows,
-            rate_limiter.a_part_of_a_permit_is_lost,
             rate_limiter.whoever_is_granted_late_delays_the_next,
             rate_limiter.a_cancellation_beats_the_time,
         )
     ],
     (RateLimiterShellMachine, rate_limiter.who_moves_up_to_the_head_has_no_timer),
+    (RateLimiterShellMachine, rate_limiter.a_part_of_a_permit_is_lost),
     (RateLimiterShellMachine, rate_limiter.a_timer_only_withdraws),
     *[
         (machine, plant)
@@ -167,6 +169,15 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         )
     ],
     (ValueShellMachine, value.what_is_there_now_is_returned),
+    *[
+        (LockMapMachine, plant)
+        for plant in (
+            lock_map.a_lock_that_is_held_is_forgotten,
+            lock_map.a_key_that_was_given_back_stays,
+            lock_map.who_releases_takes_the_entry_from_the_next,
+            queue.the_last_in_queue_is_served_first,
+        )
+    ],
     (LatchShellMachine, barrier_and_latch.the_latch_opens_early),
     (LatchShellMachine, queue.those_let_in_are_not_woken),
     (LatchShellMachine, queue.closing_forgets_those_in_queue),

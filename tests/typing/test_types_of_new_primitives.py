@@ -6,7 +6,18 @@ from __future__ import annotations
 
 from typing import assert_type
 
-from structsync import Changes, RateLimiter, RateLimiterStatistics, Value, ValueStatistics
+from structsync import (
+    Changes,
+    Claim,
+    Lock,
+    LockMap,
+    LockMapStatistics,
+    RateLimiter,
+    RateLimiterStatistics,
+    Value,
+    ValueStatistics,
+    acquire_all,
+)
 
 
 async def test_a_rate_limiter_takes_numbers_and_returns_nothing() -> None:
@@ -39,13 +50,32 @@ async def test_a_value_keeps_the_type_of_its_first_value() -> None:
     assert isinstance(assert_type(value.statistics(), ValueStatistics).value, int)
 
 
+async def test_a_lock_map_knows_the_type_of_its_keys() -> None:
+    locks = LockMap[str](name="keys")
+    assert isinstance(assert_type(locks["a"], Lock), Lock)
+    assert isinstance(assert_type(locks.claim("a"), Claim), Claim)
+    async with locks["a"]:
+        for key in locks:
+            assert type(assert_type(key, str)) is str
+        assert assert_type("a" in locks, bool)
+        assert type(assert_type(len(locks), int)) is int
+    async with acquire_all(locks.claim("a"), locks.claim("b")):
+        pass
+    assert isinstance(assert_type(locks.statistics(), LockMapStatistics).tasks_waiting, int)
+
+
+def lock_map_rejected_by_the_checkers() -> None:  # pragma: no cover - not run
+    LockMap[str]()[3]  # type: ignore[index]
+    LockMap[list[int]]()  # type: ignore[type-var]
+
+
 async def value_rejected_by_the_checkers() -> None:  # pragma: no cover - not run
     value = Value(1)
-    value.value = "1"  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
-    await value.wait_for(lambda number: number.upper())  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    value.value = "1"  # type: ignore[assignment]
+    await value.wait_for(lambda number: number.upper())  # type: ignore[attr-defined]
 
 
 def rejected_by_the_checkers() -> None:  # pragma: no cover - not run
-    RateLimiter("1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    RateLimiter(1, 1, 1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    RateLimiter(1).acquire_nowait("1")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    RateLimiter("1")  # type: ignore[arg-type]
+    RateLimiter(1, 1, 1)  # type: ignore[call-arg]
+    RateLimiter(1).acquire_nowait("1")  # type: ignore[arg-type]

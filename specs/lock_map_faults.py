@@ -1,0 +1,104 @@
+"""Bugs of keyed locks, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, ClassVar
+
+from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.lock_map import KeyedLockCore
+from structsync._core.queue.request import Request
+from structsync.checking import fault
+
+from ._planting import grant
+from .lock_map import LockMapSpec, Locks
+
+Ended = list[Request[Any]]
+
+
+class _NotKept(KeyedLockCore):
+    def admit(self, claim: Hashable) -> bool:
+        return LockCore.admit(self, claim)
+
+    def give_back(self, claim: Hashable) -> None:
+        LockCore.give_back(self, claim)
+
+
+@fault(LockMapSpec, "core", refuted_by="one_task_holds_a_key")
+class WhatIsHeldIsForgotten(Locks):
+    """Weak references alone: a lock that was acquired and let go of is made again, and granted again."""
+
+    lock_type: ClassVar[type[KeyedLockCore]] = _NotKept
+
+
+class _KeptForGood(KeyedLockCore):
+    def give_back(self, claim: Hashable) -> None:
+        LockCore.give_back(self, claim)
+
+
+@fault(LockMapSpec, "core", refuted_by="what_is_held_is_kept_and_nothing_else")
+class EveryKeyStays(Locks):
+    """An entry for each key that was ever locked."""
+
+    lock_type: ClassVar[type[KeyedLockCore]] = _KeptForGood
+
+
+class _Dropped(_KeptForGood):
+    def release(self, claim: Hashable) -> Ended:
+        ended = super().release(claim)
+        self.home.held.pop(self.key, None)
+        return ended
+
+
+@fault(LockMapSpec, "core", refuted_by="one_task_holds_a_key")
+class AHandOverIsForgotten(Locks):
+    """Who releases takes the entry away, though it belongs to the next one by now."""
+
+    lock_type: ClassVar[type[KeyedLockCore]] = _Dropped
+
+
+class _Mended(KeyedLockCore):
+    def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
+        ended = super().owner_exited(claimant, cause)
+        self.home.held.pop(self.key, None)
+        return ended
+
+
+@fault(LockMapSpec, "core", refuted_by="what_broke_stays_broken")
+class WhatBrokeIsExchanged(Locks):
+    """The next one who asks is given a new lock, over what the owner left half done."""
+
+    lock_type: ClassVar[type[KeyedLockCore]] = _Mended
+
+
+class _NewestFirst(KeyedLockCore):
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        return [grant(self, one) for one in self.waiting()[-1:]]
+
+
+@fault(LockMapSpec, "core", refuted_by="the_key_decides_who_is_next")
+class TheNewestIsNext(Locks):
+    """The wrong end of the queue."""
+
+    lock_type: ClassVar[type[KeyedLockCore]] = _NewestFirst
+
+
+class _LetsNobodyIn(KeyedLockCore):
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        return []
+
+
+@fault(LockMapSpec, "core", refuted_by="nothing_grantable_waits")
+class NobodyIsNext(Locks):
+    """Those who wait for a key that was given back are not woken."""
+
+    lock_type: ClassVar[type[KeyedLockCore]] = _LetsNobodyIn
+
+
+@fault(LockMapSpec, "core", refuted_by="who_waits_is_granted")
+class WhoWaitsWaits(Locks):
+    """And they wait for ever, as long as nobody else comes."""
+
+    lock_type: ClassVar[type[KeyedLockCore]] = _LetsNobodyIn

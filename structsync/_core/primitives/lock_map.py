@@ -1,0 +1,46 @@
+"""A lock for each key that is in use: the decisions of :class:`structsync.LockMap`.
+
+Two locks for one key at the same time would both be granted. So what stands for a key stays the same as long
+as anybody has it (``entries``, which holds it weakly), and, whatever becomes of those, as long as it is
+held (``held``). One that is free and that nobody has is forgotten.
+
+Rejected: to count the users of each entry. Whoever took a lock out of the map and has not acquired it yet
+would have to be counted, too, and nobody tells when he lost interest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, MutableMapping
+from typing import Any
+
+from .lock import LockCore
+
+
+class LockMapCore:
+    """What stands for which key."""
+
+    def __init__(self, entries: MutableMapping[Hashable, Any]) -> None:
+        # The locks that somebody has, opaque here: of the shell, whose cores these are.
+        self.entries: MutableMapping[Hashable, Any] = entries
+        self.held: dict[Hashable, Any] = {}  # of those, the ones with an owner
+
+    def new_lock(self, key: Hashable) -> KeyedLockCore:
+        """Return the core of a lock for a key that has none."""
+        return KeyedLockCore(self, key)
+
+
+class KeyedLockCore(LockCore):
+    """A lock of the map: as long as it is held, the map holds it."""
+
+    def __init__(self, home: LockMapCore, key: Hashable) -> None:
+        super().__init__()
+        self.home: LockMapCore = home
+        self.key: Hashable = key
+
+    def admit(self, claim: Hashable) -> bool:
+        self.home.held[self.key] = self.home.entries[self.key]
+        return super().admit(claim)
+
+    def give_back(self, claim: Hashable) -> None:
+        super().give_back(claim)
+        del self.home.held[self.key]
