@@ -193,13 +193,12 @@ def test_a_withdrawal_that_lets_nobody_in_is_found(monkeypatch: pytest.MonkeyPat
 # ==== engines ====
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "machine",
     [
-        CounterMachine,
-        pytest.param(with_made(PermitsMachine, KeptByTheCancelled), marks=pytest.mark.slow),
-        pytest.param(LockOrderMachine, marks=pytest.mark.slow),
+        pytest.param(CounterMachine, marks=pytest.mark.slow),
+        pytest.param(with_made(PermitsMachine, KeptByTheCancelled), marks=pytest.mark.nightly),
+        pytest.param(LockOrderMachine, marks=pytest.mark.nightly),
     ],
 )
 def test_both_engines_find_the_same_by_the_same_examples(
