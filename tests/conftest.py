@@ -6,9 +6,11 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from .tiers import tier_of
 
@@ -77,3 +79,15 @@ def no_error_is_only_logged(request: pytest.FixtureRequest) -> Iterator[None]:
     logger.removeHandler(handler)
     if "caplog" not in request.fixturenames:  # which such a test looks into itself
         assert not [record.getMessage() for record in handler.records]
+
+
+@pytest.fixture
+def the_same_examples_whatever_is_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hypothesis also draws from the constants of all imported modules: other tests would decide."""
+    known = providers._get_local_constants()
+    none: Any = type(known.integers)
+    nothing = type(known)(integers=none(), floats=none(), bytes=none(), strings=none())
+    monkeypatch.setattr(providers, "_get_local_constants", lambda: nothing)
+    providers.CONSTANTS_CACHE.cache.clear()
+    yield
+    providers.CONSTANTS_CACHE.cache.clear()

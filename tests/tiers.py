@@ -54,6 +54,7 @@ TIERS: dict[str, str] = {
     "schedules": "slow",
     "specs": "once",
     "stateful": "slow",
+    "test_gate.py": "once",
     "test_hangs.py": "once",
     "test_layers.py": "once",
     "test_plants.py": "once",

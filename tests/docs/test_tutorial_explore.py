@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import structsync
 from structsync.report import Counterexample, from_json
+
+from ..children import structsync_command  # noqa: TID252 - the one home of how a child is started
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,14 +19,7 @@ ROOT = Path(__file__).parents[2]
 def shown() -> Counterexample:
     """The failure that the page shows."""
     target = "examples/bounded_queue/test_explored.py"
-    ran = subprocess.run(
-        [sys.executable, "-m", "structsync.cli", "explore", target, "--json"],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(Path(structsync.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = structsync_command("explore", target, "--json", cwd=ROOT)
     assert ran.returncode == 1, ran.stderr
     (explored,) = json.loads(ran.stdout)["explored"]
     return from_json(explored["failure"]["counterexample"])

@@ -154,6 +154,10 @@ def run_interrupted(block: Block, line: int) -> tuple[Subject, bool]:
     return subject, interrupt.met
 
 
+# In which order tasks run is up to trio; what can be struck between two lines, to the version of Python.
+@pytest.mark.parametrize(
+    "run_order", ["arrival", pytest.param("reversed", marks=pytest.mark.slow)], indirect=True
+)
 @each_block
 def test_a_keyboard_interrupt_at_any_line_leaves_nothing(block: Block) -> None:
     """P11, Effect-TS/effect#6910: the sweep over every operation, as its authors test it."""

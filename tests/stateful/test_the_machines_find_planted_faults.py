@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from hypothesis import Phase, settings
-from hypothesis.internal.conjecture import providers
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from ..plants import (  # noqa: TID252 - one home of the faults
@@ -47,21 +45,9 @@ from .synchronizer_machine import SynchronizerMachine
 from .value_machines import ValueMachine, ValueShellMachine
 
 # A check of the checks, which need not be made again on each version.
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("the_same_examples_whatever_is_imported")]
 
 Plant = Callable[[pytest.MonkeyPatch], None]
-
-
-@pytest.fixture(autouse=True)
-def the_same_examples_whatever_is_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Hypothesis also draws from the constants of all imported modules: other tests would decide."""
-    known = providers._get_local_constants()
-    none: Any = type(known.integers)
-    nothing = type(known)(integers=none(), floats=none(), bytes=none(), strings=none())
-    monkeypatch.setattr(providers, "_get_local_constants", lambda: nothing)
-    providers.CONSTANTS_CACHE.cache.clear()
-    yield
-    providers.CONSTANTS_CACHE.cache.clear()
 
 
 def is_found(machine: type[RuleBasedStateMachine]) -> bool:
