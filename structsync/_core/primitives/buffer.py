@@ -89,7 +89,8 @@ class BufferCore(Arbiter[Any]):
     # Transitions.
 
     def admissible(self, claim: Any, priority: int = 0) -> bool:
-        lane = self.queue.puts if type(claim) is tuple else self.queue.gets
+        queue = self.queue
+        lane = queue.puts if type(claim) is tuple else queue.gets
         return lane.head is None and self.cause is None and self.admits(claim)
 
     def ask(self, claim: Any, waiter: Any = None) -> tuple[Request[Any], Ended]:

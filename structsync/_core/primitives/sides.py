@@ -79,7 +79,7 @@ class Sides(Queue[Any]):
         self.length += 1
 
     def remove(self, request: Request[Any]) -> None:
-        self.lane(request.claim).remove(request)
+        (self.puts if type(request.claim) is tuple else self.gets).remove(request)
         self.length -= 1
 
     def replace(self, request: Request[Any], successor: Request[Any]) -> None:
