@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from ..plants import (  # noqa: TID252 - one home of the faults
     barrier_and_latch,
+    buffer,
     capacity_limiter,
     condition,
     groups,
@@ -26,6 +27,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     value,
     wait_queue,
 )
+from .buffer_machine import BufferMachine
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .group_machine import GroupMachine
 from .group_shell import GroupShellMachine
@@ -167,6 +169,17 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         )
     ],
     (ValueShellMachine, value.what_is_there_now_is_returned),
+    *[
+        (BufferMachine, plant)
+        for plant in (
+            buffer.an_item_is_handed_out_twice,
+            buffer.half_of_a_put_is_put,
+            buffer.the_end_of_a_window_takes_nothing,
+            buffer.who_waits_for_more_is_not_told_of_the_end,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.closing_forgets_those_in_queue,
+        )
+    ],
     (LatchShellMachine, barrier_and_latch.the_latch_opens_early),
     (LatchShellMachine, queue.those_let_in_are_not_woken),
     (LatchShellMachine, queue.closing_forgets_those_in_queue),
