@@ -4,7 +4,7 @@ Map of the package, from the inside out; each folder imports from those above it
 
 * ``_core``: the pure decisions, without trio: ``queue`` (requests, policies, the arbiter),
   ``primitives`` (one core each), ``monitors`` (entries, guards, rules).
-* ``_runtime``: the only code that parks and wakes tasks (``parking``, ``parking_together``, ``cancelling``, ``waking``).
+* ``_runtime``: the only code that parks and wakes tasks (``parking``, ``parking_together``, ``items``, ``cancelling``, ``waking``).
 * ``_primitives``: the public classes, without decisions.
 * ``observing``: deadlocks with their cycle, and a view of what is held and waited for.
 * ``checking``, ``report``: specification modules, the model checker, its reports.
