@@ -19,6 +19,8 @@ from ._core.queue.arbiter import Arbiter as Arbiter
 from ._core.queue.request import Status as Status
 from ._primitives.barrier import Barrier as Barrier
 from ._primitives.barrier import BarrierStatistics as BarrierStatistics
+from ._primitives.broadcast import Broadcast as Broadcast
+from ._primitives.broadcast import Subscription as Subscription
 from ._primitives.buffer import Buffer as Buffer
 from ._primitives.buffer import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
@@ -101,6 +103,7 @@ __all__ = [
     "Arbiter",
     "Barrier",
     "BarrierStatistics",
+    "Broadcast",
     "Buffer",
     "BufferStatistics",
     "CapacityLimiter",
@@ -152,6 +155,7 @@ __all__ = [
     "SendingEnd",
     "Snapshot",
     "Status",
+    "Subscription",
     "SyncPool",
     "Synchronizer",
     "TaskPool",
