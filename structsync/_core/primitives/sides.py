@@ -64,10 +64,14 @@ class Sides(Queue[Any]):
 
     __slots__ = ("gets", "puts")
 
+    length: int
+    gets: Queue[Any]
+    puts: Queue[Any]
+
     def __init__(self) -> None:
         super().__init__()
-        self.gets: Queue[Any] = Queue()
-        self.puts: Queue[Any] = Queue()
+        self.gets = Queue()
+        self.puts = Queue()
 
     def lane(self, claim: object) -> Queue[Any]:
         """Return the lane in which a claim stands."""
