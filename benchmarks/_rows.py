@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from . import (
+    buffers,
     cancelled,
     checker,
     contended,
@@ -87,6 +88,9 @@ ROWS = (
     Row("synchronizer", "many disabled / none", AtMost(1.3), monitors.disabled_cases),
     Row("observers", "unused / without the hook", AtMost(1.03), observers.cases),
     Row("groups", "acquire_all / nested async with", None, groups.cases),
+    Row("buffers", "put and get / trio's channel", AtMost(1.0), buffers.uncontended_cases),
+    Row("buffers", "put and get / trio's channel", AtMost(1.0), buffers.contended_cases),
+    Row("buffers", "in batches / one by one", AtMost(0.2), buffers.batch_cases),
     Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
     Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
     Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),

@@ -120,6 +120,7 @@ class BufferSpec(QueueSpec):
 
     @invariant
     def it_never_holds_more_than_it_has_room_for(self) -> bool:
+        """A put waits while there is no room for all of its items."""
         return len(self.core.items) <= ROOM
 
     @invariant

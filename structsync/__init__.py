@@ -4,7 +4,7 @@ Map of the package, from the inside out; each folder imports from those above it
 
 * ``_core``: the pure decisions, without trio: ``queue`` (requests, policies, the arbiter),
   ``primitives`` (one core each), ``monitors`` (entries, guards, rules).
-* ``_runtime``: the only code that parks and wakes tasks (``parking``, ``parking_together``, ``cancelling``, ``waking``).
+* ``_runtime``: the only code that parks and wakes tasks (``parking``, ``parking_together``, ``items``, ``cancelling``, ``waking``).
 * ``_primitives``: the public classes, without decisions.
 * ``observing``: deadlocks with their cycle, and a view of what is held and waited for.
 * ``checking``, ``report``: specification modules, the model checker, its reports.
@@ -25,6 +25,8 @@ from ._core.queue.request import Status as Status
 from ._primitives.barrier import Barrier as Barrier
 from ._primitives.barrier import BarrierStatistics as BarrierStatistics
 from ._primitives.barrier import WhenCancelled as WhenCancelled
+from ._primitives.broadcast import Broadcast as Broadcast
+from ._primitives.broadcast import Subscription as Subscription
 from ._primitives.buffer import Buffer as Buffer
 from ._primitives.buffer import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
@@ -118,6 +120,7 @@ __all__ = [
     "Arbiter",
     "Barrier",
     "BarrierStatistics",
+    "Broadcast",
     "Buffer",
     "BufferStatistics",
     "CapacityLimiter",
@@ -182,6 +185,7 @@ __all__ = [
     "SendingEnd",
     "Snapshot",
     "Status",
+    "Subscription",
     "SyncPool",
     "Synchronizer",
     "TaskPool",

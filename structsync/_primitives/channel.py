@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, final
@@ -99,8 +100,9 @@ class _End(trio.abc.AsyncResource, Generic[T]):
     def __exit__(self, *exc_info: object) -> None:
         self.close()
 
+    @abstractmethod
     def _close_side(self) -> None:
-        raise NotImplementedError
+        """Say to the other side that this one is closed."""
 
     def _refuse_if_closed(self) -> None:
         if self._closed:

@@ -43,7 +43,7 @@ async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a h
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
-    core = cast(BufferCore, live._core)
+    core: Any = live._core  # a BufferCore; a cast is a call
     request = failed = None
     transitions.running = True
     try:

@@ -27,6 +27,7 @@ ROWS = [
     "synchronizer",
     "observers",
     "groups",
+    "buffers",
     "growth",
     "checker",
     "explorer",

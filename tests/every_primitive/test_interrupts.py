@@ -40,6 +40,7 @@ SWEPT = [
     "user-written bridge",
     "buffer, getting",
     "buffer, putting",
+    "buffer, in batches",
 ]
 KIND_OF = {kind.name: kind for kind in KINDS}
 

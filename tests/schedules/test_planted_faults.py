@@ -34,6 +34,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
 from . import (
     test_acquire_all,
     test_barrier_and_latch,
+    test_broadcast,
     test_buffer,
     test_capacity_limiter,
     test_condition,
@@ -381,6 +382,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_capacity_limiter.test_a_borrower_that_waits_is_not_lent_two_tokens,
         (capacity_limiter.a_borrower_may_wait_twice,),
+    ),
+    (
+        test_broadcast.test_each_item_is_put_for_all_or_for_nobody,
+        (groups.half_a_group_is_granted, queue.a_cancellation_beats_a_grant),
     ),
     (
         test_buffer.test_no_item_is_lost_or_got_twice,

@@ -12,7 +12,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Buffer, PrimitiveEvent, observe, open_scope
+from structsync import Buffer, PrimitiveEvent, Semaphore, observe, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -290,6 +290,45 @@ async def test_a_comparison_must_not_use_the_buffer() -> None:
     buffer = Buffer[Nosy](3, policy="priority")
     with pytest.raises(RuntimeError, match="must not change"):
         await buffer.put(Nosy())
+
+
+async def test_what_a_comparison_releases_is_released_right_after_the_step() -> None:
+    """In the decision, which is made again then, and in the step that puts the item in."""
+    semaphore = Semaphore(0)
+    compared = 0
+
+    class Rank:
+        def __lt__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            if compared in (1, 5):
+                semaphore.release()
+                assert semaphore.value == compared // 5
+            return False
+
+    buffer = Buffer[Rank](3, policy="priority")
+    await buffer.put(Rank())
+    assert (semaphore.value, compared) == (1, 2)
+    await buffer.put(Rank())
+    assert (semaphore.value, compared) == (2, 5)
+    assert buffer.statistics().items == 2
+
+
+async def test_an_observer_must_not_use_the_buffer() -> None:
+    buffer = Buffer[int](3)
+    refused: list[str] = []
+
+    def put(event: PrimitiveEvent) -> None:
+        try:
+            buffer.put(2).send(None)
+        except RuntimeError as error:
+            refused.append(str(error))
+
+    with observe(put):
+        await buffer.put(1)
+    assert len(refused) == 2
+    assert "must not change" in refused[0]
+    assert contents(buffer) == [1]
 
 
 # ==== the rest ====

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from .buffer_machine import BufferMachine
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .group_machine import GroupMachine
 from .lock_machine import LockMachine
@@ -28,6 +29,7 @@ MACHINES = [
     RWLockMachine,
     BarrierMachine,
     LatchMachine,
+    BufferMachine,
     RateLimiterMachine,
     GroupMachine,
     MonitorMachine,

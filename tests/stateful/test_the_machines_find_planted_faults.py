@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from ..plants import (  # noqa: TID252 - one home of the faults
     barrier_and_latch,
+    buffer,
     capacity_limiter,
     condition,
     groups,
@@ -25,6 +26,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     value,
     wait_queue,
 )
+from .buffer_machine import BufferMachine
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .group_machine import GroupMachine
 from .group_shell import GroupShellMachine
@@ -162,6 +164,17 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             lock_map.a_key_that_was_given_back_stays,
             lock_map.who_releases_takes_the_entry_from_the_next,
             queue.the_last_in_queue_is_served_first,
+        )
+    ],
+    *[
+        (BufferMachine, plant)
+        for plant in (
+            buffer.an_item_is_handed_out_twice,
+            buffer.half_of_a_put_is_put,
+            buffer.the_end_of_a_window_takes_nothing,
+            buffer.who_waits_for_more_is_not_told_of_the_end,
+            queue.a_withdrawal_lets_nobody_in,
+            queue.closing_forgets_those_in_queue,
         )
     ],
     (LatchShellMachine, barrier_and_latch.the_latch_opens_early),

@@ -49,11 +49,11 @@ class BufferCore(Arbiter[Any]):
     # The three functions.
 
     def admits(self, claim: Any) -> bool:
-        items = self.items
+        items: Any = self.items
         if type(claim) is tuple:
             if self.completed is not None or len(items) + len(claim) > self.max_items:
                 return False
-            return not items.compares or items.can_put(claim)
+            return not items.compares or bool(items.can_put(claim))
         if not items or not claim.collects:
             return len(items) > 0
         if self.window_over or self.completed is not None:
@@ -89,7 +89,8 @@ class BufferCore(Arbiter[Any]):
     # Transitions.
 
     def admissible(self, claim: Any, priority: int = 0) -> bool:
-        lane = self.queue.puts if type(claim) is tuple else self.queue.gets
+        queue = self.queue
+        lane = queue.puts if type(claim) is tuple else queue.gets
         return lane.head is None and self.cause is None and self.admits(claim)
 
     def ask(self, claim: Any, waiter: Any = None) -> tuple[Request[Any], Ended]:

@@ -21,10 +21,6 @@ class FirstInFirstOut(deque[Any]):
     compares: ClassVar[bool] = False  # whether items have ranks, which are compared
     take: ClassVar[Any] = deque.popleft
 
-    def can_put(self, items: Iterable[Any]) -> bool:
-        """Return whether these can be put in, if there is room: always."""
-        return True
-
     def snapshot(self) -> Hashable:
         """Return the items, hashable if they are."""
         return tuple(self)

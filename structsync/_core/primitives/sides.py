@@ -64,10 +64,14 @@ class Sides(Queue[Any]):
 
     __slots__ = ("gets", "puts")
 
+    length: int
+    gets: Queue[Any]
+    puts: Queue[Any]
+
     def __init__(self) -> None:
         super().__init__()
-        self.gets: Queue[Any] = Queue()
-        self.puts: Queue[Any] = Queue()
+        self.gets = Queue()
+        self.puts = Queue()
 
     def lane(self, claim: object) -> Queue[Any]:
         """Return the lane in which a claim stands."""
@@ -79,7 +83,7 @@ class Sides(Queue[Any]):
         self.length += 1
 
     def remove(self, request: Request[Any]) -> None:
-        self.lane(request.claim).remove(request)
+        (self.puts if type(request.claim) is tuple else self.gets).remove(request)
         self.length -= 1
 
     def replace(self, request: Request[Any], successor: Request[Any]) -> None:

@@ -1,0 +1,39 @@
+"""Broadcast: every schedule of a few tasks, and any of them cancelled anywhere."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import trio
+
+from structsync import Broadcast
+from structsync.testing import ExploredRun
+
+from .sweeping import swept, together
+
+
+@swept(least=30)
+async def test_each_item_is_put_for_all_or_for_nobody(x: ExploredRun, tasks: int) -> None:
+    """One consumer is slow, and one leaves: those that stay have the same items in the same order."""
+    broadcast = Broadcast[int](1)
+    stays, leaves = broadcast.subscribe(), broadcast.subscribe()
+    got: list[int] = []
+    put: list[int] = []
+
+    async def produce(item: int) -> None:
+        await broadcast.put(item)
+        put.append(item)
+
+    async def consume() -> None:
+        got.append(await stays.get())
+
+    async def leave() -> None:
+        with leaves:
+            await leaves.get()
+
+    producers = [partial(produce, number) for number in range(1, tasks)]
+    with trio.move_on_after(10):
+        await together(consume, leave, *producers)
+    stays_has = got + [stays.get_nowait() for _ in range(stays.statistics().items)]
+    if sorted(stays_has) != sorted(put):
+        x.fail(f"put {put}, and who stays had {stays_has}")

@@ -1,0 +1,146 @@
+"""Broadcast: each item to every consumer, each at its own pace."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+
+from structsync import Broadcast, Subscription
+
+settle = trio.testing.wait_all_tasks_blocked
+
+
+def rest(subscription: Subscription[Any]) -> list[Any]:
+    return [subscription.get_nowait() for _ in range(subscription.statistics().items)]
+
+
+async def test_every_consumer_gets_each_item_that_is_put_after_it_subscribed() -> None:
+    broadcast = Broadcast[int](3)
+    await broadcast.put(0)  # to nobody
+    with broadcast.subscribe() as early:
+        await broadcast.put(1)
+        with broadcast.subscribe() as late:
+            broadcast.put_nowait(2)
+            assert (rest(early), rest(late)) == ([1, 2], [2])
+        assert broadcast.subscriptions == (early,)
+
+
+async def test_a_put_waits_for_the_slowest_and_is_put_for_all_in_one_step() -> None:
+    broadcast = Broadcast[int](1)
+    slow, fast = broadcast.subscribe(), broadcast.subscribe()
+    broadcast.put_nowait(1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(broadcast.put, 2)
+        await settle()
+        assert await fast.get() == 1
+        with pytest.raises(trio.WouldBlock):
+            broadcast.put_nowait(3)
+        await settle()
+        assert fast.statistics().items == 0
+        assert slow.get_nowait() == 1
+    assert (rest(slow), rest(fast)) == ([2], [2])
+
+
+async def test_a_put_does_not_wait_for_who_has_left() -> None:
+    broadcast = Broadcast[int](1)
+    slow, fast = broadcast.subscribe(), broadcast.subscribe()
+    broadcast.put_nowait(1)
+    fast.get_nowait()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(broadcast.put, 2)
+        await settle()
+        slow.close()
+        slow.close()
+    assert rest(fast) == [2]
+    with pytest.raises(trio.ClosedResourceError):
+        await slow.get()
+
+
+async def test_a_cancelled_put_has_put_nothing_for_anybody() -> None:
+    broadcast = Broadcast[int](1)
+    slow, fast = broadcast.subscribe(), broadcast.subscribe()
+    broadcast.put_nowait(1)
+    fast.get_nowait()
+    with trio.move_on_after(0):
+        await broadcast.put(2)
+    assert (rest(slow), rest(fast)) == ([1], [])
+
+
+async def test_the_slow_one_loses_its_oldest_item() -> None:
+    broadcast = Broadcast[int](2, slow="drop")
+    slow, fast = broadcast.subscribe(), broadcast.subscribe()
+    for item in range(4):
+        await broadcast.put(item)
+        fast.get_nowait()
+    assert (rest(slow), slow.dropped, fast.dropped) == ([2, 3], 2, 0)
+
+
+async def test_who_conflates_has_the_latest() -> None:
+    broadcast = Broadcast[int](1, slow="drop")
+    latest = broadcast.subscribe()
+    got: list[int] = []
+
+    async def get() -> None:
+        got.append(await latest.get())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(get)
+        await settle()
+        for item in range(5):
+            broadcast.put_nowait(item)
+    assert (got, rest(latest)) == ([0], [4])
+
+
+async def test_the_end_is_told_to_each_when_it_has_all() -> None:
+    broadcast = Broadcast[int](3)
+    one = broadcast.subscribe()
+    broadcast.put_nowait(1)
+    broadcast.complete()
+    assert broadcast.completed
+    assert await one.get_batch(3, max_wait=9) == [1]
+    for subscription in (one, broadcast.subscribe()):
+        assert [item async for item in subscription] == []
+    with pytest.raises(trio.ClosedResourceError, match="complete"):
+        await broadcast.put(2)
+    with pytest.raises(trio.ClosedResourceError):
+        broadcast.put_nowait(2)
+
+
+async def test_who_waits_to_put_is_told_of_the_end() -> None:
+    for end in (Broadcast[int].complete, Broadcast[int].close):
+        broadcast = Broadcast[int](1)
+        broadcast.subscribe()
+        broadcast.put_nowait(1)
+
+        async def told(broadcast: Broadcast[int]) -> None:
+            with pytest.raises(trio.ClosedResourceError):
+                await broadcast.put(2)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(told, broadcast)
+            await settle()
+            end(broadcast)
+
+
+def test_what_makes_no_broadcast_is_refused() -> None:
+    with pytest.raises(ValueError, match="max_items must be"):
+        Broadcast[int](0)
+    with pytest.raises(ValueError, match="slow must be"):
+        Broadcast[int](1, slow="block")  # type: ignore[arg-type]  # the mistake
+    with pytest.raises(TypeError):
+        Broadcast[int](1, name=1)  # type: ignore[arg-type]  # the mistake
+    for base in (Broadcast, Subscription):
+        with pytest.raises(TypeError, match="final"):
+            type("Own", (base,), {})
+    broadcast = Broadcast[int](1, name="news")
+    assert "'news'" in repr(broadcast)
+    assert "0 dropped, of <Buffer 'news'" in repr(broadcast.subscribe())
+    broadcast.complete()
+    assert repr(broadcast).endswith("1 subscriptions, slow='wait', complete>")
+    for thing in (broadcast, broadcast.subscribe()):
+        with pytest.raises(TypeError, match="cannot be copied"):
+            copy.copy(thing)
