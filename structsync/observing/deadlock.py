@@ -24,7 +24,7 @@ from structsync._runtime.live import Live
 from structsync._runtime.watching import after_this_step, end_wait, watchers
 
 from .needs import Reason, Units, alternatives_of
-from .places import called, line_of, titled
+from .places import Names, line_of, names_of, titled
 from .trace import trace_waits, traces
 from .wait_graph import WaitEdge, WaitGraph
 
@@ -100,7 +100,8 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
         try:
             yield
         finally:
-            watchers.remove(guard)
+            if guard in watchers:
+                watchers.remove(guard)
 
 
 class _Guard:
@@ -220,8 +221,9 @@ class _Guard:
     ) -> None:
         if request.status is not PENDING:  # something else that came after the step has ended it
             return
-        graph = WaitGraph(tuple(_edges(waits, tasks, blocked)))
-        error = DeadlockError(_message(cycle, len(tasks)), tasks, graph)
+        names = names_of(tasks)
+        graph = WaitGraph(tuple(_edges(waits, names, blocked)))
+        error = DeadlockError(_message(cycle, names), tasks, graph)
         raised: BaseException | None = error
         if self._on_deadlock != "raise":
             raised = None
@@ -236,40 +238,40 @@ class _Guard:
             end_wait(request, raised)
 
 
-def _edges(waits: Any, tasks: Iterable[Hashable], blocked: Any) -> Iterator[WaitEdge]:
+def _edges(waits: Any, names: Names, blocked: Any) -> Iterator[WaitEdge]:
     """Yield who of the stuck waits for whom."""
     seen = set()
-    for who in tasks:
+    for who in names:
         for needs in waits[who]:
             for need in needs:
                 for holder, _ in need.holders:
                     live = _reason(need).primitive
                     if holder in blocked and (who, holder, id(live)) not in seen:
                         seen.add((who, holder, id(live)))
-                        yield WaitEdge(called(who), titled(live), called(holder))
+                        yield WaitEdge(names[who], titled(live), names[holder])
 
 
 def _reason(need: Need) -> Reason:
     return cast(Reason, need.why)
 
 
-def _message(cycle: list[tuple[Hashable, Need]], size: int) -> str:
+def _message(cycle: list[tuple[Hashable, Need]], names: Names) -> str:
     lines = ["this wait would never end, because each of these waits for the next:"]
     for place, (who, need) in enumerate(cycle):
         after = cycle[(place + 1) % len(cycle)][0]
-        lines.append(f"  {_sentence(who, need, after)}")
-    if size > len(cycle):
-        lines.append(f"and every other way out leads to these {size} tasks, too.")
+        lines.append(f"  {_sentence(who, need, after, names)}")
+    if len(names) > len(cycle):
+        lines.append(f"and every other way out leads to these {len(names)} tasks, too.")
     lines.append("Acquire in the same order everywhere, or together by acquire_all().")
     return "\n".join(lines)
 
 
-def _sentence(who: Hashable, need: Need, after: Hashable) -> str:
+def _sentence(who: Hashable, need: Need, after: Hashable, names: Names) -> str:
     live, is_ahead = _reason(need)
     place = line_of(who)
-    text = f"{called(who)}{f' ({place})' if place else ''} waits for {titled(live)}"
+    text = f"{names[who]}{f' ({place})' if place else ''} waits for {titled(live)}"
     held = traces[-1].hold_of(live, after) if traces else None
     if is_ahead:
-        return f"{text}, in whose queue {called(after)} is ahead"
+        return f"{text}, in whose queue {names[after]} is ahead"
     since = f" since {held.line}" if held is not None and held.line else ""
-    return f"{text}, which {called(after)} holds{since}"
+    return f"{text}, which {names[after]} holds{since}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import outcome
 import trio
@@ -23,9 +25,25 @@ _LIBRARY = tuple(
 _CONTEXTLIB = sysconfig.get_path("stdlib") + "/contextlib.py"
 
 
-def called(task: object) -> str:
-    """Return how messages call a task, or whatever else holds something."""
-    return task.name if isinstance(task, Task) else repr(task)
+Names: TypeAlias = Mapping[Hashable, str]
+
+
+def names_of(them: Iterable[Hashable]) -> Names:
+    """Return how messages call tasks, or whatever else holds something; no two are called the same.
+
+    A task is called by its name, without the place where its function was defined.
+    """
+    short = {one: _short(one) for one in them}
+    counts = Counter(short.values())
+    numbers = {name: count(1) for name in counts}
+    return {
+        one: f"{name} #{next(numbers[name])}" if counts[name] > 1 else name
+        for one, name in short.items()
+    }
+
+
+def _short(one: object) -> str:
+    return one.name.rpartition("<locals>.")[2] if isinstance(one, Task) else repr(one)
 
 
 def titled(live: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import threading
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,6 +16,7 @@ from trio.testing import wait_all_tasks_blocked
 
 import structsync
 from structsync import DeadlockError, DeadlockWarning, deadlock_guard
+from structsync._runtime import watching
 
 Block = Callable[[], AbstractAsyncContextManager[Any]]
 
@@ -40,26 +42,6 @@ async def crossing(one: Block, other: Block, more: Block | None = None) -> list[
                     inner = blocks[(number + 1) % len(blocks)]
                     nursery.start_soon(worker, outer, inner, name=f"task {number}")
     return raised
-
-
-class Room(structsync.Monitor):
-    """A monitor whose entry runs what it is given."""
-
-    @structsync.entry
-    async def within(self, inside: trio.Event, body: trio.Event) -> None:
-        inside.set()
-        await body.wait()
-
-
-def entered(monitor: structsync.Monitor) -> AbstractAsyncContextManager[None]:
-    """A block that is inside of a monitor."""
-
-    @asynccontextmanager
-    async def block() -> AsyncIterator[None]:
-        await monitor.entry(_nothing)()
-        yield
-
-    return block()
 
 
 def _nothing() -> None:
@@ -158,6 +140,25 @@ async def test_a_task_that_waits_for_itself_is_a_cycle() -> None:
                 async with semaphore.permits(2):
                     pass
         assert semaphore.value == 2
+
+
+async def test_who_gets_on_is_no_part_of_the_knot() -> None:
+    semaphore = structsync.Semaphore(3, max_value=3)
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+
+            async def goes_on() -> None:
+                async with semaphore:
+                    await wait_all_tasks_blocked(0.01)
+
+            nursery.start_soon(goes_on)
+            await wait_all_tasks_blocked()
+            async with semaphore:
+                with pytest.raises(DeadlockError) as raised:
+                    await semaphore.acquire(3)
+    ((edge,), (task,)) = raised.value.graph.edges, raised.value.tasks
+    assert edge.waiter == edge.holder
+    assert task is trio.lowlevel.current_task()
 
 
 async def test_readers_that_both_want_to_write_elsewhere_are_a_cycle() -> None:
@@ -566,6 +567,197 @@ async def test_what_is_not_known_of_a_primitive_of_the_users_is_a_way_out() -> N
     await finishes(waits, opens)
 
 
+async def behind_a_group(free: Block, claim: structsync.Claim) -> None:
+    """Somebody waits for what is free, behind a group that waits elsewhere; all of them finish."""
+    taken = structsync.Lock()
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+
+            async def group() -> None:
+                async with structsync.acquire_all(claim, taken.claim()):
+                    pass
+
+            async def behind() -> None:
+                async with free():
+                    pass
+
+            async with taken:
+                nursery.start_soon(group)
+                await wait_all_tasks_blocked()
+                nursery.start_soon(behind)
+                await wait_all_tasks_blocked()
+
+
+async def test_behind_a_group_somebody_waits_for_what_is_free() -> None:
+    rwlock, lock = structsync.RWLock(), structsync.Lock()
+    limiter = structsync.CapacityLimiter(math.inf)
+    await behind_a_group(rwlock.read_locked, rwlock.write_claim())
+    await behind_a_group(lambda: lock, lock.claim())
+    await behind_a_group(lambda: limiter, limiter.claim())
+
+
+async def test_a_limiter_that_is_paused_goes_on_when_it_has_more_tokens() -> None:
+    limiter, lock = structsync.CapacityLimiter(1), structsync.Lock()
+
+    async def borrows() -> None:
+        async with limiter:
+            await wait_all_tasks_blocked()
+            limiter.total_tokens = 0
+            async with lock:
+                pass
+
+    async def waits() -> None:
+        async with lock:
+            await wait_all_tasks_blocked(0.001)
+            async with limiter:
+                pass
+
+    async def resumes() -> None:
+        await wait_all_tasks_blocked(0.01)
+        limiter.total_tokens = 2
+
+    await finishes(borrows, waits, resumes)
+
+
+async def test_more_permits_than_there_are_may_be_had_later_although_a_holder_waits() -> None:
+    semaphore, lock = structsync.Semaphore(2, max_value=2), structsync.Lock()
+
+    async def holds() -> None:
+        async with semaphore:
+            await wait_all_tasks_blocked()
+            semaphore.resize(1)
+            async with lock:
+                pass
+
+    async def waits() -> None:
+        async with lock:
+            await wait_all_tasks_blocked(0.001)
+            async with semaphore.permits(2):
+                pass
+
+    async def resizes() -> None:
+        await wait_all_tasks_blocked(0.01)
+        semaphore.resize(3)
+
+    await finishes(holds, waits, resizes)
+
+
+async def test_somebody_ahead_whose_deadline_ends_is_not_in_the_way() -> None:
+    semaphore, lock = structsync.Semaphore(2, max_value=2), structsync.Lock()
+    scope = trio.CancelScope(deadline=trio.current_time() + 1000)
+
+    async def holds() -> None:
+        async with semaphore:
+            await wait_all_tasks_blocked(0.01)
+            async with lock:
+                pass
+
+    async def gives_up() -> None:
+        with scope:
+            async with semaphore.permits(2):
+                pass
+
+    async def ends() -> None:
+        await wait_all_tasks_blocked(0.03)
+        scope.cancel()
+
+    async def waits() -> None:
+        async with lock:
+            await wait_all_tasks_blocked(0.02)
+            async with semaphore:
+                pass
+
+    await finishes(holds, gives_up, waits, ends)
+
+
+async def test_whoever_only_leads_to_a_deadlock_closes_none() -> None:
+    told: list[DeadlockError] = []
+    lock, semaphore = structsync.Lock(), structsync.Semaphore(1, max_value=1)
+    with deadlock_guard(told.append), trio.CancelScope() as scope:
+        async with trio.open_nursery() as nursery:
+
+            async def closes() -> None:
+                async with lock, semaphore, semaphore:
+                    pass
+
+            nursery.start_soon(closes)
+            await wait_all_tasks_blocked()
+            nursery.start_soon(lock.acquire)
+            await wait_all_tasks_blocked()
+            scope.cancel()
+    assert len(told) == 1
+
+
+async def test_where_several_hold_the_permits_the_graph_has_each_once() -> None:
+    semaphore, lock = structsync.Semaphore(2, max_value=2), structsync.Lock()
+    raised: list[DeadlockError] = []
+
+    async def worker() -> None:
+        try:
+            async with semaphore:
+                await wait_all_tasks_blocked()
+                async with lock:
+                    async with semaphore.permits(2):
+                        pass
+        except DeadlockError as error:
+            raised.append(error)
+
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(worker)
+    assert len(raised[0].graph.edges) == 3
+    assert {edge.holder for edge in raised[0].graph.edges} == {"worker #1", "worker #2"}
+
+
+async def test_cancelled_in_a_condition_it_waits_behind_others_for_the_lock() -> None:
+    lock, other = structsync.Lock(), structsync.Lock()
+    condition, scope = structsync.Condition(lock), trio.CancelScope()
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+
+            async def waits() -> None:
+                with scope:
+                    async with other, condition:
+                        await condition.wait()
+
+            nursery.start_soon(waits)
+            await wait_all_tasks_blocked()
+            async with lock:
+                nursery.start_soon(_use, lock)
+                await wait_all_tasks_blocked()
+                scope.cancel()
+                with pytest.raises(DeadlockError, match="waits for"):
+                    await other.acquire()
+
+
+async def _use(lock: structsync.Lock) -> None:
+    async with lock:
+        pass
+
+
+async def test_a_watcher_that_fails_is_logged_and_removed(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> float:
+        monkeypatch.undo()
+        raise ZeroDivisionError
+
+    lock = structsync.Lock()
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+            async with lock:
+                monkeypatch.setattr(trio, "current_effective_deadline", fail)
+                nursery.start_soon(_use, lock)
+                await wait_all_tasks_blocked()
+                assert not watching.watchers
+    assert "failed and was removed" in caplog.text
+    watching._log.removeHandler(caplog.handler)
+    watcher: Any = object()
+    with watching._removing(watcher):  # it was removed by itself
+        raise ZeroDivisionError
+
+
 # ==== what is done about it ====
 
 
@@ -611,6 +803,18 @@ async def test_what_the_function_raises_is_raised_in_the_task() -> None:
                 await semaphore.acquire()
 
 
+async def test_what_the_function_has_ended_already_stays_so() -> None:
+    def close(error: DeadlockError) -> None:
+        semaphore.close()
+        raise error
+
+    semaphore = structsync.Semaphore(1, max_value=1)
+    with deadlock_guard(close):
+        async with semaphore:
+            with pytest.raises(trio.ClosedResourceError):
+                await semaphore.acquire()
+
+
 async def test_a_warning_is_an_error_where_a_filter_makes_it_one() -> None:
     semaphore = structsync.Semaphore(1, max_value=1)
     with deadlock_guard("warn"):
@@ -642,7 +846,7 @@ async def test_what_has_ended_before_it_is_told_is_not_told() -> None:
     def close(event: Any) -> None:
         if event.kind == "requested" and not done:
             done.append(event)
-            structsync._runtime.watching.after_this_step(semaphore.close)
+            watching.after_this_step(semaphore.close)
 
     done: list[Any] = [None]
     with deadlock_guard(), structsync.observe(close):
@@ -694,12 +898,12 @@ async def test_nothing_is_kept_of_tasks_that_have_gone_on() -> None:
             async with trio.open_nursery() as nursery:
                 for _ in range(100):
                     nursery.start_soon(worker)
-        guard: Any = structsync._runtime.watching.watchers[-1]
+        guard: Any = watching.watchers[-1]
         assert len(guard._parked) <= 300
 
 
 async def test_a_guard_around_a_guard_leaves_when_it_ends() -> None:
     with deadlock_guard(), deadlock_guard():
-        assert len(structsync._runtime.watching.watchers) == 2
-    assert not structsync._runtime.watching.watchers
+        assert len(watching.watchers) == 2
+    assert not watching.watchers
     gc.collect()
