@@ -19,7 +19,7 @@ from structsync._core.queue.group import Claims
 from structsync._core.queue.request import GRANTED, PENDING, Request
 from structsync._core.queue.waits_for import Alternative, Need, cycle_through, knot_around, stuck
 from structsync._runtime.arguments import check_sync
-from structsync._runtime.events import observe
+from structsync._runtime.events import PrimitiveEvent, observe
 from structsync._runtime.live import Live
 from structsync._runtime.watching import after_this_step, end_wait, watchers
 
@@ -141,7 +141,7 @@ class _Guard:
         if lives and get_ident() == self._thread:
             self._entering[task] = lives
 
-    def note(self, event: Any) -> None:
+    def note(self, event: PrimitiveEvent) -> None:
         """Take in what was released, and what was granted to a task that waits elsewhere: an observer."""
         if get_ident() != self._thread:
             return

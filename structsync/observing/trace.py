@@ -12,7 +12,7 @@ import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.rwlock import Access
-from structsync._runtime.events import observe
+from structsync._runtime.events import PrimitiveEvent, observe
 
 from .places import current_time, line_of
 
@@ -32,8 +32,10 @@ class Trace:
         self._held: WeakKeyDictionary[Any, dict[Hashable, Noted]] = WeakKeyDictionary()
         self._waits: WeakKeyDictionary[Any, dict[Hashable, Noted]] = WeakKeyDictionary()
 
-    def note(self, event: Any) -> None:
+    def note(self, event: PrimitiveEvent) -> None:
         """Take an event in: the observer."""
+        if event.kind not in _OF_REQUESTS:
+            return
         who = _who(event.claim, event.task)
         if event.kind == "requested":
             self._waits.setdefault(event.primitive, {})[who] = _now(who)
@@ -54,6 +56,9 @@ class Trace:
         """Return when it was granted what it holds, and where it had asked for that."""
         return self._held.get(live, {}).get(who)
 
+
+#: What happens to one request; the others are of the primitive as a whole.
+_OF_REQUESTS = ("requested", "granted", "withdrawn", "broken", "released")
 
 #: Those that are on, the one that was opened last at the end.
 traces: list[Trace] = []

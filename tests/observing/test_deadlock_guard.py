@@ -591,7 +591,7 @@ async def behind_a_group(free: Block, claim: structsync.Claim) -> None:
 async def test_behind_a_group_somebody_waits_for_what_is_free() -> None:
     rwlock, lock = structsync.RWLock(), structsync.Lock()
     limiter = structsync.CapacityLimiter(math.inf)
-    await behind_a_group(rwlock.read_locked, rwlock.write_claim())
+    await behind_a_group(rwlock.reading, rwlock.write_claim())
     await behind_a_group(lambda: lock, lock.claim())
     await behind_a_group(lambda: limiter, limiter.claim())
 
@@ -843,7 +843,7 @@ async def test_what_has_ended_before_it_is_told_is_not_told() -> None:
     """Right after the step the request is withdrawn; the guard comes later than that."""
     semaphore = structsync.Semaphore(1, max_value=1)
 
-    def close(event: Any) -> None:
+    def close(event: structsync.PrimitiveEvent) -> None:
         if event.kind == "requested" and not done:
             done.append(event)
             watching.after_this_step(semaphore.close)

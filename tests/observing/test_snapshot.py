@@ -59,7 +59,7 @@ async def test_tasks_of_one_name_are_told_apart() -> None:
     assert len({edge.waiter for edge in found.graph().edges}) == 2
 
 
-@pytest.mark.parametrize("mode", ["read_locked", "write_locked"])
+@pytest.mark.parametrize("mode", ["reading", "writing"])
 async def test_readers_and_writers_are_holders(mode: str) -> None:
     rwlock = structsync.RWLock()
     async with getattr(rwlock, mode)():
@@ -123,7 +123,7 @@ async def test_since_when_and_from_which_line_is_traced(mock_clock: MockClock) -
         assert (ended.holders, ended.waiters) == ((), ())
     rwlock = structsync.RWLock()
     with trace_waits(), trace_waits():
-        async with rwlock.write_locked():
+        async with rwlock.writing():
             mock_clock.jump(1)
             rwlock.downgrade()
             (holder,) = only(snapshot([rwlock])).holders
