@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from functools import partial
 from threading import get_ident
 from typing import Any, Literal, TypeAlias, cast
-from weakref import WeakKeyDictionary
 
 import trio
 from trio.lowlevel import Task, enable_ki_protection
@@ -24,6 +23,7 @@ from structsync._runtime.live import Live
 from structsync._runtime.watching import after_this_step, end_wait, watchers
 
 from .needs import Reason, Units, alternatives_of
+from .per_primitive import PerPrimitive
 from .places import Names, line_of, names_of, titled
 from .trace import trace_waits, traces
 from .wait_graph import WaitEdge, WaitGraph
@@ -114,7 +114,7 @@ class _Guard:
         self._purge_at = 64
         self._entering: dict[Hashable, Sequence[Live[Any]]] = {}
         self._groups = 0  # how many groups were among them at most, since it was zero
-        self._permits: WeakKeyDictionary[Live[Any], dict[Hashable, int]] = WeakKeyDictionary()
+        self._permits: PerPrimitive[int] = PerPrimitive()
 
     # What happens.
 
@@ -146,18 +146,18 @@ class _Guard:
         if get_ident() != self._thread:
             return
         if event.kind == "released":
-            held = self._permits.get(event.primitive)
-            if held is not None and event.task in held:
+            held = self._permits.of(event.primitive)
+            if event.task in held:
                 held[event.task] -= event.claim
                 if held[event.task] <= 0:
                     del held[event.task]
         elif event.kind == "granted":
             live, task = event.primitive, event.task
-            if live in self._entering.get(task, ()) and isinstance(live._core, SemaphoreCore):
-                held = self._permits.setdefault(live, {})
+            if any(live is one for one in self._entering.get(task, ())) and _counts(live):
+                held = self._permits.to_write(live)
                 held[task] = held.get(task, 0) + event.claim
-            if self.request_of(task) is not None:  # it had a request, and is parked elsewhere
-                self._look(task)
+            if task is not None and self.request_of(task) is not None:
+                self._look(task)  # it had a request, and is parked elsewhere
 
     # What is known, for needs.py.
 
@@ -188,7 +188,7 @@ class _Guard:
         return self._groups > 0 or any(self.request_of(one) is not None for one in holders)
 
     def permits(self, live: Any) -> Units:
-        return self._permits.get(live, {})
+        return self._permits.of(live)
 
     # The decision.
 
@@ -236,6 +236,10 @@ class _Guard:
                 raised = own
         if raised is not None:
             end_wait(request, raised)
+
+
+def _counts(live: Live[Any]) -> bool:
+    return isinstance(live._core, SemaphoreCore)
 
 
 def _edges(waits: Any, names: Names, blocked: Any) -> Iterator[WaitEdge]:

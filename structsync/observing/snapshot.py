@@ -121,10 +121,10 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     """
     if primitives is None:
         primitives = [one for one in gc.get_objects() if isinstance(one, Live)]
-    held = {one: _held(one) for one in primitives}
-    waiting = [request.waiter for one in held for request in one._core.waiting()]
-    names = names_of([*waiting, *(who for units in held.values() for who in units)])
-    found = [_look_at(one, units, names) for one, units in held.items()]
+    held = [(one, _held(one)) for one in primitives]
+    waiting = [request.waiter for one, _ in held for request in one._core.waiting()]
+    names = names_of([*waiting, *(who for _, units in held for who in units)])
+    found = [_look_at(one, units, names) for one, units in held]
     found.sort(key=lambda one: (-len(one.waiters), -len(one.holders), one.title))
     return Snapshot(tuple(found))
 
@@ -167,4 +167,4 @@ def _noted(found: Iterable[Noted | None]) -> Noted:
     return next((one for one in found if one is not None), _NOTHING)
 
 
-_NOTHING = Noted(None, None)
+_NOTHING = Noted()

@@ -8,6 +8,7 @@ import threading
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -225,6 +226,41 @@ async def test_monitors_are_owned_by_the_task_inside() -> None:
             nursery.start_soon(worker, one, other)
             nursery.start_soon(worker, other, one)
     assert len(raised) == 1
+
+
+async def test_a_monitor_may_be_a_dataclass_and_have_no_hash() -> None:
+    @dataclass
+    class Account(structsync.Monitor):
+        balance: int = 0
+
+        def __post_init__(self) -> None:
+            super().__init__()
+
+        @structsync.entry
+        async def pay(self, other: Account) -> None:
+            await wait_all_tasks_blocked()
+            await other.receive()
+
+        @structsync.entry
+        def receive(self) -> None:
+            self.balance += 1
+
+    one, other = Account(), Account()
+    told: list[DeadlockError] = []
+
+    async def pays(source: Account, target: Account) -> None:
+        try:
+            await source.pay(target)
+        except DeadlockError as error:
+            told.append(error)
+
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(pays, one, other)
+            nursery.start_soon(pays, other, one)
+    assert len(told) == 1
+    assert one.balance + other.balance == 1
+    assert structsync.snapshot([one]).primitives[0].primitive is one
 
 
 async def test_an_entry_under_a_rule_waits_for_the_task_inside() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import stat
@@ -15,6 +16,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 import structsync
 from structsync import WaitEdge, WaitGraph, show, snapshot, trace_waits
+from structsync.observing import trace
+from structsync.observing.per_primitive import PerPrimitive
 from structsync.observing.show import MOST_IDLE, MOST_WAITERS, text_of
 
 
@@ -130,6 +133,18 @@ async def test_since_when_and_from_which_line_is_traced(mock_clock: MockClock) -
             assert holder.since == 8.0
 
 
+async def test_of_permits_that_nobody_gives_back_the_latest_are_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trace, "MOST_HOLDS", 2)
+    semaphore = structsync.Semaphore(3)
+    with trace_waits():
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(semaphore.acquire)
+        assert len(trace.traces[-1]._held.of(semaphore)) == 2
+
+
 def test_what_is_held_outside_of_a_run_is_traced_without_a_time() -> None:
     semaphore = structsync.Semaphore(1, max_value=1)
     with trace_waits():
@@ -221,3 +236,13 @@ def test_without_graphviz_there_is_no_picture(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert GRAPH.to_svg() is None
+
+
+def test_what_is_kept_for_a_primitive_is_forgotten_with_it() -> None:
+    kept: PerPrimitive[int] = PerPrimitive()
+    lock = structsync.Lock()
+    kept.to_write(lock)["somebody"] = 1
+    assert kept.of(lock) == {"somebody": 1}
+    del lock
+    gc.collect()
+    assert not kept._kept
