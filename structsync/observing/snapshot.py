@@ -110,7 +110,7 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     Looking changes nothing, and may be done anywhere in the thread of the run: in a task, in an
     observer, in a debugger. Nobody keeps a list of the primitives for this: they are looked for among
     all objects of the process, which takes a tenth of a second where there are a million. Not found
-    are those that :func:`gc.freeze` has set aside.
+    are those that ``gc.freeze()`` has set aside.
 
     Since when, and from which line something was acquired, is known only inside of
     :func:`trace_waits` (or a :func:`deadlock_guard`); who holds the permits of a semaphore, only
