@@ -24,16 +24,23 @@ Transform = Callable[[ast.Module], ast.Module]
 
 
 class DropHooks(ast.NodeTransformer):
-    """Removes every statement that runs only if somebody observes."""
+    """Removes everything that runs only if somebody observes, or watches who parks."""
 
     def __init__(self) -> None:
         self.dropped = 0
 
     def visit_If(self, node: ast.If) -> ast.AST:
-        if ast.unparse(node.test).partition(" ")[0].endswith("._observers"):
+        test = ast.unparse(node.test)
+        if test == "watchers" or test.partition(" ")[0].endswith("._observers"):
             assert not node.orelse, "a hook without an observer does nothing"
             self.dropped += 1
             return ast.copy_location(ast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        if ast.unparse(node.test) == "watchers":
+            self.dropped += 1
+            return node.orelse
         return self.generic_visit(node)
 
 

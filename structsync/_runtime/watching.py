@@ -7,7 +7,9 @@ other than in the plain queue of one primitive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from trio.lowlevel import Task
@@ -33,16 +35,30 @@ class Watcher(Protocol):
 
 
 watchers: list[Watcher] = []
+_log = logging.getLogger("structsync")
 
 
 def inform_of_park(request: Request[Any]) -> None:
     for watcher in tuple(watchers):
-        watcher.parks(request)
+        with _removing(watcher):
+            watcher.parks(request)
 
 
 def inform_of_block(task: Task, lives: Sequence[Live[Any]]) -> None:
     for watcher in tuple(watchers):
-        watcher.enters(task, lives)
+        with _removing(watcher):
+            watcher.enters(task, lives)
+
+
+@contextmanager
+def _removing(watcher: Watcher) -> Iterator[None]:
+    """Remove a watcher that fails: let out, its error would make the step half done (I6)."""
+    try:
+        yield
+    except BaseException:  # noqa: BLE001
+        _log.exception("watcher %r failed and was removed", watcher)
+        if watcher in watchers:
+            watchers.remove(watcher)
 
 
 def after_this_step(do: Callable[[], object]) -> None:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from functools import partial
 from threading import get_ident
 from typing import Any, Literal, TypeAlias, cast
-from weakref import WeakKeyDictionary
 
 import trio
 from trio.lowlevel import Task, enable_ki_protection
@@ -19,12 +18,13 @@ from structsync._core.queue.group import Claims
 from structsync._core.queue.request import GRANTED, PENDING, Request
 from structsync._core.queue.waits_for import Alternative, Need, cycle_through, knot_around, stuck
 from structsync._runtime.arguments import check_sync
-from structsync._runtime.events import observe
+from structsync._runtime.events import PrimitiveEvent, observe
 from structsync._runtime.live import Live
 from structsync._runtime.watching import after_this_step, end_wait, watchers
 
 from .needs import Reason, Units, alternatives_of
-from .places import called, line_of, titled
+from .per_primitive import PerPrimitive
+from .places import Names, line_of, names_of, titled
 from .trace import trace_waits, traces
 from .wait_graph import WaitEdge, WaitGraph
 
@@ -100,7 +100,8 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
         try:
             yield
         finally:
-            watchers.remove(guard)
+            if guard in watchers:
+                watchers.remove(guard)
 
 
 class _Guard:
@@ -113,7 +114,7 @@ class _Guard:
         self._purge_at = 64
         self._entering: dict[Hashable, Sequence[Live[Any]]] = {}
         self._groups = 0  # how many groups were among them at most, since it was zero
-        self._permits: WeakKeyDictionary[Live[Any], dict[Hashable, int]] = WeakKeyDictionary()
+        self._permits: PerPrimitive[int] = PerPrimitive()
 
     # What happens.
 
@@ -140,23 +141,23 @@ class _Guard:
         if lives and get_ident() == self._thread:
             self._entering[task] = lives
 
-    def note(self, event: Any) -> None:
+    def note(self, event: PrimitiveEvent) -> None:
         """Take in what was released, and what was granted to a task that waits elsewhere: an observer."""
         if get_ident() != self._thread:
             return
         if event.kind == "released":
-            held = self._permits.get(event.primitive)
-            if held is not None and event.task in held:
+            held = self._permits.of(event.primitive)
+            if event.task in held:
                 held[event.task] -= event.claim
                 if held[event.task] <= 0:
                     del held[event.task]
         elif event.kind == "granted":
             live, task = event.primitive, event.task
-            if live in self._entering.get(task, ()) and isinstance(live._core, SemaphoreCore):
-                held = self._permits.setdefault(live, {})
+            if any(live is one for one in self._entering.get(task, ())) and _counts(live):
+                held = self._permits.to_write(live)
                 held[task] = held.get(task, 0) + event.claim
-            if self.request_of(task) is not None:  # it had a request, and is parked elsewhere
-                self._look(task)
+            if task is not None and self.request_of(task) is not None:
+                self._look(task)  # it had a request, and is parked elsewhere
 
     # What is known, for needs.py.
 
@@ -187,7 +188,7 @@ class _Guard:
         return self._groups > 0 or any(self.request_of(one) is not None for one in holders)
 
     def permits(self, live: Any) -> Units:
-        return self._permits.get(live, {})
+        return self._permits.of(live)
 
     # The decision.
 
@@ -220,8 +221,9 @@ class _Guard:
     ) -> None:
         if request.status is not PENDING:  # something else that came after the step has ended it
             return
-        graph = WaitGraph(tuple(_edges(waits, tasks, blocked)))
-        error = DeadlockError(_message(cycle, len(tasks)), tasks, graph)
+        names = names_of(tasks)
+        graph = WaitGraph(tuple(_edges(waits, names, blocked)))
+        error = DeadlockError(_message(cycle, names), tasks, graph)
         raised: BaseException | None = error
         if self._on_deadlock != "raise":
             raised = None
@@ -236,40 +238,44 @@ class _Guard:
             end_wait(request, raised)
 
 
-def _edges(waits: Any, tasks: Iterable[Hashable], blocked: Any) -> Iterator[WaitEdge]:
+def _counts(live: Live[Any]) -> bool:
+    return isinstance(live._core, SemaphoreCore)
+
+
+def _edges(waits: Any, names: Names, blocked: Any) -> Iterator[WaitEdge]:
     """Yield who of the stuck waits for whom."""
     seen = set()
-    for who in tasks:
+    for who in names:
         for needs in waits[who]:
             for need in needs:
                 for holder, _ in need.holders:
                     live = _reason(need).primitive
                     if holder in blocked and (who, holder, id(live)) not in seen:
                         seen.add((who, holder, id(live)))
-                        yield WaitEdge(called(who), titled(live), called(holder))
+                        yield WaitEdge(names[who], titled(live), names[holder])
 
 
 def _reason(need: Need) -> Reason:
     return cast(Reason, need.why)
 
 
-def _message(cycle: list[tuple[Hashable, Need]], size: int) -> str:
+def _message(cycle: list[tuple[Hashable, Need]], names: Names) -> str:
     lines = ["this wait would never end, because each of these waits for the next:"]
     for place, (who, need) in enumerate(cycle):
         after = cycle[(place + 1) % len(cycle)][0]
-        lines.append(f"  {_sentence(who, need, after)}")
-    if size > len(cycle):
-        lines.append(f"and every other way out leads to these {size} tasks, too.")
+        lines.append(f"  {_sentence(who, need, after, names)}")
+    if len(names) > len(cycle):
+        lines.append(f"and every other way out leads to these {len(names)} tasks, too.")
     lines.append("Acquire in the same order everywhere, or together by acquire_all().")
     return "\n".join(lines)
 
 
-def _sentence(who: Hashable, need: Need, after: Hashable) -> str:
+def _sentence(who: Hashable, need: Need, after: Hashable, names: Names) -> str:
     live, is_ahead = _reason(need)
     place = line_of(who)
-    text = f"{called(who)}{f' ({place})' if place else ''} waits for {titled(live)}"
+    text = f"{names[who]}{f' ({place})' if place else ''} waits for {titled(live)}"
     held = traces[-1].hold_of(live, after) if traces else None
     if is_ahead:
-        return f"{text}, in whose queue {called(after)} is ahead"
+        return f"{text}, in whose queue {names[after]} is ahead"
     since = f" since {held.line}" if held is not None and held.line else ""
-    return f"{text}, which {called(after)} holds{since}"
+    return f"{text}, which {names[after]} holds{since}"

@@ -133,8 +133,11 @@ def _limiter(
 ) -> list[Need] | None:
     if core.total_tokens < 1:
         return None  # paused: it goes on when there are more tokens
-    units = len(core.borrowers) - int(core.total_tokens) + 1
-    return [Need(tuple((one, 1) for one in core.borrowers), units, Reason(request.primitive))]
+    missing = len(core.borrowers) + 1 - core.total_tokens
+    if missing <= 0:  # there is one for it, and still it waits: behind a group
+        return []
+    borrowers = tuple((one, 1) for one in core.borrowers)
+    return [Need(borrowers, int(missing), Reason(request.primitive))]
 
 
 def _semaphore(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cache
+from itertools import count
 from pathlib import Path
-from types import FrameType
-from typing import Any
+from types import CodeType, FrameType
+from typing import Any, TypeAlias
 
 import outcome
 import trio
@@ -23,9 +26,25 @@ _LIBRARY = tuple(
 _CONTEXTLIB = sysconfig.get_path("stdlib") + "/contextlib.py"
 
 
-def called(task: object) -> str:
-    """Return how messages call a task, or whatever else holds something."""
-    return task.name if isinstance(task, Task) else repr(task)
+Names: TypeAlias = Mapping[Hashable, str]
+
+
+def names_of(them: Iterable[Hashable]) -> Names:
+    """Return how messages call tasks, or whatever else holds something; no two are called the same.
+
+    A task is called by its name, without the place where its function was defined.
+    """
+    short = {one: _short(one) for one in them}
+    counts = Counter(short.values())
+    numbers = {name: count(1) for name in counts}
+    return {
+        one: f"{name} #{next(numbers[name])}" if counts[name] > 1 else name
+        for one, name in short.items()
+    }
+
+
+def _short(one: object) -> str:
+    return one.name.rpartition("<locals>.")[2] if isinstance(one, Task) else repr(one)
 
 
 def titled(live: Any) -> str:
@@ -35,16 +54,45 @@ def titled(live: Any) -> str:
     return f"{kind} {name!r}" if name and isinstance(name, str) else f"{kind} at {id(live):#x}"
 
 
+Place: TypeAlias = tuple[CodeType, int]
+"""A line of the program; made into text only where somebody reads it."""
+
+
 def line_of(task: object) -> str | None:
     """Return where a task stands in the program: ``bank.py:41 in transfer``; None if not known."""
+    return text_of(place_of(task))
+
+
+def text_of(place: Place | None) -> str | None:
+    """Return a place as text."""
+    if place is None:
+        return None
+    code, number = place
+    return f"{Path(code.co_filename).name}:{number} in {code.co_name}"
+
+
+def place_of(task: object) -> Place | None:
+    """Return where a task stands in the program, not in a library that it calls; None if not known."""
     if not isinstance(task, Task):
         return None
+    if task is running_task():
+        return _innermost(task)
     found = None
-    for frame, number in _frames_of(task):
-        if not _is_library(frame):
-            code = frame.f_code
-            found = f"{Path(code.co_filename).name}:{number} in {code.co_name}"
+    for frame, number in task.iter_await_frames():
+        if not _is_library(frame.f_code.co_filename):
+            found = frame.f_code, number
     return found
+
+
+def _innermost(task: Task) -> Place | None:
+    """Return the same of the task that runs now: from the inside, because this is done at each request."""
+    outermost = task.coro.cr_frame
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not _is_library(frame.f_code.co_filename):
+            return frame.f_code, frame.f_lineno
+        frame = None if frame is outermost else frame.f_back
+    return None
 
 
 def current_time() -> float | None:
@@ -55,20 +103,6 @@ def current_time() -> float | None:
         return None
 
 
-def _frames_of(task: Task) -> Iterator[tuple[FrameType, int]]:
-    """Yield the frames of a task, the outermost first."""
-    if task is not running_task():
-        yield from task.iter_await_frames()
-        return
-    inward: list[tuple[FrameType, int]] = []
-    frame: FrameType | None = sys._getframe()
-    outermost = task.coro.cr_frame
-    while frame is not None:
-        inward.append((frame, frame.f_lineno))
-        frame = None if frame is outermost else frame.f_back
-    yield from reversed(inward)
-
-
-def _is_library(frame: FrameType) -> bool:
-    name = frame.f_code.co_filename
-    return name.startswith(_LIBRARY) or name == _CONTEXTLIB
+@cache
+def _is_library(filename: str) -> bool:
+    return filename.startswith(_LIBRARY) or filename == _CONTEXTLIB

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 #: Of a long queue so many are shown; and so many primitives that nobody waits for.
 MOST_WAITERS, MOST_IDLE = 20, 20
+#: Where it is not printed on a terminal.
+WIDTH = 100
 
 
 def show(shown: Snapshot | None = None, *, file: TextIO | None = None) -> None:
@@ -29,6 +31,8 @@ def show(shown: Snapshot | None = None, *, file: TextIO | None = None) -> None:
 
     shown = snapshot() if shown is None else shown
     console = Console(file=sys.stderr if file is None else file)
+    if not console.is_terminal:  # a log has no width of its own
+        console.width = max(console.width, WIDTH)
     busy = [one for one in shown.primitives if one.waiters or one.holders]
     if not busy:
         console.print("structsync: nobody holds or waits for anything", markup=False)

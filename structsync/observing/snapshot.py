@@ -14,7 +14,7 @@ from structsync._runtime.live import Live
 from structsync._runtime.watching import watchers
 
 from .needs import holders_of
-from .places import called, line_of, titled
+from .places import Names, line_of, names_of, titled
 from .trace import Noted, traces
 from .wait_graph import WaitEdge, WaitGraph
 
@@ -110,7 +110,7 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     Looking changes nothing, and may be done anywhere in the thread of the run: in a task, in an
     observer, in a debugger. Nobody keeps a list of the primitives for this: they are looked for among
     all objects of the process, which takes a tenth of a second where there are a million. Not found
-    are those that :func:`gc.freeze` has set aside.
+    are those that ``gc.freeze()`` has set aside.
 
     Since when, and from which line something was acquired, is known only inside of
     :func:`trace_waits` (or a :func:`deadlock_guard`); who holds the permits of a semaphore, only
@@ -121,38 +121,45 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     """
     if primitives is None:
         primitives = [one for one in gc.get_objects() if isinstance(one, Live)]
-    found = [_look_at(one) for one in primitives]
+    held = [(one, _held(one)) for one in primitives]
+    waiting = [request.waiter for one, _ in held for request in one._core.waiting()]
+    names = names_of([*waiting, *(who for _, units in held for who in units)])
+    found = [_look_at(one, units, names) for one, units in held]
     found.sort(key=lambda one: (-len(one.waiters), -len(one.holders), one.title))
     return Snapshot(tuple(found))
 
 
-def _look_at(live: Live[Any]) -> PrimitiveSnapshot:
-    core = live._core
-    held: dict[Hashable, int] = dict.fromkeys(holders_of(core), 1)
+def _held(live: Live[Any]) -> dict[Hashable, int]:
+    """Return who holds how many units of a primitive, as far as that is known."""
+    held: dict[Hashable, int] = dict.fromkeys(holders_of(live._core), 1)
     for watcher in watchers:
         held.update(watcher.permits(live))
+    return held
+
+
+def _look_at(live: Live[Any], held: dict[Hashable, int], names: Names) -> PrimitiveSnapshot:
     return PrimitiveSnapshot(
         live,
         titled(live),
         live._describe(),
-        tuple(_holder(live, who, units) for who, units in held.items()),
-        tuple(_waiter(live, request) for request in core.waiting()),
+        tuple(_holder(live, who, units, names) for who, units in held.items()),
+        tuple(_waiter(live, request, names) for request in live._core.waiting()),
     )
 
 
-def _holder(live: Live[Any], who: Hashable, units: int) -> Holder:
+def _holder(live: Live[Any], who: Hashable, units: int, names: Names) -> Holder:
     noted = _noted(trace.hold_of(live, who) for trace in traces)
     task = who if isinstance(who, Task) else None
-    return Holder(called(who), task, units, noted.since, noted.line)
+    return Holder(names[who], task, units, noted.since, noted.line)
 
 
-def _waiter(live: Live[Any], request: Request[Any]) -> Waiter:
+def _waiter(live: Live[Any], request: Request[Any], names: Names) -> Waiter:
     who = request.waiter
     noted = _noted(trace.wait_of(live, who) for trace in traces)
     task = who if isinstance(who, Task) else None
     line = noted.line or (line_of(who) if request.parked else None)
     claim = "" if request.claim is who else repr(request.claim)
-    return Waiter(called(who), task, claim, request.parked, noted.since, line)
+    return Waiter(names[who], task, claim, request.parked, noted.since, line)
 
 
 def _noted(found: Iterable[Noted | None]) -> Noted:
@@ -160,4 +167,4 @@ def _noted(found: Iterable[Noted | None]) -> Noted:
     return next((one for one in found if one is not None), _NOTHING)
 
 
-_NOTHING = Noted(None, None)
+_NOTHING = Noted()

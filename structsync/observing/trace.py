@@ -6,54 +6,69 @@ from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.rwlock import Access
-from structsync._runtime.events import observe
+from structsync._runtime.events import PrimitiveEvent, observe
 
-from .places import current_time, line_of
+from .per_primitive import PerPrimitive
+from .places import Place, place_of, text_of
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
     """A moment, on trio's clock, and a place in the program, as far as they are known."""
 
-    since: float | None
-    line: str | None
+    since: float | None = None
+    place: Place | None = None
+
+    @property
+    def line(self) -> str | None:
+        """The place as text."""
+        return text_of(self.place)
 
 
 class Trace:
     """Notes what is held and waited for, from the events; forgets what has ended."""
 
     def __init__(self) -> None:
-        self._held: WeakKeyDictionary[Any, dict[Hashable, Noted]] = WeakKeyDictionary()
-        self._waits: WeakKeyDictionary[Any, dict[Hashable, Noted]] = WeakKeyDictionary()
+        self._held: PerPrimitive[Noted] = PerPrimitive()
+        self._waits: PerPrimitive[Noted] = PerPrimitive()
 
-    def note(self, event: Any) -> None:
+    def note(self, event: PrimitiveEvent) -> None:
         """Take an event in: the observer."""
+        if event.kind not in _OF_REQUESTS:
+            return
         who = _who(event.claim, event.task)
         if event.kind == "requested":
-            self._waits.setdefault(event.primitive, {})[who] = _now(who)
+            self._waits.to_write(event.primitive)[who] = Noted(event.time, place_of(who))
             return
-        noted = self._waits.get(event.primitive, {}).pop(who, None)
-        held = self._held.setdefault(event.primitive, {})
+        noted = self._waits.of(event.primitive).pop(who, None)
+        held = self._held.to_write(event.primitive)
         if event.kind == "granted":
-            line = noted.line if noted else line_of(who)
-            held.setdefault(who, Noted(current_time(), line))
+            place = noted.place if noted else place_of(who)
+            held.setdefault(who, Noted(event.time, place))
+            if len(held) > MOST_HOLDS:  # of permits that nobody is meant to give back
+                del held[next(iter(held))]
         elif event.kind == "released":
             held.pop(who, None)
 
     def wait_of(self, live: Any, who: Hashable) -> Noted | None:
         """Return when and where a task has begun to wait for a primitive, if that was seen."""
-        return self._waits.get(live, {}).get(who)
+        return self._waits.of(live).get(who)
 
     def hold_of(self, live: Any, who: Hashable) -> Noted | None:
         """Return when it was granted what it holds, and where it had asked for that."""
-        return self._held.get(live, {}).get(who)
+        return self._held.of(live).get(who)
 
+
+#: Of one primitive so many holders are remembered, the latest.
+MOST_HOLDS = 10_000
+
+#: What happens to one request; the others are of the primitive as a whole.
+_OF_REQUESTS = ("requested", "granted", "withdrawn", "broken", "released")
 
 #: Those that are on, the one that was opened last at the end.
 traces: list[Trace] = []
@@ -82,7 +97,3 @@ def _who(claim: Any, task: Hashable) -> Hashable:
     if isinstance(claim, Access):
         return claim.claimant
     return claim if isinstance(claim, trio.lowlevel.Task) else task
-
-
-def _now(who: object) -> Noted:
-    return Noted(current_time(), line_of(who))

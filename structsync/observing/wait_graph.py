@@ -55,8 +55,7 @@ class WaitGraph:
     def to_svg(self) -> str | None:
         """Return the picture as SVG, drawn by graphviz's ``dot``; None where that is not installed.
 
-        Raises:
-          subprocess.SubprocessError: if ``dot`` fails.
+        If ``dot`` fails, the ``subprocess.SubprocessError`` of that is raised.
         """
         dot = shutil.which("dot")
         if dot is None:

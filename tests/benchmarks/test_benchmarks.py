@@ -26,6 +26,7 @@ ROWS = [
     "atomic",
     "synchronizer",
     "observers",
+    "guard",
     "groups",
     "buffers",
     "growth",

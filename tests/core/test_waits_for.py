@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from itertools import chain, combinations, product
 
 import pytest
@@ -146,6 +146,6 @@ def test_the_check_finds_a_planted_fault(
 
 
 def test_somebody_who_only_leads_to_a_cycle_is_stuck_and_closes_none() -> None:
-    waits: Mapping[Hashable, Sequence[Sequence[Need]]] = {"a": [[need("b")]], "b": [[need("b")]]}
+    waits: Waits = {"a": [[need("b")]], "b": [[need("b")]]}
     assert stuck(waits) == {"a", "b"}
     assert cycle_through(waits, "a", stuck(waits)) == []

@@ -51,7 +51,14 @@ def loaded(ran: Ran) -> set[str]:
 def test_the_explorer_is_not_imported_where_nothing_is_explored(tmp_path: Path) -> None:
     ran = run(tmp_path, ORDINARY, "--explore-seconds=5", head="", conftest=TELL)
     ours = {name for name in loaded(ran) if name.startswith("structsync.testing")}
-    plugin = ("", "._pytest", "._pytest.all_summary", "._pytest.collect", "._pytest.plugin")
+    plugin = (
+        "",
+        "._pytest",
+        "._pytest.all_summary",
+        "._pytest.collect",
+        "._pytest.hangs",
+        "._pytest.plugin",
+    )
     assert ours == {f"structsync.testing{name}" for name in plugin}
     assert not HEAVY & loaded(ran)
 

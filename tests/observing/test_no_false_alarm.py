@@ -1,0 +1,146 @@
+"""On random programs the guard is silent where they can finish, and speaks where a cycle keeps them from it.
+
+The explorer decides which is which. Each program is explored twice. Under a guard that only notes:
+where an execution finishes, nothing may have been noted. Under a guard that raises, in tasks that end
+by that: no execution may end in a deadlock, if every owner in the program is known. So a wrong alarm is
+a program that finishes, and a missing one is a deadlock that is left.
+
+The number of programs of the long test is DEADLOCK_PROGRAMS, and DEADLOCK_SEED makes them others; see
+the environment "deadlocks" in tox.ini.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import trio
+
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue import waits_for
+from structsync.observing import deadlock, needs
+from structsync.testing import Settings
+from structsync.testing._search.search import explore_outcomes
+
+from .random_programs import Program, draw, under_guard
+
+SEED = os.environ.get("DEADLOCK_SEED", "1")
+PROGRAMS = int(os.environ.get("DEADLOCK_PROGRAMS", "1000"))
+CHUNK = 100
+
+FINISHED = "passed: 'finished'"
+
+
+@dataclass
+class Tally:
+    """What was seen, so that nothing is green by emptiness."""
+
+    programs: int = 0
+    complete: int = 0
+    deadlocked: int = 0
+    spoke: int = 0
+    executions: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def check(program: Program, most: int, tally: Tally) -> None:
+    """Explore a program under both guards; note what is wrong."""
+    settings = Settings(cancels=0, search="plain", executions=most, outside="ignore")
+    noted = explore_outcomes(under_guard(program, raises=False), settings)
+    raised = explore_outcomes(under_guard(program, raises=True), settings)
+    deadlocks = {one for one in noted.outcomes if one.startswith("deadlock")}
+    if alarms := noted.outcomes - deadlocks - {FINISHED}:
+        tally.wrong.append(f"false alarm: {program} {sorted(alarms)}")
+    left = {one for one in raised.outcomes if not one.startswith("passed")}
+    if left and program.owners_are_known:
+        tally.wrong.append(f"no alarm: {program} {sorted(left)}")
+    tally.programs += 1
+    tally.complete += noted.complete
+    tally.deadlocked += bool(deadlocks)
+    tally.spoke += any("spoke" in one for one in raised.outcomes)
+    tally.executions += noted.executions + raised.executions
+
+
+def check_many(seed: str, programs: int, most: int, *, wrong: int = 1) -> Tally:
+    """Check so many programs, or until so many are wrong."""
+    tally = Tally()
+    for number in range(programs):
+        check(draw(random.Random(f"{seed}:{number}")), most, tally)
+        if len(tally.wrong) >= wrong:
+            break
+    return tally
+
+
+def test_the_guard_is_right_on_three_hundred_random_programs() -> None:
+    tally = check_many("gate", 300, 20)
+    assert not tally.wrong, tally.wrong[0]
+    assert tally.complete > 150, tally
+    assert tally.spoke > 45, tally
+    assert tally.spoke < tally.deadlocked, "no deadlock in it is of another kind than a cycle"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("chunk", range(max(1, PROGRAMS // CHUNK)))
+def test_the_guard_is_right_on_many_random_programs(chunk: int) -> None:
+    tally = check_many(f"{SEED}:{chunk}", min(CHUNK, PROGRAMS), 400)
+    assert not tally.wrong, tally.wrong[0]
+    assert tally.spoke > 0.1 * tally.programs, tally
+
+
+# ==== planted faults ====
+
+
+def any_cycle(waits: Any) -> set[Any]:
+    return {who for who in waits if waits_for.cycle_through(waits, who, set(waits))}
+
+
+def never(waits: Any) -> set[Any]:
+    return set()
+
+
+def without_deadlines() -> float:
+    return float("inf")
+
+
+def everybody_known(core: Any, request: Any, ahead: Any, view: Any) -> Any:
+    found = dict(view.permits(request.primitive))
+    return [
+        waits_for.Need(
+            tuple(found.items()) or ((request.waiter, 1),),
+            max(1, request.claim - core.value),
+            needs.Reason(request.primitive),
+        )
+    ]
+
+
+def only_itself(core: Any, request: Any, ahead: Any, view: Any) -> Any:
+    return needs._semaphore(core, request, (), view)
+
+
+def nobody_ahead(core: Any, request: Any, view: Any) -> Collection[Any]:
+    return ()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        (deadlock, "stuck", any_cycle),
+        (deadlock, "stuck", never),
+        (trio, "current_effective_deadline", without_deadlines),
+        (needs._RULES, SemaphoreCore, everybody_known),
+        (needs._RULES, SemaphoreCore, only_itself),
+        (needs, "_ahead", nobody_ahead),
+    ],
+    ids=["cycles", "silent", "deadlines", "permits of others", "one's own claim", "nobody ahead"],
+)
+def test_a_planted_fault_is_found(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, name, planted = fault
+    if isinstance(where, dict):
+        monkeypatch.setitem(where, name, planted)
+    else:
+        monkeypatch.setattr(where, name, planted)
+    assert check_many("gate", 300, 20).wrong

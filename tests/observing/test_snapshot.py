@@ -1,0 +1,248 @@
+"""snapshot() and show(): what is held and waited for, as data, as a table and as a graph."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+import structsync
+from structsync import WaitEdge, WaitGraph, show, snapshot, trace_waits
+from structsync.observing import trace
+from structsync.observing.per_primitive import PerPrimitive
+from structsync.observing.show import MOST_IDLE, MOST_WAITERS, text_of
+
+
+def only(found: structsync.Snapshot) -> structsync.PrimitiveSnapshot:
+    (one,) = found.primitives
+    return one
+
+
+async def test_who_holds_and_who_waits_is_told_in_the_order_of_the_queue() -> None:
+    lock = structsync.Lock()
+    async with trio.open_nursery() as nursery:
+        async with lock:
+            for name in ("first", "second"):
+                nursery.start_soon(_use, lock, name=name)
+                await wait_all_tasks_blocked()
+            found = only(snapshot([lock]))
+    assert found.primitive is lock
+    assert [one.task for one in found.holders] == [trio.lowlevel.current_task()]
+    assert [one.name for one in found.waiters] == ["first", "second"]
+    assert all(one.parked and one.claim == "" for one in found.waiters)
+    assert all(str(one.line).startswith("test_snapshot.py:") for one in found.waiters)
+    assert all(str(one.line).endswith(" in _use") for one in found.waiters)
+    assert found.waiters[0].since is None
+    assert found.holders[0].since is None
+    assert found.holders[0].line is None
+
+
+async def _use(lock: Any) -> None:
+    async with lock:
+        pass
+
+
+async def test_tasks_of_one_name_are_told_apart() -> None:
+    lock = structsync.Lock()
+    async with trio.open_nursery() as nursery:
+        async with lock:
+            for _ in range(2):
+                nursery.start_soon(_use, lock)
+            await wait_all_tasks_blocked()
+            found = snapshot([lock])
+    assert [one.name.rpartition(".")[2] for one in only(found).waiters] == ["_use #1", "_use #2"]
+    assert len({edge.waiter for edge in found.graph().edges}) == 2
+
+
+@pytest.mark.parametrize("mode", ["reading", "writing"])
+async def test_readers_and_writers_are_holders(mode: str) -> None:
+    rwlock = structsync.RWLock()
+    async with getattr(rwlock, mode)():
+        assert len(only(snapshot([rwlock])).holders) == 1
+
+
+async def test_borrowers_are_holders_and_need_not_be_tasks() -> None:
+    limiter = structsync.CapacityLimiter(2)
+    await limiter.acquire_on_behalf_of("somebody")
+    (holder,) = only(snapshot([limiter])).holders
+    assert (holder.name, holder.task) == ("'somebody'", None)
+    limiter.release_on_behalf_of("somebody")
+
+
+async def test_the_permits_of_blocks_are_known_under_a_guard() -> None:
+    semaphore = structsync.Semaphore(3, max_value=3)
+    async with semaphore:
+        assert only(snapshot([semaphore])).holders == ()
+    with structsync.deadlock_guard():
+        async with semaphore, semaphore.permits(2):
+            (holder,) = only(snapshot([semaphore])).holders
+            assert holder.units == 3
+            assert holder.line is not None
+            assert "(3)" in text_of(snapshot([semaphore]))
+        assert only(snapshot([semaphore])).holders == ()
+
+
+async def test_a_request_that_nobody_waits_for_is_told_as_such() -> None:
+    semaphore = structsync.Semaphore(0, max_value=2)
+    with semaphore.request(2):
+        (waiter,) = only(snapshot([semaphore])).waiters
+        assert (waiter.parked, waiter.claim, waiter.line) == (False, "2", None)
+        assert "not waiting for it now" in text_of(snapshot([semaphore]))
+
+
+async def test_every_live_primitive_is_found() -> None:
+    lock, latch = structsync.Lock(), structsync.Latch(1)
+    found = [one.primitive for one in snapshot().primitives]
+    assert any(one is lock for one in found)
+    assert any(one is latch for one in found)
+
+
+async def test_since_when_and_from_which_line_is_traced(mock_clock: MockClock) -> None:
+    lock = structsync.Lock()
+    with trace_waits():
+        async with trio.open_nursery() as nursery:
+            async with lock:
+                mock_clock.jump(3)
+                nursery.start_soon(_use, lock)
+                await wait_all_tasks_blocked()
+                mock_clock.jump(4)
+                found = only(snapshot([lock]))
+                (holder,), (waiter,) = found.holders, found.waiters
+                assert (holder.since, waiter.since) == (0.0, 3.0)
+                assert "in test_since_when_and_from_which_line" in str(holder.line)
+                assert "in _use" in str(waiter.line)
+                text = text_of(snapshot([lock]))
+                assert "for 7.0 s" in text
+                assert "for 4.0 s" in text
+        ended = only(snapshot([lock]))
+        assert (ended.holders, ended.waiters) == ((), ())
+    rwlock = structsync.RWLock()
+    with trace_waits(), trace_waits():
+        async with rwlock.writing():
+            mock_clock.jump(1)
+            rwlock.downgrade()
+            (holder,) = only(snapshot([rwlock])).holders
+            assert holder.since == 8.0
+
+
+async def test_of_permits_that_nobody_gives_back_the_latest_are_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trace, "MOST_HOLDS", 2)
+    semaphore = structsync.Semaphore(3)
+    with trace_waits():
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(semaphore.acquire)
+        assert len(trace.traces[-1]._held.of(semaphore)) == 2
+
+
+def test_what_is_held_outside_of_a_run_is_traced_without_a_time() -> None:
+    semaphore = structsync.Semaphore(1, max_value=1)
+    with trace_waits():
+        semaphore.acquire_nowait()
+    assert "nobody holds or waits for anything" in text_of(snapshot([semaphore]))
+
+
+async def test_the_run_may_be_over_when_the_table_is_printed() -> None:
+    lock = structsync.Lock()
+    with trace_waits():
+        async with lock:
+            found = snapshot([lock])
+    text = await trio.to_thread.run_sync(text_of, found)
+    assert only(found).holders[0].since is not None
+    assert " s]" not in text
+
+
+async def test_a_long_queue_and_many_held_ones_are_cut() -> None:
+    lock = structsync.Lock()
+    others = [structsync.Lock() for _ in range(MOST_IDLE + 2)]
+    for one in others:
+        one.acquire_nowait()
+    async with trio.open_nursery() as nursery:
+        async with lock:
+            for _ in range(MOST_WAITERS + 3):
+                nursery.start_soon(_use, lock)
+            await wait_all_tasks_blocked()
+            text = text_of(snapshot([lock, *others]))
+    assert "... and 3 more" in text
+    assert "and 2 more that are held, and nobody waits for" in text
+    for one in others:
+        one.release()
+
+
+async def test_it_is_printed_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    lock = structsync.Lock()
+    async with lock:
+        show()
+        show(file=(own := io.StringIO()))
+    assert f"Lock at {id(lock):#x}" in capsys.readouterr().err
+    assert f"Lock at {id(lock):#x}" in own.getvalue()
+
+
+async def test_on_a_terminal_it_is_as_wide_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "60")
+    async with structsync.Lock():
+        show(file=(shown := Terminal()))
+    assert len(shown.getvalue().splitlines()[1]) == 60
+
+
+# ==== the graph ====
+
+GRAPH = WaitGraph((WaitEdge('a "b"', "Lock", "c"), WaitEdge('a "b"', "Semaphore", "d")))
+
+
+def test_the_graph_as_text_has_who_waits_once() -> None:
+    assert GRAPH.to_text().splitlines() == [
+        'a "b" waits for',
+        "  c, because of Lock",
+        "  d, because of Semaphore",
+    ]
+    assert WaitGraph(()).to_text() == "nobody waits for anybody who is known"
+
+
+def test_the_graph_for_graphviz_quotes_names() -> None:
+    text = GRAPH.to_dot()
+    assert text.startswith("digraph waits_for {")
+    assert r'label="a \"b\""' in text
+    assert text.count(" -> ") == 2
+
+
+def test_the_picture_is_what_dot_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dot = tmp_path / "dot"
+    dot.write_text('#!/bin/sh\ntest "$1" = -Tsvg && cat\n')
+    dot.chmod(dot.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert GRAPH.to_svg() == GRAPH.to_dot()
+    dot.write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        GRAPH.to_svg()
+
+
+def test_without_graphviz_there_is_no_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert GRAPH.to_svg() is None
+
+
+def test_what_is_kept_for_a_primitive_is_forgotten_with_it() -> None:
+    kept: PerPrimitive[int] = PerPrimitive()
+    lock = structsync.Lock()
+    kept.to_write(lock)["somebody"] = 1
+    assert kept.of(lock) == {"somebody": 1}
+    del lock
+    gc.collect()
+    assert not kept._kept
