@@ -76,7 +76,7 @@ def left_by(task: Task) -> list[Live[Any]]:
         if live is not None:
             cast("set[Any]", live._touched_by).discard(claim)
             owned = cast("ClaimantArbiter", live._core).held_by(task) is not None
-            cast(Any, live)._owner_exited(task)
+            cast(Any, live)._owner_exited(task, claim)
             if owned:
                 broken.append(live)
     return broken
