@@ -31,6 +31,11 @@ from .wait_graph import WaitEdge, WaitGraph
 OnDeadlock: TypeAlias = "Literal['raise', 'warn'] | Callable[[DeadlockError], object]"
 
 
+#: No wait is followed further than over so many tasks: each look takes that long, and must not hold up
+#: a program in which thousands of groups stand in each other's queues.
+MOST_TASKS = 1_000
+
+
 class DeadlockError(Exception):
     """Tasks wait for each other, and none of them ever goes on.
 
@@ -74,7 +79,8 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
     outside of the cycle is not a way out: a cancellation, :meth:`Request.withdraw`, ``close()``,
     ``resize()``.
 
-    It is to be used in the thread whose runs it guards, around :func:`trio.run` or inside. What was
+    A cycle that is reached only over more than a thousand tasks is not found. It is to be used in the
+    thread whose runs it guards, around :func:`trio.run` or inside. What was
     acquired before the block began is known for locks and limiters, and not for semaphores. Every
     request costs some microseconds more; without a guard nothing does.
 
@@ -207,14 +213,14 @@ class _Guard:
         """Return what the task waits for, and all those who have to do something first."""
         waits: dict[Hashable, list[Alternative]] = {}
         left: list[Hashable] = [task]
-        while left:
+        while left and len(waits) <= MOST_TASKS:
             who = left.pop()
             request = None if who in waits else self.request_of(who)
             alternatives = None if request is None else alternatives_of(request, self)
             if alternatives is not None:
                 waits[who] = alternatives
                 left += [one for needs in alternatives for need in needs for one, _ in need.holders]
-        return waits
+        return {} if left else waits
 
     def _tell(
         self, request: Request[Any], cycle: Any, tasks: Any, waits: Any, blocked: Any

@@ -14,6 +14,7 @@ from trio.testing import wait_all_tasks_blocked
 import structsync
 from structsync import DeadlockError, DeadlockWarning, deadlock_guard
 from structsync._runtime import watching
+from structsync.observing import deadlock
 
 from .crossing import use
 
@@ -182,3 +183,22 @@ async def test_a_guard_around_a_guard_leaves_when_it_ends() -> None:
         assert len(watching.watchers) == 2
     assert not watching.watchers
     gc.collect()
+
+
+async def test_what_leads_over_too_many_tasks_is_not_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deadlock, "MOST_TASKS", 0)
+    told: list[DeadlockError] = []
+    semaphore = structsync.Semaphore(1, max_value=1)
+    with deadlock_guard(told.append):
+        async with trio.open_nursery() as nursery:
+
+            async def waits() -> None:
+                async with semaphore, semaphore:
+                    pass
+
+            nursery.start_soon(waits)
+            await wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
+    assert told == []

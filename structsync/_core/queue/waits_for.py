@@ -40,9 +40,16 @@ Waits: TypeAlias = Mapping[Hashable, Sequence[Alternative]]
 
 def stuck(waits: Waits) -> set[Hashable]:
     """Return those who wait for ever, because every way out lies among themselves."""
-    found = set(waits)
-    while free := {who for who in found if gets_on(waits[who], found)}:
-        found -= free
+    behind: dict[Hashable, list[Hashable]] = {}
+    for who, alternatives in waits.items():
+        for holder in (one for needs in alternatives for need in needs for one, _ in need.holders):
+            behind.setdefault(holder, []).append(who)
+    found, left = set(waits), list(waits)
+    while left:
+        who = left.pop()
+        if who in found and gets_on(waits[who], found):
+            found.discard(who)
+            left += behind.get(who, ())  # who may get on only now
     return found
 
 
