@@ -32,6 +32,7 @@ class Watcher(Protocol):
 
     def permits(self, live: Live[Any]) -> Mapping[Hashable, int]:
         """Return who holds how many permits of a semaphore in blocks, as far as that was seen."""
+        ...
 
 
 watchers: list[Watcher] = []

@@ -39,12 +39,15 @@ class View(Protocol):
 
     def waits_without_end(self, request: Request[Any]) -> bool:
         """Return whether a task is parked for this request, and no deadline of its own ends that."""
+        ...
 
     def may_block(self, holders: Iterable[Hashable]) -> bool:
         """Return whether any of them, or a group in some queue, may be unable to go on."""
+        ...
 
     def permits(self, live: Any) -> Units:
         """Return who holds how many permits of a semaphore in blocks, as far as that was seen."""
+        ...
 
 
 def alternatives_of(request: Request[Any], view: View) -> list[Alternative] | None:

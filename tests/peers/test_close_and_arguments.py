@@ -13,6 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 import structsync
 from structsync import (
     Barrier,
+    Buffer,
     CapacityLimiter,
     Condition,
     Latch,
@@ -20,8 +21,10 @@ from structsync import (
     Monitor,
     Parker,
     Primitive,
+    RateLimiter,
     RWLock,
     Semaphore,
+    Value,
     WaitQueue,
 )
 
@@ -36,6 +39,12 @@ def taken_lock() -> Lock:
     lock = Lock()
     lock.acquire_nowait()
     return lock
+
+
+def spent_rate_limiter() -> RateLimiter:
+    limiter = RateLimiter(1)
+    limiter.acquire_nowait()
+    return limiter
 
 
 def read_rwlock() -> RWLock:
@@ -54,6 +63,9 @@ BUSY: dict[str, tuple[Make, Operation]] = {
     "RWLock": (read_rwlock, RWLock.acquire_write),
     "Barrier": (lambda: Barrier(9), Barrier.wait),
     "Latch": (lambda: Latch(1), Latch.wait),
+    "Buffer": (lambda: Buffer(1), Buffer.get),
+    "RateLimiter": (spent_rate_limiter, RateLimiter.acquire),
+    "Value": (lambda: Value(False), lambda value: value.wait_for(bool)),
     "Monitor": (Monitor, lambda monitor: monitor.entry(list, lambda: False)()),
 }
 each_busy_primitive = pytest.mark.parametrize(("make", "operation"), BUSY.values(), ids=BUSY)
