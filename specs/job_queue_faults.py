@@ -102,6 +102,25 @@ class WithdrawnJobRuns(JobQueueCore):
         return ended
 
 
+@fault(JobQueueSpec, "core", refuted_by="closed_stays_closed")
+class IdlePoolOpensAgain(JobQueueCore):
+    """Once its last job has ended, a closed pool takes jobs again (C1)."""
+
+    def give_back(self, claim: Hashable) -> None:
+        super().give_back(claim)
+        if self.is_drained:
+            self.cause = None
+
+
+@fault(JobQueueSpec, "core", refuted_by="who_stays_in_queue_is_served")
+class TheLastRunsNext(JobQueueCore):
+    """The queue is a stack: while jobs keep coming, the first one starves."""
+
+    def release(self, claim: Hashable) -> Ended:
+        self.give_back(claim)
+        return self.settle(reversed(self.waiting()))
+
+
 @fault(PriorityJobQueueSpec, "core", refuted_by="the_most_urgent_runs_next")
 class AcceptedJobsGoFirst(JobQueueCore):
     """An urgent job that is held back waits for the accepted ones (two queues, one behind the other)."""

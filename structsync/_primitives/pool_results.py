@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
@@ -13,8 +14,7 @@ from trio.lowlevel import checkpoint, current_task, disable_ki_protection, enabl
 from structsync._runtime.arguments import check_count
 from structsync._runtime.causes import error_of
 from structsync._runtime.errors import JobCancelled
-from structsync._runtime.job import Job
-from structsync._runtime.job_queue import has_ended
+from structsync._runtime.job import Job, has_ended
 from structsync._runtime.working import has_cancelled
 
 from .pool_base import Pool, outcome_of
@@ -90,7 +90,7 @@ class Results(Generic[T]):
         raise TypeError("Results cannot be copied or pickled: their jobs belong to one pool")
 
 
-class _Stream:
+class _Stream(ABC):
     """Jobs whose results are to come; knows nothing of the object that iterates."""
 
     def __init__(self, pool: Pool, submit: Submit, ordered: bool, ahead: int) -> None:
@@ -105,9 +105,9 @@ class _Stream:
         self.error: BaseException | None = None  # of the source: raised after the results
         self.news = trio.Event()
 
+    @abstractmethod
     def refill(self) -> None:
         """Take items while there is room for them."""
-        raise NotImplementedError
 
     def add(self, item: object) -> None:
         job = self.submit(item)

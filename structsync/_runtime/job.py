@@ -149,3 +149,15 @@ class Job(Generic[T_co]):
     def __repr__(self) -> str:
         name = getattr(self._fn, "__qualname__", None) or repr(self._fn)
         return f"<Job at {id(self):#x}: {name}, {self._status}>"
+
+
+def begin(job: Job[Any]) -> None:
+    """Note that a worker has the job now; from here on it is cancelled by its scope."""
+    job._status = RUNNING
+    job._request = None
+    job._scope = trio.CancelScope()
+
+
+def has_ended(job: Job[Any]) -> bool:
+    """Return whether the job is done, has failed or was cancelled."""
+    return job._status is not QUEUED and job._status is not RUNNING

@@ -27,7 +27,7 @@ from structsync._core.queue.request import GRANTED, Request
 from . import workers
 from .causes import Closed, PoolEnded
 from .events import emit, emit_ended
-from .job import CANCELLED, DONE, FAILED, QUEUED, RUNNING, Job, JobStatus, RaiseCancel
+from .job import CANCELLED, DONE, FAILED, QUEUED, Job, JobStatus, RaiseCancel, begin, has_ended
 from .live import Live
 from .parking import about_to_park, park, sleep, transitions_of
 from .runs import check_run, errors_of_ended, running_task
@@ -115,7 +115,7 @@ class JobQueue(Live[Job[Any]]):
         request.primitive = self
         job._request = request
         if request.status is GRANTED:
-            _begin(job)
+            begin(job)
             self._hand_out(transitions, job)
         if self._observers:
             emit("requested", self, job, task)
@@ -213,7 +213,7 @@ class JobQueue(Live[Job[Any]]):
             worker.job = ended[0].claim if ended else None
             is_last = self._leaving and core.is_drained
             if worker.job is not None:
-                _begin(worker.job)
+                begin(worker.job)
             elif is_last:
                 self._stop_idle(transitions)
             elif not fatal:
@@ -287,17 +287,6 @@ class JobQueue(Live[Job[Any]]):
         while self._idle:
             worker, _ = self._idle.popitem()
             wake_task(transitions, worker.task)
-
-
-def _begin(job: Job[Any]) -> None:
-    job._status = RUNNING
-    job._request = None
-    job._scope = trio.CancelScope()
-
-
-def has_ended(job: Job[Any]) -> bool:
-    """Return whether the job is done, has failed or was cancelled."""
-    return job._status is not QUEUED and job._status is not RUNNING
 
 
 def _stop_waiting(job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> Abort:

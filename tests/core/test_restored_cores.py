@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from structsync._core.monitors.entry import EntryCore
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.queue.request import Request
 
 
@@ -24,3 +27,24 @@ def test_a_restored_monitor_knows_who_is_urgent() -> None:
     restored.restore(core.snapshot())
     assert [request.waiter for request in restored.waiting()] == ["waiter"]
     assert restored.snapshot() == core.snapshot()
+
+
+def test_a_restored_queue_of_jobs_knows_who_is_accepted() -> None:
+    core = JobQueueCore(1, 1)
+    for job in ("runs", "accepted", "held back", "held back behind it"):
+        core.submit(job, waiter=job)
+    restored = JobQueueCore(1, 1)
+    restored.restore(core.snapshot())
+    assert restored.accepted == 1
+    assert [request.claim for request in restored.held_back.values()] == [
+        "held back",
+        "held back behind it",
+    ]
+    assert restored.snapshot() == core.snapshot()
+    restored.release("runs")
+    assert [request.claim for request in restored.take_newly_accepted()] == ["held back"]
+
+
+def test_a_job_that_ends_without_one_that_runs_is_refused() -> None:
+    with pytest.raises(RuntimeError, match="no job runs that could end"):
+        JobQueueCore(1, 1).release("a job")
