@@ -158,7 +158,8 @@ class Holding:
         raise TypeError("a Holding cannot be copied or pickled: what is held is given back once")
 
     def __repr__(self) -> str:
-        return f"<Holding of {len(self._portions)} claims{', kept' if self._kept else ''}>"
+        kept = ", kept" if self._kept and self._portions else ""
+        return f"<Holding of {len(self._portions)} claims{kept}>"
 
 
 @final

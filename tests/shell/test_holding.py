@@ -142,6 +142,7 @@ async def test_it_shows_how_much_it_holds_and_is_one() -> None:
     with pytest.raises(TypeError, match="Holding is final"):
         type("Mine", (Holding,), {})
     held.close()
+    assert repr(held) == "<Holding of 0 claims>"
 
 
 async def test_leaving_a_block_that_nobody_entered_gives_nothing_back() -> None:
