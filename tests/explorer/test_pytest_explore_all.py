@@ -409,12 +409,13 @@ def test_a_sweep_alone_is_refused(tmp_path: Path) -> None:
 def test_an_old_pytest_is_refused(
     pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from structsync.testing._pytest import plugin
+    from structsync.testing._pytest import hangs, plugin
 
     class Asked:
         def getoption(self, name: str) -> object:
             return name == "explore_all" or None
 
+    monkeypatch.setattr(hangs, "configure", lambda config: None)
     monkeypatch.delattr(pytest, "HIDDEN_PARAM")
     with pytest.raises(pytest.UsageError, match=r"needs pytest 8\.4"):
         plugin.pytest_configure(Asked())  # type: ignore[arg-type]

@@ -190,3 +190,34 @@ async def test_an_entry_under_a_rule_waits_for_the_task_inside() -> None:
                 lock.release()
                 await wait_all_tasks_blocked()
                 await lock.acquire()
+
+
+async def test_a_cycle_closes_behind_a_task_that_has_a_deadline() -> None:
+    one, other = structsync.Lock(), structsync.Lock()
+    raised: list[DeadlockError] = []
+    both_wait = trio.Event()
+
+    async def closes_it() -> None:
+        async with one:
+            await both_wait.wait()
+            try:
+                await other.acquire()
+            except DeadlockError as error:
+                raised.append(error)
+
+    async def gives_up() -> None:
+        with trio.move_on_after(1000):
+            async with one:
+                pass
+
+    async def is_behind() -> None:
+        async with other, one:
+            pass
+
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+            for each in (closes_it, gives_up, is_behind):
+                nursery.start_soon(each)
+                await wait_all_tasks_blocked()
+            both_wait.set()
+    assert len(raised) == 1
