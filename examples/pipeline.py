@@ -1,7 +1,7 @@
 """A pipeline of three stages on real sockets: lines come in, workers answer them, answers go out.
 
 A buffer between two stages holds a few items. While it is full the stage before it waits, and with it the
-clients: nobody's memory fills up. The last stage writes its answers in batches: what is there after 10 ms,
+clients: no memory fills up. The last stage writes its answers in batches: what is there after 10 ms,
 or 4 answers. When the clients have gone, each stage says to the next that nothing more will come.
 
 Prints::
@@ -85,7 +85,7 @@ async def main() -> None:
             nursery.start_soon(trio.serve_listeners, pipeline.read, [listener])
             for number in range(CLIENTS):
                 stages.start_soon(call, port, number, heard)
-        nursery.cancel_scope.cancel()  # the server listens for ever
+        nursery.cancel_scope.cancel()  # the server listens forever
     whole = {tuple(f"CLIENT {who} LINE {at}" for at in range(LINES)) for who in range(CLIENTS)}
     if {tuple(sorted(one)) for one in heard} == whole:
         print(f"{CLIENTS} clients had {CLIENTS * LINES} answers, each its own")

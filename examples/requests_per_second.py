@@ -1,7 +1,7 @@
-"""Calls to a service that allows so many in a second: a limiter that nobody passes, and time that is exact.
+"""Calls to a service that allows so many in a second: a limiter that no task passes, and time that is exact.
 
 Two calls may be made at once, and then one each half second. A large call waits for all of its permits; one
-that gives up delays nobody.
+that gives up delays no other.
 
 Prints::
 

@@ -68,7 +68,7 @@ class WeightedFairQueue(Primitive[Turn]):
             try:
                 await request.wait()
             finally:
-                # who gives up does not pay for the turn, if nobody of the tenant stands behind it
+                # who gives up does not pay for the turn, if no request of the tenant is behind it
                 if request.status != "granted" and self.ends[tenant] == end:
                     self.ends[tenant] = before
             yield

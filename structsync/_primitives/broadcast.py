@@ -117,7 +117,7 @@ class Broadcast(Generic[T]):
                 async for price in latest:
                     ...
 
-    Fairness: producers are served first come, first served; one that waits when somebody unsubscribes
+    Fairness: producers are served first come, first served; one that waits when a consumer unsubscribes
     begins again at the end. Cancellation: a cancelled put has put nothing, for nobody.
 
     Args:

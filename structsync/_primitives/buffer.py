@@ -244,7 +244,7 @@ class Buffer(Primitive[Any], Generic[T]):
         buffer has room for; when the window is over; or when the buffer is complete.
 
         Cancellation: a cancelled batch has taken nothing. ``max_wait`` is no timeout: without an item
-        this waits for ever; use a cancel scope.
+        this waits forever; use a cancel scope.
 
         Args:
           max_items: an int >= 1.

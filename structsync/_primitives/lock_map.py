@@ -35,7 +35,7 @@ class LockMapStatistics(PrimitiveStatistics):
 
 @final
 class LockMap(Generic[K]):
-    """A :class:`Lock` for each key, for as long as somebody uses it.
+    """A :class:`Lock` for each key, for as long as a task uses it.
 
     ``locks[key]`` is the lock of a key. It is made when it is first asked for, and forgotten with its last
     user: nothing is left of a key that nobody holds and nobody waits for::
@@ -104,7 +104,7 @@ class LockMap(Generic[K]):
         lock._core = self._core.new_lock(key)
         if self._closed:
             Primitive.close(lock)
-        # A finalizer may have asked for the same key in between, and somebody may have its lock.
+        # A finalizer may have asked for the same key in between, and a task may have its lock.
         return self._locks.setdefault(key, lock)
 
     def claim(self, key: K) -> Claim:
@@ -137,7 +137,7 @@ class LockMap(Generic[K]):
 
     def statistics(self) -> LockMapStatistics:
         """Return the state of this map, for debugging."""
-        # Who waits waits for somebody who holds.
+        # Who waits waits for a task that holds.
         waiting = sum(len(lock._core.queue) for lock in self._core.held.values())
         return LockMapStatistics(waiting, len(self._core.held))
 

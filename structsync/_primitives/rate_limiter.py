@@ -98,7 +98,7 @@ class RateLimiter(Primitive[int]):
 
     @property
     def value(self) -> int:
-        """The permits on hand now; more than 0 while somebody waits who needs still more."""
+        """The permits on hand now; more than 0 while a task waits that needs still more."""
         return self._core.value(parking_in_time.time_of(self))
 
     @enable_ki_protection

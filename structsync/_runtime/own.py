@@ -128,7 +128,7 @@ class OwnedPrimitive(Primitive[ClaimT]):
     """Base of a primitive of your own whose claims belong to tasks.
 
     If the task of a claim ends without giving it back, the primitive is broken for good, as a
-    :class:`structsync.Lock` is; or the claim is given back for it. Its pending requests are withdrawn.
+    :class:`structsync.Lock` is; or the claim is released for it. Its pending requests are withdrawn.
 
     Args:
       core: the decisions; only this primitive may use it.

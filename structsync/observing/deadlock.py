@@ -71,7 +71,7 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
     and names the cycle. The others then go on as its blocks end.
 
     There is no false alarm. A task in a sleep, in a nursery's end, in another library or in a thread
-    may go on, and so may one in a cancel scope with a deadline. Whoever could give something back
+    may go on, and so may one in a cancel scope with a deadline. Whatever task could release something
     must be known: the owner of a :class:`Lock`, :class:`RWLock` or :class:`Monitor`, the task that
     borrowed from a :class:`CapacityLimiter`, the blocks that hold the permits of a bounded
     :class:`Semaphore`. A permit that was taken by :meth:`Semaphore.acquire` may be released by any

@@ -28,7 +28,7 @@ Requests: TypeAlias = Sequence[Request[Any]]
 
 
 class Reason(NamedTuple):
-    """Why somebody else has to do something first: it holds what is wanted, or is ahead in the queue."""
+    """Why another task has to do something first: it holds what is wanted, or is ahead in the queue."""
 
     primitive: Any
     is_ahead: bool = False

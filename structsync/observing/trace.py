@@ -1,4 +1,4 @@
-"""Since when somebody waits for, or holds, a primitive, and from which line of the program."""
+"""Since when a task waits for, or holds, a primitive, and from which line of the program."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def trace_waits() -> Iterator[None]:
     """Note for every request when it was made and from which line, while the block runs.
 
     :func:`snapshot`, :func:`show` and the messages of :func:`deadlock_guard` then say since when
-    somebody waits or holds, and where that was asked for. Each request costs some microseconds.
+    a task waits or holds, and where that was asked for. Each request costs some microseconds.
     Blocks may be nested; what was requested before the block is not known.
     """
     trace = Trace()
