@@ -35,7 +35,9 @@ intersphinx_mapping = {
 }
 
 # Type variables are referred to by every generic signature and have no page anywhere.
-nitpick_ignore_regex = [("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z]|[A-Z]\w*T|Ts)")]
+nitpick_ignore_regex = [
+    ("py:(class|obj|data)", r"(structsync\.)?(\w+\.)*_?([A-Z]|[A-Z]_co|[A-Z]\w*T|Ts)")
+]
 nitpick_ignore = [
     # aliases, which have entries as data: what they stand for is spelled out there
     ("py:class", "EventKind"),
