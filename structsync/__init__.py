@@ -28,7 +28,7 @@ from ._primitives.barrier import WhenCancelled as WhenCancelled
 from ._primitives.broadcast import Broadcast as Broadcast
 from ._primitives.broadcast import Subscription as Subscription
 from ._primitives.buffer import Buffer as Buffer
-from ._primitives.buffer import BufferStatistics as BufferStatistics
+from ._primitives.buffer_statistics import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
 from ._primitives.capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
 from ._primitives.channel import ReceivingEnd as ReceivingEnd

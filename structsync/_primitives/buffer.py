@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
 import trio
@@ -16,33 +15,14 @@ from structsync._runtime import items, parking
 from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.causes import Completed, Drained
 from structsync._runtime.claim import Claim
-from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
+
+from .buffer_statistics import BufferStatistics
 
 T = TypeVar("T")
 BufferPolicy: TypeAlias = Literal["fifo", "lifo", "priority"]
 
 _ONE = One()
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class BufferStatistics(PrimitiveStatistics):
-    """The state of a :class:`Buffer`, for debugging.
-
-    Attributes:
-      items: how many items are in it.
-      max_items: how many it has room for.
-      tasks_putting: how many requests wait for room.
-      tasks_getting: how many requests wait for items.
-      completed: whether nothing more may be put into it.
-    """
-
-    items: int
-    max_items: float
-    tasks_putting: int
-    tasks_getting: int
-    completed: bool
 
 
 @final
