@@ -10,7 +10,8 @@ from trio.lowlevel import cancel_shielded_checkpoint, checkpoint_if_cancelled, e
 from structsync._core.queue.request import PENDING
 from structsync._runtime.arguments import check_name
 
-from .buffer import Buffer, BufferStatistics
+from .buffer import Buffer
+from .buffer_statistics import BufferStatistics
 from .groups import acquire_all
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from trio.lowlevel import Task, checkpoint_if_cancelled, current_task, enable_ki
 from structsync._runtime import parking
 from structsync._runtime.causes import EndClosed, ReceiversGone
 
-from .buffer import Buffer, BufferPolicy, BufferStatistics
+from .buffer import Buffer, BufferPolicy
+from .buffer_statistics import BufferStatistics
 
 if TYPE_CHECKING:
     from typing import Self
