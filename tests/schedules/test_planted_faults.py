@@ -22,6 +22,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
     lock_map,
     monitor,
     parker,
+    pool,
     queue,
     rate_limiter,
     rwlock,
@@ -42,6 +43,7 @@ from . import (
     test_lock_map,
     test_monitor,
     test_parker,
+    test_pool,
     test_rate_limiter,
     test_requests,
     test_rwlock,
@@ -417,6 +419,27 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_buffer.test_closing_sends_everybody_away_who_waits,
         (queue.closing_forgets_those_in_queue,),
+    ),
+    (
+        test_pool.test_no_job_is_lost_or_run_twice,
+        (
+            pool.a_worker_has_two_jobs,
+            pool.whose_job_begins_sleeps_on,
+            queue.a_release_lets_nobody_in,
+            queue.a_cancelled_acquire_stays_in_queue,
+        ),
+    ),
+    (
+        test_pool.test_a_run_has_ended_its_job_when_it_returns,
+        (pool.a_cancelled_run_leaves_its_job_running,),
+    ),
+    (
+        test_pool.test_a_job_that_is_cancelled_has_run_or_has_not,
+        (pool.a_cancelled_job_stays_in_queue,),
+    ),
+    (
+        test_pool.test_closing_sends_away_who_is_held_back_and_does_the_rest,
+        (pool.closing_forgets_who_is_held_back,),
     ),
     (
         test_acquire_all.test_philosophers_in_any_order_of_forks_all_eat,
