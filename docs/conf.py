@@ -60,7 +60,6 @@ nitpick_ignore = [
     ("py:class", "structsync._core.monitors.entry.EntryCore"),
     ("py:class", "Guard"),
     ("py:class", "structsync._core.monitors.entry.Guard"),
-    ("py:class", "structsync._runtime.job.T_co"),  # a type variable too
     ("py:class", "Task"),  # trio's, in the fields of a frozen dataclass
     ("py:obj", "typing.~P"),  # a ParamSpec, as the type variables above
     # parts of an alias of rich, for which "anything that rich prints" stands

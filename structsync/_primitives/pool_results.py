@@ -32,7 +32,7 @@ class Results(Generic[T]):
 
     An async iterator for one task. Leaving the loop early cancels the jobs that are left, at once if
     nothing else refers to this object; ``await results.aclose()``, or
-    ``contextlib.aclosing``, does it for certain.
+    :func:`contextlib.aclosing`, does it for certain.
     """
 
     __slots__ = ("__weakref__", "_stream")
