@@ -21,6 +21,7 @@ from . import (
     memory,
     monitors,
     observers,
+    pools,
     uncontended,
 )
 from ._measure import Case, Effort
@@ -93,6 +94,8 @@ ROWS = (
     Row("buffers", "put and get / trio's channel", AtMost(1.0), buffers.uncontended_cases),
     Row("buffers", "put and get / trio's channel", AtMost(1.0), buffers.contended_cases),
     Row("buffers", "in batches / one by one", AtMost(0.2), buffers.batch_cases),
+    Row("pools", "a job / a child task under a limiter", AtMost(1.0), pools.dispatch_cases),
+    Row("pools", "each job in a long queue / a short one", AtMost(1.3), pools.length_cases),
     Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
     Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
     Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),

@@ -151,11 +151,11 @@ class Job(Generic[T_co]):
         return f"<Job at {id(self):#x}: {name}, {self._status}>"
 
 
-def begin(job: Job[Any]) -> None:
-    """Note that a worker has the job now; from here on it is cancelled by its scope."""
+def begin(job: Job[Any], scope: trio.CancelScope) -> None:
+    """Note that a worker has the job now; from here on it is cancelled by its worker's scope."""
     job._status = RUNNING
     job._request = None
-    job._scope = trio.CancelScope()
+    job._scope = scope
 
 
 def has_ended(job: Job[Any]) -> bool:

@@ -115,7 +115,6 @@ class JobQueue(Live[Job[Any]]):
         request.primitive = self
         job._request = request
         if request.status is GRANTED:
-            begin(job)
             self._hand_out(transitions, job)
         if self._observers:
             emit("requested", self, job, task)
@@ -126,10 +125,12 @@ class JobQueue(Live[Job[Any]]):
     def _hand_out(self, transitions: Transitions, job: Job[Any]) -> None:
         if self._idle:
             worker, _ = self._idle.popitem()
+            begin(job, worker.scope)
             worker.job = job
             worker.task.context = job._context
             wake_task(transitions, worker.task)
         else:
+            begin(job, trio.CancelScope())
             self._nursery.start_soon(work, self, job, name=f"worker of {type(self).__name__}")
 
     def _refuse_own_job(self, task: Task, what: str) -> None:
@@ -213,7 +214,7 @@ class JobQueue(Live[Job[Any]]):
             worker.job = ended[0].claim if ended else None
             is_last = self._leaving and core.is_drained
             if worker.job is not None:
-                begin(worker.job)
+                begin(worker.job, worker.scope)
             elif is_last:
                 self._stop_idle(transitions)
             elif not fatal:

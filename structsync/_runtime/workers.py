@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextvars import Context
 from typing import Any
 
+from trio import CancelScope
 from trio.lowlevel import Task
 
 from .job import Job
@@ -14,16 +16,21 @@ from .live import Live
 class Worker:
     """A task that does one job after another."""
 
-    __slots__ = ("job", "pool", "task")
+    __slots__ = ("job", "own_context", "pool", "scope", "task")
 
     pool: Live[Job[Any]]
     task: Task
+    own_context: Context  # in which it waits for a job
     job: Job[Any] | None
+    scope: CancelScope  # around the job, and perhaps around later ones
 
     def __init__(self, pool: Live[Job[Any]], task: Task, job: Job[Any]) -> None:
+        assert job._scope is not None
         self.pool = pool
         self.task = task
+        self.own_context = task.context
         self.job = job
+        self.scope = job._scope
 
 
 _by_task: dict[Task, Worker] = {}

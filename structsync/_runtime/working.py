@@ -43,51 +43,78 @@ class HandsOutJobs(Protocol):
 @enable_ki_protection
 async def work(pool: Any, first: Job[Any]) -> None:
     """Do the first job and then what the pool gives, each in the context of who submitted it."""
-    task = current_task()
-    own_context = task.context
-    worker = Worker(pool, task, first)
+    worker = Worker(pool, current_task(), first)
     enlist(worker)
     try:
-        yields = False  # the first was submitted by another task: we have just begun
-        while await perform(pool, worker, yields=yields):
-            yields = worker.job is not None
-            if worker.job is None:
-                task.context = own_context
-                await wait_for_job(pool, worker)
-                if worker.job is None:
-                    return
-            else:
-                # takes effect when the task runs next, which is after the checkpoint in perform()
-                task.context = worker.job._context
+        while await work_in_one_scope(pool, worker):
+            pass
     finally:
         dismiss(worker)
 
 
-async def perform(pool: HandsOutJobs, worker: Worker, *, yields: bool) -> bool:
-    """Do the worker's job; return whether to go on.
+async def work_in_one_scope(pool: HandsOutJobs, worker: Worker) -> bool:
+    """Do jobs until one is cancelled or raises; return whether to go on.
+
+    One cancel scope after the other, each as long as nobody has cancelled it: a scope for each job
+    costs a sixth of a short one.
 
     Raises:
       BaseException: what ends the pool.
     """
-    job = worker.job
-    assert job is not None
-    scope = job._scope
-    assert scope is not None
-    value, error, status = None, None, DONE
+    scope, value, error, status = worker.scope, None, None, DONE
+    broken: list[Live[Any]] = []
     try:
         with scope:
-            if yields:
-                await checkpoint()
-            else:
-                await checkpoint_if_cancelled()
-            value = await call(job)
+            while not broken:
+                job = await next_job(pool, worker)
+                if job is None:
+                    return False
+                value = await call(job)
+                broken = ownership.left_by(worker.task)
+                if scope.cancel_called:
+                    break
+                if not broken:
+                    if not pool._finish(worker, DONE, value, None, fatal=False):
+                        return False
+                    value = None
         if scope.cancelled_caught:
             status = CANCELLED
-    except BaseException as raised:  # noqa: BLE001 - raised again below, or kept for who waits
+    except BaseException as raised:
+        if worker.job is None:  # the pool was cancelled while this worker slept
+            raise
         error = raised
         status = CANCELLED if has_cancelled(raised) else FAILED
+    worker.scope = trio.CancelScope()
+    return end_job(pool, worker, status, value, error, broken)
+
+
+async def next_job(pool: HandsOutJobs, worker: Worker) -> Job[Any] | None:
+    """Return the worker's job, once it has one and another task has had its turn; None to end."""
+    if worker.job is None:
+        worker.task.context = worker.own_context
+        await wait_for_job(pool, worker)
+        if worker.job is not None:
+            await checkpoint_if_cancelled()
+    else:
+        # takes effect when the task runs next, which is after the checkpoint
+        worker.task.context = worker.job._context
+        await checkpoint()
+    return worker.job
+
+
+def end_job(
+    pool: HandsOutJobs,
+    worker: Worker,
+    status: JobStatus,
+    value: Any,
+    error: BaseException | None,
+    broken: list[Live[Any]],
+) -> bool:
+    """End a job that was cancelled, has raised, or has left something behind."""
+    job = worker.job
+    assert job is not None
+    broken = broken or ownership.left_by(worker.task)
     ends_pool = status is CANCELLED and error is not None
-    broken = ownership.left_by(worker.task)
     if broken and not ends_pool:
         status = FAILED
         error = with_leak(error, broken)

@@ -29,6 +29,7 @@ ROWS = [
     "guard",
     "groups",
     "buffers",
+    "pools",
     "growth",
     "checker",
     "explorer",
