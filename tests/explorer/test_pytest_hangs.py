@@ -43,21 +43,16 @@ EXPLORED = """
     def test_that_is_sync():
         pass
 """
-IN_A_SECOND = (
-    "-o",
-    "trio_mode=true",
-    "-o",
-    "timeout=1",
-    "--timeout-method=signal",
-    "-p",
-    "timeout",
-)
+PYTEST = ("-o", "trio_mode=true", "--timeout-method=signal", "-p", "timeout")
+IN_A_SECOND = (*PYTEST, "-o", "timeout=1")
+#: What shall not be reached at all leaves time for a machine that is busy with something else.
+IN_A_MINUTE = (*PYTEST, "-o", "timeout=60")
 #: What trio says of a run that was broken off is none of ours.
 QUIET = ("-W", "ignore")
 
 
 def test_under_the_guard_it_fails_with_the_cycle(tmp_path: Path) -> None:
-    ran = run(tmp_path, HANGS + EXPLORED, "--deadlock-guard", *IN_A_SECOND)
+    ran = run(tmp_path, HANGS + EXPLORED, "--deadlock-guard", *IN_A_MINUTE)
     assert ran.outcomes == {"failed": 1, "passed": 2}
     assert "DeadlockError: this wait would never end" in ran.printed
     assert "which left holds since test_program.py:" in ran.printed
@@ -65,7 +60,7 @@ def test_under_the_guard_it_fails_with_the_cycle(tmp_path: Path) -> None:
 
 
 def test_the_guard_may_be_on_for_good(tmp_path: Path) -> None:
-    ran = run(tmp_path, HANGS, "-o", "deadlock_guard=true", *IN_A_SECOND)
+    ran = run(tmp_path, HANGS, "-o", "deadlock_guard=true", *IN_A_MINUTE)
     assert "DeadlockError: this wait would never end" in ran.printed
 
 
