@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CoroutineType
-from typing import Any, ClassVar, Generic, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from trio.lowlevel import Task, enable_ki_protection
 
@@ -15,8 +15,8 @@ from structsync._core.queue.request import Request as CoreRequest
 from . import parking
 from .causes import OwnerExited
 from .claim import Claim
-from .done import DONE, coroutine_function
-from .primitive import CheckpointMode, Primitive
+from .done import coroutine_function
+from .primitive import CheckpointMode, Primitive, ReleasesAtExit
 from .request import Request
 
 OwnerExit: TypeAlias = Literal["breaks", "releases"]
@@ -103,25 +103,13 @@ def change(
     parking.change(primitive, transition)
 
 
-class Block(Generic[ClaimT]):
+class Block(ReleasesAtExit[ClaimT]):
     """An async context manager: takes a claim on entry, releases it on exit."""
 
-    __slots__ = ("_claim", "_primitive", "_priority")
-
-    def __init__(self, primitive: Primitive[ClaimT], claim: ClaimT, priority: int) -> None:
-        self._primitive = primitive
-        self._claim = claim
-        self._priority = priority
+    __slots__ = ()
 
     def __aenter__(self) -> CoroutineType[Any, Any, Any]:
         return acquire(self._primitive, self._claim, priority=self._priority)
-
-    @enable_ki_protection
-    def __aexit__(
-        self, kind: object, error: object, traceback: object, /
-    ) -> CoroutineType[Any, Any, None]:
-        self._primitive._leave(self._claim)
-        return DONE
 
 
 class OwnedPrimitive(Primitive[ClaimT]):

@@ -146,9 +146,8 @@ class OwnedPrimitive(Primitive[ClaimT]):
         parking.owner_exited(self, task, OwnerExited(type(self).__name__, self._name, task))
 
 
-@final
-class Held(Generic[ClaimT]):
-    """An async context manager: takes a claim on entry, releases it on exit."""
+class ReleasesAtExit(Generic[ClaimT]):
+    """The end of a block that has taken a claim on entry."""
 
     __slots__ = ("_claim", "_primitive", "_priority")
 
@@ -157,13 +156,20 @@ class Held(Generic[ClaimT]):
         self._claim = claim
         self._priority = priority
 
-    def __aenter__(self) -> CoroutineType[Any, Any, None]:
-        acquire = parking.acquire_for_block if watchers else parking.acquire
-        return acquire(self._primitive, self._claim, self._priority)
-
     @enable_ki_protection
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
     ) -> CoroutineType[Any, Any, None]:
         self._primitive._leave(self._claim)
         return DONE
+
+
+@final
+class Held(ReleasesAtExit[ClaimT]):
+    """An async context manager: takes a claim on entry, releases it on exit."""
+
+    __slots__ = ()
+
+    def __aenter__(self) -> CoroutineType[Any, Any, None]:
+        acquire = parking.acquire_for_block if watchers else parking.acquire
+        return acquire(self._primitive, self._claim, self._priority)
