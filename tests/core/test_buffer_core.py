@@ -92,3 +92,15 @@ def test_who_gets_from_what_is_complete_and_empty_is_refused() -> None:
         with pytest.raises(EndedForGood) as caught:
             core.ask(claim)
         assert caught.value.cause == cause
+
+
+def test_a_batch_whose_end_of_a_channel_is_closed_collects_no_more() -> None:
+    core = BufferCore(2)
+    core.ask(("item",), "sender")
+    batch, _ = core.ask(Batch(2), "receiver")
+    assert core.collecting is batch
+    assert core.break_waiters({"receiver"}, "closed") == [batch]
+    assert core.collecting is None
+    assert core.end_window(batch) == []
+    core.ask(("another",), "sender")
+    assert core.items.snapshot() == ("item", "another")

@@ -115,11 +115,10 @@ class BufferCore(Arbiter[Any]):
             if request is self.collecting:
                 self.collecting, self.window_over = None, False
 
-    def withdraw(self, request: Request[Any]) -> Ended | None:
-        ended = super().withdraw(request)
-        if request is self.collecting and ended is not None:
+    def leave(self, request: Request[Any]) -> bool:
+        if request is self.collecting:
             self.collecting = None
-        return ended
+        return super().leave(request)
 
     def settle(self, candidates: object = None) -> Ended:
         """Grant whatever can be granted now, on both sides in turn, those who get first."""
