@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 
 import pytest
@@ -11,6 +12,7 @@ import trio.testing
 from trio import current_time
 
 from structsync import PrimitiveEvent, RateLimiter, observe, open_scope
+from structsync._core.primitives.rate_limiter import RateLimiterCore
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -258,6 +260,21 @@ def test_between_two_runs_no_time_passes() -> None:
     assert run(1) == [1]
     with pytest.raises(trio.WouldBlock):
         limiter.acquire_nowait()  # outside a run none passes either
+
+
+def test_no_permit_on_hand_is_lost_to_rounding_where_the_clock_changes() -> None:
+    rng = random.Random(0)
+    for _ in range(2_000):
+        burst = rng.randint(1, 4)
+        core = RateLimiterCore(rng.uniform(0.01, 100), rng.choice([1.0, 86_400.0]), burst)
+        core.change_clock(rng.uniform(10_000, 1_000_000))  # as trio chooses where a clock begins
+        core.elapse(core.now + rng.random())
+        core.admit(rng.randint(1, burst))
+        core.elapse(core.time_of(rng.randint(1, burst)))
+        on_hand = core.value(core.now)
+        core.change_clock(rng.uniform(10_000, 1_000_000))
+        assert core.value(core.now) == on_hand
+        assert core.anchor <= core.now
 
 
 async def test_statistics_tell_the_time_of_the_next_grant(autojump_clock: object) -> None:

@@ -10,6 +10,7 @@ Time comes from outside: :meth:`RateLimiterCore.elapse` is told what the clock s
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 from structsync._core.queue.arbiter import Arbiter
@@ -94,8 +95,11 @@ class RateLimiterCore(Arbiter[int]):
 
     def change_clock(self, now: float) -> None:
         """Go on by another clock, which shows ``now``; no time has passed in between."""
-        self.anchor += now - self.now
+        on_hand = self.value(self.now)
+        self.anchor = now - (self.now - self.anchor)
         self.now = now
+        while self.value(now) < on_hand:  # by rounding alone: it must not take back what is there
+            self.anchor -= max(math.ulp(self.anchor), math.ulp(now))
 
     def next_time(self) -> float | None:
         """Return the moment at which the request at the head fits; None if nobody waits."""
