@@ -95,10 +95,11 @@ class RateLimiterCore(Arbiter[int]):
 
     def change_clock(self, now: float) -> None:
         """Go on by another clock, which shows ``now``; no time has passed in between."""
-        on_hand = self.value(self.now)
+        rounds = isinstance(self.anchor, float)  # ints, of a limiter outside of every run, do not
+        on_hand = self.value(self.now) if rounds else 0
         self.anchor = now - (self.now - self.anchor)
         self.now = now
-        while self.value(now) < on_hand:  # by rounding alone: it must not take back what is there
+        while rounds and self.value(now) < on_hand:  # what is there must not be taken back
             self.anchor -= max(math.ulp(self.anchor), math.ulp(now))
 
     def next_time(self) -> float | None:
