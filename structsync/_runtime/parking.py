@@ -69,7 +69,8 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
             request.primitive = live
             request.parked = True
             if live._observers:
-                emit("requested", live, claim, task, request)
+                # With all its arguments emit() would need a deeper stack, which each sleeper keeps.
+                emit_requested(request)
                 if watchers:
                     inform_of_park(request)
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
@@ -130,6 +131,11 @@ def error_of_decision(live: Live[Any]) -> BaseException:
     if isinstance(error, EndedForGood):
         raise error_of(error.cause) from None
     return live._core.guard_error(error)
+
+
+def emit_requested(request: Request[Any]) -> None:
+    """Inform the observers of a request that stands in the queue now."""
+    emit("requested", request.primitive, request.claim, request.waiter, request)
 
 
 def emit_taken(live: Live[Any], claim: Any) -> None:
