@@ -5,7 +5,7 @@ They are judged for fair behaviours only; which are fair, the actions say by `fa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from typing import Any, overload
 
 from ._errors import SpecError
@@ -55,6 +55,11 @@ def _of_behaviours(
     kind: str, declare: F | None, domains: dict[str, Iterable[Any]]
 ) -> F | Callable[[F], F]:
     for name, values in domains.items():
+        if isinstance(values, Sized) and not len(values):
+            raise SpecError(
+                f"{kind} judges each value of {name!r}, and there is none, so nothing would be "
+                "judged; give it the values"
+            )
         if callable(values) or isinstance(values, Field):
             raise SpecError(
                 f"{kind} judges each value of {name!r} over whole behaviours, so its values "

@@ -161,7 +161,7 @@ def _verdicts(
 def _confirmed_unless_vacuous(search: Search, name: str, kind: str) -> PropertyResult:
     idle = [
         ", ".join(map(repr, one.arguments)) or "any state"
-        for one, marks in zip(search.temporal, search.marks, strict=True)
+        for one, marks in zip(search.judge.temporal, search.judge.marks, strict=True)
         if one.name == name and TRIGGER not in marks
     ]
     if idle:

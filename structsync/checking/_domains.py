@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import Any
 
+from ._budget import Pulse
 from ._language import Domain, Field
 
 Arguments = tuple[Any, ...]
 
 
-def arguments_of(domains: list[Domain]) -> Callable[[Any], Iterable[Arguments]]:
+def arguments_of(domains: list[Domain], pulse: Pulse) -> Callable[[Any], Iterable[Arguments]]:
     """Return the function from a spec to all arguments, as constant as the domains allow."""
     if not any(callable(one) or isinstance(one, Field) for one in domains):
         constant = tuple(product(*(each(None) for each in map(_values, domains))))
@@ -19,8 +20,8 @@ def arguments_of(domains: list[Domain]) -> Callable[[Any], Iterable[Arguments]]:
     values = [_values(one) for one in domains]
     if len(values) == 1:
         (single,) = values
-        return lambda spec: [(value,) for value in single(spec)]
-    return lambda spec: product(*[each(spec) for each in values])
+        return lambda spec: [(value,) for value in pulse.along(single(spec))]
+    return lambda spec: pulse.along(product(*[pulse.along(each(spec)) for each in values]))
 
 
 def _values(domain: Domain) -> Callable[[Any], Iterable[Any]]:

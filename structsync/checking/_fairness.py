@@ -12,7 +12,7 @@ To stay in one state forever is the same question for a set of one state and no 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -47,7 +47,10 @@ def possible(edges: Transitions, state: int) -> frozenset[int]:
 
 
 def fair_components(
-    edges: Transitions, targets: dict[int, list[int]], fair: Sequence[Fair]
+    edges: Transitions,
+    targets: dict[int, list[int]],
+    fair: Sequence[Fair],
+    beat: Callable[[], None] = lambda: None,
 ) -> dict[int, int]:
     """Map each state in which a fair behaviour can stay forever to the root of its set.
 
@@ -55,16 +58,18 @@ def fair_components(
         edges: all transitions.
         targets: the states that may be visited, and those of them that each leads to.
         fair: the demands.
+        beat: called all the time; what it raises ends the search.
     """
     found: dict[int, int] = {}
     parts = [targets]
     while parts:
         part = parts.pop()
-        inside = _components(part)
+        inside = _components(part, beat)
         members: dict[int, list[int]] = {}
         for state, root in inside.items():
             members.setdefault(root, []).append(state)
         for root, states in members.items():
+            beat()
             unmet = _unmet(edges, inside, states, fair)
             if not unmet:
                 found.update(dict.fromkeys(states, root))
@@ -108,18 +113,23 @@ def _unmet(
     return [one for one in demanded if one.labels.isdisjoint(taken)]
 
 
-def _components(targets: dict[int, list[int]]) -> dict[int, int]:
+def _components(
+    targets: dict[int, list[int]], beat: Callable[[], None]
+) -> dict[int, int]:
     """Map each state to the root of its strongly connected component (Tarjan, no recursion)."""
     low: dict[int, int] = {}
     component: dict[int, int] = {}
     for start in targets:
         if start in low:
             continue
+        beat()
         seen = {start: len(low)}
         low[start] = len(low)
         open_states = [start]
         work = [(start, iter(targets[start]))]
         while work:
+            if len(low) % 1024 == 0:
+                beat()
             state, rest = work[-1]
             for after in rest:
                 if after not in low:

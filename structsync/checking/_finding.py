@@ -17,6 +17,8 @@ class Finding:
     detail: str
     move: Move | None = None
     lasso: Lasso | None = None
+    no_answer: bool = False
+    """True if the property raised something else than an AssertionError of its own."""
 
 
 def error_text(error: BaseException) -> str:

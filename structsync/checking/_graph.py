@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterator
+from marshal import dumps
 from sys import getsizeof
+from zlib import crc32
 
+from ._errors import SpecError
 from ._language import Snapshot
-from ._model import check_value
+from ._values import check_value, exact
 
 #: The parent of the first state, and the target of an action that raised.
 NOWHERE = 2**32 - 1
@@ -24,6 +27,8 @@ class Graph:
     def __init__(self, fields: tuple[str, ...], keep_edges: bool) -> None:
         self.fields = fields
         self.index: dict[Snapshot, int] = {}
+        self.sums = array("I")
+        """A checksum of each state's exact bytes, for what equality does not tell apart."""
         self.states: list[Snapshot] = []
         self.parent = array("I")
         self.via = array("I")
@@ -32,6 +37,8 @@ class Graph:
         self.expanded = 0
         """States below this number have had all their moves taken."""
         self.edges = Edges() if keep_edges else None
+        self.plain = True
+        """Whether marshal writes all states, so that looking at one costs little."""
         self._shared: list[tuple[dict[Hashable, Hashable], dict[int, dict[Hashable, Hashable]]]] = [
             ({}, {}) for _ in fields
         ]
@@ -39,6 +46,12 @@ class Graph:
     def add(self, snapshot: Snapshot, parent: int, label: int) -> int:
         """Store a state that is not yet known and return its number."""
         number = len(self.states)
+        try:
+            said = dumps(snapshot, 2)
+        except ValueError:
+            self.plain = False
+            said = exact(snapshot)
+        self.sums.append(crc32(said))
         snapshot = tuple(map(self._share, range(len(snapshot)), snapshot))
         self.index[snapshot] = number
         self.states.append(snapshot)
@@ -60,7 +73,7 @@ class Graph:
 
     def bytes_per_state(self) -> float:
         """Return what the search's own structures take, divided by the number of states."""
-        arrays = [self.parent, self.via]
+        arrays = [self.parent, self.via, self.sums]
         if self.edges:
             arrays += [self.edges.first, self.edges.label, self.edges.target]
         one = getsizeof(self.states[0]) + getsizeof(NOWHERE)
@@ -85,7 +98,28 @@ class Graph:
             check_value(value, f"field {self.fields[position]!r}")
             known = _share_items(value, by_place) if type(value) is tuple else value
             whole[known] = known
+        elif known is not value and exact(known) != exact(value):
+            raise self.confused(position, known, value)
         return known
+
+    def check_same(self, number: int, found: Snapshot) -> None:
+        """Raise if a state is equal to a known one, but not the same."""
+        if crc32(exact(found)) != self.sums[number]:
+            for position, (known, value) in enumerate(zip(self.states[number], found, strict=True)):
+                if exact(known) != exact(value):
+                    raise self.confused(position, known, value)
+            raise SpecError(  # the state that was stored says something else by now
+                f"a value of the state {self.states[number]!r} was changed in place; put a new "
+                "object in its place: a frozen dataclass, and dataclasses.replace(...)"
+            )
+
+    def confused(self, position: int, known: Hashable, value: Hashable) -> SpecError:
+        """Return the error about two values of a field that equality does not tell apart."""
+        return SpecError(
+            f"field {self.fields[position]!r} is {known!r} in one state and {value!r} in another: "
+            f"equal for Python ({_kinds(known, value)}), and not the same; use values of one type, "
+            "and one value for each meaning"
+        )
 
 
 class Edges:
@@ -101,8 +135,16 @@ def _share_items(
     value: tuple[Hashable, ...], by_place: dict[int, dict[Hashable, Hashable]]
 ) -> tuple[Hashable, ...]:
     return tuple(
-        by_place.setdefault(place, {}).setdefault(item, item)
-        if isinstance(item, (tuple, frozenset))
-        else item
+        _same(by_place.setdefault(place, {}), item) if type(item) in (tuple, frozenset) else item
         for place, item in enumerate(value)
     )
+
+
+def _same(known: dict[Hashable, Hashable], item: Hashable) -> Hashable:
+    first = known.setdefault(item, item)
+    return first if first is item or exact(first) == exact(item) else item
+
+
+def _kinds(one: object, other: object) -> str:
+    names = [type(value).__name__ for value in (one, other)]
+    return " and ".join(dict.fromkeys(names))

@@ -1,10 +1,19 @@
-"""Ctrl-C as a flag that the search reads between two states, so that it keeps what it found."""
+"""Ctrl-C as a flag that the search reads between two states, so that it keeps what it found.
+
+Code of a spec that does not come back is ended too: half a second after Ctrl-C, or after the time
+is up, `Stopped` is raised in it.
+"""
 
 from __future__ import annotations
 
 import signal
 import threading
 from types import FrameType, TracebackType
+
+from ._budget import INTERRUPTED, Stopped
+
+#: Seconds that the search has to read the flag by itself.
+PATIENCE = 0.5
 
 
 class InterruptFlag:
@@ -14,9 +23,13 @@ class InterruptFlag:
     changes nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float | None = None, why_late: str = "") -> None:
+        self._seconds = seconds
+        self._why = why_late
         self._raised = False
+        self._overdue = False
         self._installed = False
+        self._timers: list[threading.Timer] = []
 
     def __bool__(self) -> bool:
         return self._raised
@@ -26,6 +39,8 @@ class InterruptFlag:
         if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._note)
             self._installed = True
+            if self._seconds is not None:
+                self._after(self._seconds + PATIENCE)
         return self
 
     def __exit__(
@@ -37,10 +52,35 @@ class InterruptFlag:
         self._restore()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
+        if self._overdue:
+            self._restore()
+            raise Stopped(self._why)
+        if self._raised:
+            self._restore()
+            raise KeyboardInterrupt
         self._raised = True
-        self._restore()
+        self._why = INTERRUPTED
+        self._after(PATIENCE)
+
+    def _after(self, seconds: float) -> None:
+        timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), self._end)
+        timer.daemon = True
+        self._timers.append(timer)
+        timer.start()
+
+    def _end(self) -> None:
+        """Send the signal once more, from a thread that has waited long enough."""
+        if self._installed:
+            self._overdue = True
+            main = threading.main_thread().ident
+            if hasattr(signal, "pthread_kill") and main is not None:
+                signal.pthread_kill(main, signal.SIGINT)
+            else:  # pragma: no cover - Windows
+                signal.raise_signal(signal.SIGINT)
 
     def _restore(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
         if self._installed:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
             self._installed = False
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, ParamSpec, TypeVar, cast, overload
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 from ._errors import SpecError
+from ._noticed import check_body, notice
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,6 +46,8 @@ class Declaration:
     fair: Fairness = False
     fair_together: bool = False
     may_never_fire: str | None = None
+    function: list[Callable[..., Any]] = field(default_factory=list)
+    """The function that it was put on; a decorator above it makes another one."""
 
 
 class Field:
@@ -56,6 +60,9 @@ class Field:
         self.args = args
         self.kwargs = kwargs
         self.name = ""
+        around = sys._getframe(2).f_locals  # where start is called: the body of a class?
+        self.made_in = (around.get("__module__"), around.get("__qualname__"))
+        notice(self)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
@@ -99,7 +106,10 @@ class _SpecMeta(type):
         return _Body()
 
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _SpecMeta:
-        return super().__new__(cls, name, bases, dict(body))
+        check_body(name, body)
+        made = super().__new__(cls, name, bases, dict(body))
+        notice(made)
+        return made
 
 
 class Spec(metaclass=_SpecMeta):
@@ -140,7 +150,14 @@ def is_declared(value: object) -> bool:
 def declaration_of(value: object) -> Declaration | None:
     """Return what a decorator said about this function, if one did."""
     found = getattr(value, _MARK, None)
-    return found if isinstance(found, Declaration) else None
+    if not isinstance(found, Declaration):
+        return None
+    if found.function and found.function[0] is not value:
+        raise SpecError(
+            f"a decorator stands above @{found.kind} {found.function[0].__qualname__}, and what is "
+            f"declared is not what would be checked; put @{found.kind} on top"
+        )
+    return found
 
 
 def fields_of(spec: type[Spec]) -> dict[str, Field]:
@@ -153,6 +170,33 @@ def fields_of(spec: type[Spec]) -> dict[str, Field]:
                 f"{spec.__name__}; write start(...) once for each"
             )
     return found
+
+
+def check_words(spec: type[Spec]) -> None:
+    """Raise if a spec changes what a class is, or what the words of the language mean."""
+    for owner in spec.__mro__:
+        if owner.__module__ == __name__ or owner is object or owner is Generic:
+            continue
+        for name, value in vars(owner).items():
+            special = name.startswith("__") and name.endswith("__")
+            if special and name not in _HARMLESS and (callable(value) or name == "__slots__"):
+                raise SpecError(
+                    f"{owner.__name__} defines {name}, with which a state could be kept or compared "
+                    "in another way than the search does; leave it out"
+                )
+        for name in ("canonical", "describe"):
+            value = vars(owner).get(name)
+            if value is not None and not inspect.isfunction(value):
+                raise SpecError(
+                    f"{owner.__name__}.{name} is {value!r}, and is a plain method; "
+                    f"write def {name}(self, ...)"
+                )
+
+
+_HARMLESS = frozenset(
+    "__init__ __repr__ __str__ __init_subclass__ __class_getitem__ __annotate__ __annotate_func__ "
+    "__subclasshook__ __set_name__ __class__ __orig_class__ __annotations_cache__".split()
+)
 
 
 def declared_in(spec: type[Spec]) -> dict[str, Callable[..., Any]]:
@@ -247,10 +291,27 @@ def declare_word(word: Declaration, declare: F | None) -> F | Callable[[F], F]:
                 f"the values of {name!r} are an iterable or a function of the spec, "
                 f"not {values!r}; write {name}=({values!r},) for a single value"
             )
+        if isinstance(values, Iterator):
+            raise SpecError(
+                f"the values of {name!r} are asked for again and again, and an iterator such as "
+                f"{values!r} gives them once; write {name}=tuple(...)"
+            )
+    _check_options(word)
     names = ("self", *word.domains)
     if declare is None:
         return lambda function: _declared(word, function, names)
     return _declared(word, declare, names)
+
+
+def _check_options(word: Declaration) -> None:
+    for name, function in {"when": word.when, **word.domains}.items():
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise SpecError(f"{name} is async, and is asked synchronously; write def or lambda")
+    if word.when is not None and not callable(word.when):
+        raise SpecError(
+            f"`when` is a function of the spec and the parameters, not {word.when!r}; "
+            "write when=lambda spec: ..."
+        )
 
 
 def _declared(word: Declaration, function: F, names: tuple[str, ...]) -> F:
@@ -268,7 +329,9 @@ def _declared(word: Declaration, function: F, names: tuple[str, ...]) -> F:
             f"{what} takes ({', '.join(taken)}) but is declared for ({', '.join(names)}); "
             + _parameter_repair(word.kind)
         )
+    word = replace(word, function=[function])
     setattr(function, _MARK, word)
+    notice(function)
     return function
 
 

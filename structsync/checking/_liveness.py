@@ -35,7 +35,11 @@ class Lasso:
 
 
 def find_lasso(
-    edges: Transitions, marks: bytearray, fair: Sequence[Fair], levels: Sequence[int]
+    edges: Transitions,
+    marks: bytearray,
+    fair: Sequence[Fair],
+    levels: Sequence[int],
+    beat: Callable[[], None] = lambda: None,
 ) -> Lasso | None:
     """Return a refuting behaviour whose way in is as short as possible, or None.
 
@@ -44,18 +48,19 @@ def find_lasso(
         marks: NEITHER, TRIGGER or CLOSED for each state.
         fair: what a behaviour has to do to be fair.
         levels: the number of the first state of each depth.
+        beat: called all the time; what it raises ends the search for cycles.
     """
-    came_from, targets = _pending(edges, marks, levels)
-    inside = fair_components(edges, targets, fair)
+    came_from, targets = _pending(edges, marks, levels, beat)
+    inside = fair_components(edges, targets, fair, beat)
     entry = next((state for state in targets if state in inside), None)
     if entry is None:
         return None
     trigger, stem = _stem(came_from, entry)
-    return Lasso(trigger, stem, _cycle(edges, inside, entry, fair))
+    return Lasso(trigger, stem, _cycle(edges, inside, entry, fair, beat))
 
 
 def _pending(
-    edges: Transitions, marks: bytearray, levels: Sequence[int]
+    edges: Transitions, marks: bytearray, levels: Sequence[int], beat: Callable[[], None]
 ) -> tuple[dict[int, tuple[int, int] | None], dict[int, list[int]]]:
     """Find the states where a trigger waits for its goal, nearest to the first state first.
 
@@ -76,7 +81,9 @@ def _pending(
                     came_from[state] = None
                     frontier.append(state)
         reached = []
-        for state in frontier:
+        for number, state in enumerate(frontier):
+            if number % 1024 == 0:
+                beat()
             here = range(first[state], first[state + 1])
             ways = [n for n in here if target[n] < size and marks[target[n]] != CLOSED]
             targets[state] = [target[n] for n in ways]
@@ -98,7 +105,13 @@ def _stem(came_from: dict[int, tuple[int, int] | None], state: int) -> tuple[int
     return state, stem[::-1]
 
 
-def _cycle(edges: Transitions, inside: dict[int, int], entry: int, fair: Sequence[Fair]) -> Way:
+def _cycle(
+    edges: Transitions,
+    inside: dict[int, int],
+    entry: int,
+    fair: Sequence[Fair],
+    beat: Callable[[], None],
+) -> Way:
     """Return a way round from the entry that does justice to each demand, always the nearest."""
     states = [state for state, root in inside.items() if root == inside[entry]]
     somewhere = frozenset().union(*(possible(edges, state) for state in states))
@@ -110,6 +123,7 @@ def _cycle(edges: Transitions, inside: dict[int, int], entry: int, fair: Sequenc
     cycle: Way = []
     here = entry
     while owed:
+        beat()
 
         def pays(label: int, state: int, owed: list[Fair] = owed) -> bool:
             return len(_still_owed(edges, owed, label, state)) < len(owed)

@@ -8,9 +8,10 @@ domain can give, what each label means.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
-from types import new_class
+from types import CodeType, FunctionType, new_class
 from typing import Any, NamedTuple
 
 from structsync._core.queue.arbiter import Arbiter
@@ -20,6 +21,7 @@ from structsync._core.queue.own_core import (
     is_told_by_its_fields,
 )
 
+from ._budget import Pulse
 from ._domains import Arguments, arguments_of
 from ._errors import SpecError
 from ._fairness import Fair
@@ -28,10 +30,12 @@ from ._language import (
     Snapshot,
     Spec,
     asserts,
+    check_words,
     declaration_of,
     declared_in,
     fields_of,
 )
+from ._values import check_value
 
 #: The built-in properties of every spec.
 NO_ACTION_FAILS = "no_action_fails"
@@ -50,7 +54,9 @@ class Move(NamedTuple):
 class Action:
     """An action of the spec and the moves that it has shown so far."""
 
-    def __init__(self, name: str, run: Callable[..., Any], word: Declaration) -> None:
+    def __init__(
+        self, name: str, run: Callable[..., Any], word: Declaration, pulse: Pulse
+    ) -> None:
         self.name = name
         self.run = run
         self.fair = word.fair
@@ -58,7 +64,8 @@ class Action:
         self.when = word.when
         self.may_never_fire = word.may_never_fire
         self.parameters = tuple(inspect.signature(run).parameters)[1:]
-        self.arguments = arguments_of([word.domains[name] for name in self.parameters])
+        domains = [word.domains[name] for name in self.parameters]
+        self.arguments = arguments_of(domains, pulse)
         self.moves: dict[Arguments, Move] = {}
 
 
@@ -70,6 +77,7 @@ class Property(NamedTuple):
     judge: Callable[..., Any]
     arguments: Arguments
     asserts: bool
+    parameters: tuple[str, ...]
 
 
 class Model:
@@ -84,8 +92,9 @@ class Model:
         _check_class(spec)
         self.spec_class = spec
         self.fields = tuple(fields_of(spec))
-        self.live = _start(spec, replacing or {})
-        self.before = _read_only(spec, replacing or {})
+        self.replacing = replacing or {}
+        self.live = self.fresh()
+        self.before = _read_only(spec, self.replacing)
         cores = [name for name in self.fields if _is_core(self.live.__dict__[name])]
         # Those of the user's, with as many attributes as are in their snapshots.
         self.told_by_fields = [
@@ -93,12 +102,28 @@ class Model:
             for core in (vars(self.live)[name] for name in cores)
             if isinstance(core, Arbiter) and is_told_by_its_fields(type(core))
         ]
+        self.cores = tuple(cores)
         self.restore = _compile_restore(self.fields, cores)
         self.raw_snapshot = _compile_snapshot(self.fields, cores)
         self.canonical = _canonical(self.live, self.fields)
         self.moves: list[Move] = []
-        self.actions = _actions(spec)
+        self.pulse = Pulse()
+        self.actions = _actions(spec, self.pulse)
         self.properties = _properties(spec, only)
+
+    def fresh(self) -> Spec:
+        """Return a spec in its first state that shares nothing with another one."""
+        return _start(self.spec_class, self.replacing)
+
+    def factories(self) -> list[Callable[..., Any]]:
+        """Return what makes the fields, by a planted fault if one is in place."""
+        made = fields_of(self.spec_class)
+        return [self.replacing.get(name, one.factory) for name, one in made.items()]
+
+    def planted_code(self) -> frozenset[CodeType]:
+        """Return the code of the bugs that are planted in this spec."""
+        planted = [one for f in self.replacing.values() for one in (f, *vars(f).values())]
+        return frozenset(one.__code__ for one in planted if isinstance(one, FunctionType))
 
     def snapshot(self) -> Snapshot:
         """Return the canonical snapshot of the live spec."""
@@ -107,16 +132,30 @@ class Model:
 
     def enabled(self) -> list[Move]:
         """Return every move that the live spec allows in its present state."""
-        live = self.live
+        return self.enabled_in(self.live)
+
+    def enabled_in(self, spec: Spec) -> list[Move]:
+        """Return every move that a spec allows in its present state."""
         found: list[Move] = []
         for action in self.actions:
             moves, when = action.moves, action.when
             found += [
                 moves.get(arguments) or self._learn(action, arguments)
-                for arguments in action.arguments(live)
-                if when is None or when(live, *arguments)
+                for arguments in action.arguments(spec)
+                if when is None
+                or (held := when(spec, *arguments)) is True
+                or (held is not False and _allows(held, action))
             ]
         return found
+
+    def offered(self, spec: Spec) -> list[tuple[Move, Arguments]]:
+        """Return the same, each with the arguments as its domains gave them."""
+        return [
+            (action.moves.get(arguments) or self._learn(action, arguments), arguments)
+            for action in self.actions
+            for arguments in action.arguments(spec)
+            if action.when is None or _allows(action.when(spec, *arguments), action)
+        ]
 
     def _learn(self, action: Action, arguments: Arguments) -> Move:
         for name, value in zip(action.parameters, arguments, strict=True):
@@ -135,6 +174,18 @@ class Model:
             found += [Fair(frozenset(group), action.fair == "strong") for group in groups]
         return found
 
+    def shown(self, move: Move) -> str:
+        """Return a move as a call."""
+        return f"{move.action.name}({', '.join(map(repr, move.arguments))})"
+
+    def shown_state(self, snapshot: Snapshot) -> str:
+        """Return a state by the names of its fields."""
+        return ", ".join(f"{n}={v!r}" for n, v in zip(self.fields, snapshot, strict=True))
+
+    def check_field(self, name: str, value: object) -> None:
+        """Raise unless a value can be that of a field."""
+        check_value(value, f"field {name!r}")
+
 
 def property_names(spec: type[Spec]) -> tuple[str, ...]:
     """Return the names that a planted fault may give as `refuted_by`."""
@@ -142,19 +193,13 @@ def property_names(spec: type[Spec]) -> tuple[str, ...]:
     return (NO_ACTION_FAILS, *own)
 
 
-def check_value(value: object, what: str) -> None:
-    """Raise unless a value can be part of a state: hashable, and compared by what it says."""
-    if not _is_hashable(value):
+def _allows(answer: object, action: Action) -> bool:
+    if callable(answer) or inspect.iscoroutine(answer) or inspect.isgenerator(answer):
         raise SpecError(
-            f"a state consists of immutable values, and {what} is the {type(value).__name__} "
-            f"{value!r}; make it a tuple or frozenset, or give its class snapshot() and restore()"
+            f"the `when` of {action.name} returned {answer!r}, which always counts as true; "
+            "call it, or return a bool"
         )
-    if value is not None and type(value).__hash__ is object.__hash__:
-        raise SpecError(
-            f"a state consists of values that compare by what they say, and {what} is "
-            f"{value!r}, which compares by identity; use a frozen dataclass, or give its class "
-            "snapshot() and restore()"
-        )
+    return bool(answer)
 
 
 def check_core(value: object) -> None:
@@ -163,14 +208,6 @@ def check_core(value: object) -> None:
         fault = fault_at_creation(value) or fault_of_declaration(value)
         if fault:
             raise SpecError(fault)
-
-
-def _is_hashable(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def _word(function: Callable[..., Any]) -> Declaration:
@@ -182,8 +219,14 @@ def _word(function: Callable[..., Any]) -> Declaration:
 def _check_class(spec: type[Spec]) -> None:
     name, declared = spec.__name__, declared_in(spec)
     kinds = {_word(function).kind for function in declared.values()}
+    if sys.flags.optimize:
+        raise SpecError(
+            f"python -O and PYTHONOPTIMIZE take the assert statements out of {name} and of what "
+            "it checks; run it without them"
+        )
     if spec.__init__ is not Spec.__init__:
         raise SpecError(f"{name} defines __init__; declare its state by start(...) instead")
+    check_words(spec)
     if not fields_of(spec):
         raise SpecError(f"{name} has no state; give it a field by start(factory, ...)")
     if "action" not in kinds:
@@ -257,20 +300,26 @@ def _canonical(live: Spec, fields: tuple[str, ...]) -> Callable[[Snapshot], Snap
         return None
     # Type checkers want literal names here; they are only known for each spec.
     state = namedtuple("state", fields)  # type: ignore[misc]
-    map_state = live.canonical
+    map_state, size = live.canonical, len(fields)
 
     def canonical(snapshot: Snapshot) -> Snapshot:
         try:
-            return tuple(map_state(state._make(snapshot)))
+            found = tuple(map_state(state._make(snapshot)))
         except Exception as error:
             raise SpecError(f"canonical raised {type(error).__name__}: {error}") from error
+        if len(found) != size:
+            raise SpecError(
+                f"canonical must return a state with the {size} fields of the one it is given, "
+                f"and returned {found!r}; write snapshot._replace(...)"
+            )
+        return found
 
     return canonical
 
 
-def _actions(spec: type[Spec]) -> tuple[Action, ...]:
+def _actions(spec: type[Spec], pulse: Pulse) -> tuple[Action, ...]:
     return tuple(
-        Action(name, function, _word(function))
+        Action(name, function, _word(function), pulse)
         for name, function in declared_in(spec).items()
         if _word(function).kind == "action"
     )
@@ -289,7 +338,12 @@ def _properties(spec: type[Spec], only: Iterable[str] | None) -> tuple[Property,
         word = _word(function)
         if word.kind != "action" and (wanted is None or name in wanted):
             order = tuple(inspect.signature(function).parameters)[1:] if word.domains else ()
-            all_arguments = arguments_of([word.domains[n] for n in order])(None)
+            all_arguments = arguments_of([word.domains[n] for n in order], Pulse())(None)
             by_assert = asserts(function)
-            found += [Property(name, word.kind, function, a, by_assert) for a in all_arguments]
+            if not all_arguments:
+                raise SpecError(
+                    f"@{word.kind} {name} is declared for no value at all, so nothing would be "
+                    "judged; give its parameters values"
+                )
+            found += [Property(name, word.kind, function, a, by_assert, order) for a in all_arguments]
     return tuple(found)

@@ -4,23 +4,32 @@ One state is expanded at a time: restore it, judge it, ask which moves it allows
 move restore, act, take a snapshot, judge the transition. A state that refutes a property is
 expanded like any other, so that the search judges the other properties as well. Whatever
 the user's functions do to the live spec is undone by the next restore; that judging and asking do
-not change the state is verified by one snapshot per state.
+not change the state is verified by one snapshot per state. Invariants are judged when a state is
+discovered, so that a search that is cut off has judged all that it has seen.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
-from ._budget import INTERRUPTED, Budget, Progress
+from ._audit import Audit
+from ._budget import Budget, Progress, Stopped
 from ._errors import SpecError
 from ._finding import Finding, error_text
 from ._graph import NOWHERE, Graph
+from ._implies import forget
 from ._interrupt import InterruptFlag
-from ._language import TEMPORAL, Snapshot
-from ._liveness import CLOSED, NEITHER, TRIGGER, find_lasso
-from ._model import NO_ACTION_FAILS, Model, Move, Property, check_core, check_value
+from ._judging import ENDS_THE_PROGRAM, Judge
+from ._language import Snapshot
+from ._liveness import CLOSED
+from ._model import NO_ACTION_FAILS, Model, Move, check_core
+
+#: Seconds that the question about behaviours may take after a search that was cut off.
+GRACE = 0.5
+
+#: Where marshal cannot write a state, looking at it costs more: one known state in so many.
+RARELY = 16
 
 
 class Search:
@@ -32,41 +41,66 @@ class Search:
         budget: Budget,
         on_progress: Callable[[Progress], None] | None = None,
         watch_actions: bool = True,
+        audit: bool = True,
+        answers_only: bool = False,
     ) -> None:
         self.model = model
         self.budget = budget
         self.on_progress = on_progress
-        self.findings: dict[str, Finding] = {}
+        self.judge = Judge(model, watch_actions, answers_only)
         self.transitions = 0
         self.stopped_by: str | None = None
         self.out_of_depth = False
-        self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
-        self.marks = [bytearray() for _ in self.temporal]
-        self.graph = Graph(model.fields, keep_edges=bool(self.temporal))
-        self._invariants = [one for one in model.properties if one.kind == "invariant"]
-        self._steps = [one for one in model.properties if one.kind == "step"]
-        self._open = {one.name for one in model.properties}
-        if watch_actions:
-            self._open.add(NO_ACTION_FAILS)
+        self.graph = Graph(model.fields, keep_edges=bool(self.judge.temporal))
+        self._audit = Audit(model) if audit else None
         self._started = time.perf_counter()
         self._live_checked = 0
 
+    @property
+    def findings(self) -> dict[str, Finding]:
+        """What refutes each property that is refuted."""
+        return self.judge.findings
+
+    @property
+    def complete(self) -> bool:
+        """True if every state was seen and every move taken."""
+        return not self.stopped_by and self.graph.expanded == len(self.graph.states)
+
     def run(self) -> None:
         """Search until everything is seen, every property is refuted, or the budget is spent."""
-        graph = self.graph
-        graph.add(self.model.snapshot(), NOWHERE, NOWHERE)
-        with InterruptFlag() as interrupted:
-            while self._open:
-                if graph.expanded == len(graph.states):
-                    break
+        budget, pulse = self.budget, self.model.pulse
+        why_late = f"the bound of {budget.seconds:g} seconds" if budget.seconds is not None else ""
+        if budget.seconds is not None:
+            pulse.deadline, pulse.why_late = self._started + budget.seconds, why_late
+        pulse.most = budget.max_states
+        forget()
+        try:
+            with InterruptFlag(budget.seconds, why_late) as interrupted:
+                pulse.interrupted = interrupted
+                self._search()
+                if self.stopped_by:
+                    pulse.grace(GRACE)
+                self._judge_behaviours()
+        except Stopped as stop:
+            self.stopped_by = self.stopped_by or str(stop)
+        if self._audit and self.complete:
+            self._audit.finish()
+        self._report()
+
+    def _search(self) -> None:
+        graph, judge = self.graph, self.judge
+        try:
+            self._add(self.model.snapshot(), NOWHERE, NOWHERE)
+            while judge.open and graph.expanded < len(graph.states):
                 if graph.expanded == graph.levels[-1] and not self._enter_level():
                     break
-                self.stopped_by = self._spent(interrupted)
-                if self.stopped_by:
-                    break
+                if graph.expanded % 64 == 0:
+                    self._report()
+                self.model.pulse.beat()
                 self._expand(graph.expanded)
-        self._judge_behaviours()
-        self._report()
+        except Stopped as stop:
+            self.stopped_by = str(stop)
+            self._forget_half()
 
     def progress(self) -> Progress:
         """Return how far the search has come."""
@@ -84,8 +118,7 @@ class Search:
         graph, deepest = self.graph, self.budget.max_depth
         # Only where that could end the search; twice as many states each time, so that looking
         # again costs less than the search.
-        temporal = {one.name for one in self.temporal}
-        if self._open <= temporal and graph.expanded >= 2 * self._live_checked:
+        if self.judge.only_temporal() and graph.expanded >= 2 * self._live_checked:
             self._live_checked = max(graph.expanded, 32)
             self._judge_behaviours()
         if deepest is not None and len(graph.levels) - 1 > deepest:
@@ -93,47 +126,47 @@ class Search:
             self.stopped_by = f"the bound of {deepest} steps"
             return False
         graph.levels.append(len(graph.states))
-        return bool(self._open)
+        return bool(self.judge.open)
 
-    def _spent(self, interrupted: InterruptFlag) -> str | None:
-        budget = self.budget
-        if interrupted:
-            return INTERRUPTED
-        if budget.max_states is not None and len(self.graph.states) > budget.max_states:
-            return f"the bound of {budget.max_states:,} states"
-        if self.graph.expanded % 64 == 0:
-            self._report()
-            if budget.seconds is not None and self.seconds() >= budget.seconds:
-                return f"the bound of {budget.seconds:g} seconds"
-        return None
+    def _judge_behaviours(self) -> None:
+        self.judge.behaviours(self.graph)
+
+    def _forget_half(self) -> None:
+        """Take back what is known of a state whose moves were not all taken."""
+        graph = self.graph
+        for marks in self.judge.marks:
+            del marks[graph.expanded :]
+        if graph.edges:
+            del graph.edges.first[graph.expanded + 1 :]
+            del graph.edges.label[graph.edges.first[-1] :]
+            del graph.edges.target[graph.edges.first[-1] :]
 
     def _report(self) -> None:
         if self.on_progress:
             self.on_progress(self.progress())
 
     def _expand(self, number: int) -> None:
-        model, graph = self.model, self.graph
+        model, graph, judge = self.model, self.graph, self.judge
         snapshot = graph.states[number]
+        if self._audit and number >= self._audit.next:
+            self._audit.look(number, snapshot)
         model.restore(model.live, snapshot)
-        for one in self._invariants:
-            self._judge(one, number, None)
-        for one, marks in zip(self.temporal, self.marks, strict=True):
-            marks.append(self._mark(one, number))
+        judge.mark(number)
         try:
             moves = model.enabled()
         except SpecError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
+        except (Exception, *ENDS_THE_PROGRAM) as error:
             detail = f"asking which actions are possible raised {error_text(error)}"
-            self._refute(Finding(NO_ACTION_FAILS, number, detail))
+            judge.refute(Finding(NO_ACTION_FAILS, number, detail))
             moves = []
-            for marks in self.marks:
+            for marks in judge.marks:
                 marks[number] = CLOSED
         self._check_unchanged(model.live, snapshot, "a property, a domain or a `when`")
-        if self._steps:
+        if judge.steps:
             model.restore(model.before, snapshot)
         self._take(number, snapshot, moves)
-        if self._steps:
+        if judge.steps:
             self._check_unchanged(model.before, snapshot, "a step property, through `before`,")
         if len(model.live.__dict__) != len(model.fields):
             raise self._stray_attribute()
@@ -146,8 +179,8 @@ class Search:
 
     def _take(self, number: int, snapshot: Snapshot, moves: list[Move]) -> None:
         """Take every move of a state. This is the inner loop: nothing is looked up twice here."""
-        model, graph, steps = self.model, self.graph, self._steps
-        live, before = model.live, model.before
+        model, graph, judge, beat = self.model, self.graph, self.judge, self.model.pulse.beat
+        live = model.live
         restore, take = model.restore, model.raw_snapshot
         canonical, known, edges = model.canonical, graph.index.get, graph.edges
         target: int | None
@@ -157,11 +190,14 @@ class Search:
             if not as_stored:
                 restore(live, snapshot)
             as_stored = False
+            beat()
             try:
                 run(live, *arguments)
                 after = take(live)
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
-                self._refute(Finding(NO_ACTION_FAILS, number, f"raised {error_text(error)}", move))
+            except SpecError:
+                raise
+            except (Exception, *ENDS_THE_PROGRAM) as error:
+                judge.refute(Finding(NO_ACTION_FAILS, number, f"raised {error_text(error)}", move))
                 target = NOWHERE
             else:
                 if canonical:
@@ -171,106 +207,44 @@ class Search:
                 except TypeError:
                     self._check_fields(after)
                     raise
+                self.transitions += 1
+                if judge.steps:
+                    judge.step(number, move)
                 if target is None:
                     target = self._add(after, number, label)
-                self.transitions += 1
-                if steps and not _all_hold(steps, live, before):
-                    for one in steps:
-                        self._judge(one, number, move)
+                elif graph.plain or not self.transitions % RARELY:
+                    graph.check_same(target, after)
             if edges:
                 edges.label.append(label)
                 edges.target.append(target)
 
     def _add(self, snapshot: Snapshot, parent: int, label: int) -> int:
-        if self.model.canonical and self.model.canonical(snapshot) != snapshot:
+        """Store a new state and judge it."""
+        model, graph, most = self.model, self.graph, self.budget.max_states
+        if model.canonical and model.canonical(snapshot) != snapshot:
             raise SpecError(
                 "canonical must map a representative to itself, and maps "
-                f"{self._shown(snapshot)} to {self._shown(self.model.canonical(snapshot))}"
+                f"{model.shown_state(snapshot)} to {model.shown_state(model.canonical(snapshot))}"
             )
-        return self.graph.add(snapshot, parent, label)
+        number = graph.add(snapshot, parent, label)
+        if self.judge.invariants:
+            stored = graph.states[number]
+            model.restore(model.live, stored)
+            self.judge.state(number)
+            self._check_unchanged(model.live, stored, "an invariant")
+        if most is not None and number >= most:
+            raise Stopped(f"the bound of {most:,} states")
+        return number
 
-    def _judge(self, one: Property, number: int, move: Move | None) -> None:
+    def _check_unchanged(self, spec: object, snapshot: Snapshot, who: str) -> None:
         model = self.model
-        try:
-            held = one.judge(model.live) if move is None else one.judge(model.live, model.before)
-        except AssertionError as error:
-            return self._refute(Finding(one.name, number, str(error), move))
-        except SpecError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
-            return self._refute(Finding(one.name, number, f"raised {error_text(error)}", move))
-        if held is True:
-            return None
-        if held is False:
-            return self._refute(Finding(one.name, number, "", move))
-        if held is None and one.asserts:
-            return None
-        raise SpecError(
-            f"@{one.kind} {one.name} must return True or False, or consist of assert statements "
-            f"(which python -O removes); it returned {held!r}"
-        )
-
-    def _mark(self, one: Property, number: int) -> int:
-        try:
-            pair = one.judge(self.model.live, *one.arguments)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
-            self._refute(Finding(one.name, number, f"raised {error_text(error)}"))
-            return CLOSED
-        if one.kind != "leads_to" and type(pair) is bool:
-            pair = (number == 0 or one.kind == "always_eventually", pair)
-        if type(pair) is tuple and len(pair) == 2:
-            trigger, goal = pair
-            if type(trigger) is bool and type(goal) is bool:
-                return CLOSED if goal else TRIGGER if trigger else NEITHER
-        wanted = (
-            "the pair `trigger, goal` of two bools" if one.kind == "leads_to" else "True or False"
-        )
-        raise SpecError(f"@{one.kind} {one.name} must return {wanted}, and returned {pair!r}")
-
-    def _refute(self, finding: Finding) -> None:
-        name = finding.property
-        if name in self._open:
-            self._open.discard(name)
-            self.findings[name] = finding
-            # New lists: a caller may be walking over the old ones.
-            self._invariants = [one for one in self._invariants if one.name != name]
-            self._steps = [one for one in self._steps if one.name != name]
-
-    def _judge_behaviours(self) -> None:
-        """Look for fair behaviours that refute a property of them among the states expanded so far."""
-        graph = self.graph
-        if graph.edges is None:
-            return
-        levels = [first for first in graph.levels if first < graph.expanded]
-        found: dict[str, list[Finding]] = {}
-        fair = self.model.fairness()
-        for one, marks in zip(self.temporal, self.marks, strict=True):
-            if one.name in self._open:
-                lasso = find_lasso(graph.edges, marks, fair, levels)
-                if lasso:
-                    named = ", ".join(map(repr, one.arguments))
-                    detail = f"for {named}" if named else ""
-                    finding = Finding(one.name, lasso.trigger, detail, lasso=lasso)
-                    found.setdefault(one.name, []).append(finding)
-        for findings in found.values():
-            self._refute(min(findings, key=self._length))
-
-    def _length(self, finding: Finding) -> int:
-        assert finding.lasso is not None
-        way_in = len(self.graph.path(finding.state)) + len(finding.lasso.stem)
-        return way_in + len(finding.lasso.cycle)
-
-    def _check_unchanged(self, spec: Any, snapshot: Snapshot, who: str) -> None:
-        found = self.model.raw_snapshot(spec)
+        found = model.raw_snapshot(spec)
         if found != snapshot:
             raise SpecError(
                 f"only an action may change the state, and {who} changed "
-                f"{self._shown(snapshot)} to {self._shown(found)}; "
+                f"{model.shown_state(snapshot)} to {model.shown_state(found)}; "
                 "or restore() of a field does not bring back what snapshot() gave"
             )
-
-    def _shown(self, snapshot: Snapshot) -> str:
-        return ", ".join(f"{n}={v!r}" for n, v in zip(self.model.fields, snapshot, strict=True))
 
     def _stray_attribute(self) -> SpecError:
         stray = sorted({*self.model.live.__dict__} - {*self.model.fields})
@@ -281,15 +255,4 @@ class Search:
 
     def _check_fields(self, snapshot: Snapshot) -> None:
         for name, value in zip(self.model.fields, snapshot, strict=True):
-            check_value(value, f"field {name!r}")
-
-
-def _all_hold(properties: list[Property], live: Any, before: Any) -> bool:
-    """Tell quickly whether all is well; if not, each property is judged again on its own."""
-    try:
-        for _, _, judge, _, asserts in properties:
-            if judge(live, before) is not (None if asserts else True):
-                return False
-    except Exception:  # noqa: BLE001 - the second look finds it
-        return False
-    return True
+            self.model.check_field(name, value)

@@ -1,0 +1,154 @@
+"""Asking the properties of a spec, and keeping the first thing that refutes each of them."""
+
+from __future__ import annotations
+
+from types import CodeType, TracebackType
+from typing import Any
+
+from ._budget import Stopped
+from ._errors import SpecError
+from ._finding import Finding, error_text
+from ._graph import Graph
+from ._language import TEMPORAL
+from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
+from ._model import NO_ACTION_FAILS, Model, Move, Property
+
+#: Ends a program, or looks like it; in a spec it is an error like any other.
+ENDS_THE_PROGRAM = (SystemExit, GeneratorExit)
+
+
+class Judge:
+    """The properties that are not yet refuted, and the findings about the others."""
+
+    def __init__(self, model: Model, watch_actions: bool, answers_only: bool = False) -> None:
+        self.model = model
+        self.answers_only = answers_only
+        """True where a property that raises has not found anything (see _faults.py)."""
+        self.findings: dict[str, Finding] = {}
+        self.unanswered: dict[str, Finding] = {}
+        self.invariants = [one for one in model.properties if one.kind == "invariant"]
+        self.steps = [one for one in model.properties if one.kind == "step"]
+        self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
+        self.marks = [bytearray() for _ in self.temporal]
+        self.open = {one.name for one in model.properties}
+        if watch_actions:
+            self.open.add(NO_ACTION_FAILS)
+
+    def only_temporal(self) -> bool:
+        """Tell whether nothing is open but what needs whole behaviours."""
+        return self.open <= {one.name for one in self.temporal}
+
+    def state(self, number: int) -> None:
+        """Ask the invariants about the live spec, which is in the state of this number."""
+        for one in self.invariants:
+            self._ask(one, number, None)
+
+    def step(self, number: int, move: Move) -> None:
+        """Ask the step properties about the move that was just made."""
+        live, before = self.model.live, self.model.before
+        if not _all_hold(self.steps, live, before):
+            for one in self.steps:
+                self._ask(one, number, move)
+
+    def mark(self, number: int) -> None:
+        """Note for each leads_to how it stands in the state of this number."""
+        for one, marks in zip(self.temporal, self.marks, strict=True):
+            marks.append(self._mark(one, number))
+
+    def refute(self, finding: Finding) -> None:
+        """Keep what refutes a property, if it is the first."""
+        name = finding.property
+        if finding.no_answer and self.answers_only:
+            self.unanswered.setdefault(name, finding)
+        elif name in self.open:
+            self.open.discard(name)
+            self.findings[name] = finding
+            # New lists: a caller may be walking over the old ones.
+            self.invariants = [one for one in self.invariants if one.name != name]
+            self.steps = [one for one in self.steps if one.name != name]
+
+    def behaviours(self, graph: Graph) -> None:
+        """Look for fair behaviours that refute a property of them among the states expanded so far."""
+        if graph.edges is None:
+            return
+        levels = [first for first in graph.levels if first < graph.expanded]
+        found: dict[str, list[Finding]] = {}
+        fair, beat = self.model.fairness(), self.model.pulse.beat
+        for one, marks in zip(self.temporal, self.marks, strict=True):
+            if one.name in self.open:
+                lasso = find_lasso(graph.edges, marks, fair, levels, beat)
+                if lasso:
+                    pairs = zip(one.parameters, one.arguments, strict=True)
+                    named = ", ".join(f"{name}={value!r}" for name, value in pairs)
+                    detail = f"for {named}" if named else ""
+                    finding = Finding(one.name, lasso.trigger, detail, lasso=lasso)
+                    found.setdefault(one.name, []).append(finding)
+        for findings in found.values():
+            self.refute(min(findings, key=lambda one: _length(graph, one)))
+
+    def _ask(self, one: Property, number: int, move: Move | None) -> None:
+        model = self.model
+        try:
+            held = one.judge(model.live) if move is None else one.judge(model.live, model.before)
+        except AssertionError as error:
+            theirs = _is_raised_in(error.__traceback__, model.planted_code())
+            return self.refute(Finding(one.name, number, str(error), move, no_answer=theirs))
+        except (SpecError, Stopped):
+            raise
+        except (Exception, *ENDS_THE_PROGRAM) as error:
+            detail = f"raised {error_text(error)}"
+            return self.refute(Finding(one.name, number, detail, move, no_answer=True))
+        if held is True:
+            return None
+        if held is False:
+            return self.refute(Finding(one.name, number, "", move))
+        if held is None and one.asserts:
+            return None
+        raise SpecError(
+            f"@{one.kind} {one.name} must return True or False, or consist of assert statements "
+            f"(which python -O removes); it returned {held!r}"
+        )
+
+    def _mark(self, one: Property, number: int) -> int:
+        try:
+            pair = one.judge(self.model.live, *one.arguments)
+        except (SpecError, Stopped):
+            raise
+        except (Exception, *ENDS_THE_PROGRAM) as error:
+            detail = f"raised {error_text(error)}"
+            self.refute(Finding(one.name, number, detail, no_answer=True))
+            return CLOSED
+        if one.kind != "leads_to" and type(pair) is bool:
+            pair = (number == 0 or one.kind == "always_eventually", pair)
+        if type(pair) is tuple and len(pair) == 2:
+            trigger, goal = pair
+            if type(trigger) is bool and type(goal) is bool:
+                return CLOSED if goal else TRIGGER if trigger else NEITHER
+        wanted = (
+            "the pair `trigger, goal` of two bools" if one.kind == "leads_to" else "True or False"
+        )
+        raise SpecError(f"@{one.kind} {one.name} must return {wanted}, and returned {pair!r}")
+
+
+def _length(graph: Graph, finding: Finding) -> int:
+    lasso = finding.lasso
+    assert isinstance(lasso, Lasso)
+    return len(graph.path(finding.state)) + len(lasso.stem) + len(lasso.cycle)
+
+
+def _is_raised_in(trace: TracebackType | None, codes: frozenset[CodeType]) -> bool:
+    """Tell whether an error came from the planted bug itself, not from the property."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code in codes
+
+
+def _all_hold(properties: list[Property], live: Any, before: Any) -> bool:
+    """Tell quickly whether all is well; if not, each property is judged again on its own."""
+    try:
+        for _, _, judge, _, asserts, _ in properties:
+            if judge(live, before) is not (None if asserts else True):
+                return False
+    except (Exception, *ENDS_THE_PROGRAM):
+        return False
+    return True

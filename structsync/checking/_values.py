@@ -1,0 +1,186 @@
+"""What a value of a state may be, and when two of them are the same one.
+
+A state is looked up by equality, and Python's equality says too much: 1 == True == 1.0, 0.0 == -0.0,
+and a class may call equal whatever it likes. So what is looked up is compared once more by
+`exact`, the bytes that say all there is to say about a value.
+
+Plain data needs no walk in Python: what `marshal` writes and `hash` takes is immutable to the bottom.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import marshal
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ._errors import SpecError
+
+_PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)})
+_MUTABLE = (list, dict, set, bytearray)
+_BASES = (tuple, frozenset, str, bytes, int, float)
+_TOKEN = StopIteration  # marshal knows it, and no state contains it
+
+
+def exact(value: object) -> bytes:
+    """Return bytes that are equal only for values that nothing can tell apart."""
+    try:
+        return marshal.dumps(value, 2)  # without the references of later versions: by value alone
+    except ValueError:
+        return marshal.dumps(_spelled(value), 2)
+
+
+def alike(value: object) -> bytes:
+    """Return the same, but for objects that compare by identity: what they look like.
+
+    Two specs have each their own of them.
+    """
+    try:
+        return marshal.dumps(value, 2)
+    except ValueError:
+        return marshal.dumps(_spelled(value, _look), 2)
+
+
+def _look(value: object) -> str:
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+def check_value(value: object, what: str) -> None:
+    """Raise unless a value can be part of a state: hashable, and compared by what it says."""
+    if not _is_hashable(value):
+        raise SpecError(
+            f"a state consists of immutable values, and {what} is the {type(value).__name__} "
+            f"{value!r}; make it a tuple or frozenset, or give its class snapshot() and restore()"
+        )
+    if value is not None and type(value).__hash__ is object.__hash__:
+        raise SpecError(
+            f"a state consists of values that compare by what they say, and {what} is "
+            f"{value!r}, which compares by identity; use a frozen dataclass, or give its class "
+            "snapshot() and restore()"
+        )
+    try:
+        marshal.dumps(value, 2)
+    except ValueError:
+        for part in _parts(value):
+            if isinstance(part, _MUTABLE):
+                raise SpecError(
+                    f"a state consists of values that are immutable to the bottom, and {what} "
+                    f"contains the {type(part).__name__} {part!r}; make it a tuple or frozenset"
+                ) from None
+
+
+def changeable_parts(value: object) -> list[object]:
+    """Return the objects inside a value that an action could change in place."""
+    try:
+        marshal.dumps(value, 2)
+    except ValueError:
+        return [part for part in _parts(value) if not _is_frozen(part)]
+    return []
+
+
+def has_identity(value: object) -> bool:
+    """Tell whether a value contains an object that is equal to itself alone."""
+    try:
+        marshal.dumps(value, 2)
+    except ValueError:
+        return any(
+            compares_by_identity(part) and not isinstance(part, enum.Enum) for part in _parts(value)
+        )
+    return False
+
+
+def contents(value: object) -> list[Any]:
+    """Return what an object holds: its attributes by name, or the arguments that rebuild it."""
+    kind = type(value)
+    if _rebuilds_itself(kind):
+        return [value.__reduce_ex__(4)[1:]]
+    own = sorted(getattr(value, "__dict__", {}).items())
+    return own + [(name, getattr(value, name)) for name in _slots(kind) if hasattr(value, name)]
+
+
+def _slots(kind: type) -> Iterator[str]:
+    for owner in kind.__mro__:
+        slots = vars(owner).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__"):
+                private = name.startswith("__") and not name.endswith("__")
+                yield f"_{owner.__name__.lstrip('_')}{name}" if private else name
+
+
+def _rebuilds_itself(kind: type) -> bool:
+    """Tell whether a class says what to pickle, as Decimal, datetime and Path do."""
+    return kind.__reduce__ is not object.__reduce__
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def compares_by_identity(value: object) -> bool:
+    """Tell whether nothing but this very object is equal to a value."""
+    kind = type(value)
+    return kind not in _PLAIN and (
+        kind.__hash__ is object.__hash__ or kind.__eq__ is object.__eq__
+    )
+
+
+class Turned(frozenset[Any]):
+    """A frozenset that is iterated the other way round: to a spec its order must not matter."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([*super().__iter__()][::-1])
+
+
+def turned(value: Any) -> Any:
+    """Return an equal value whose sets are iterated in another order."""
+    if type(value) is tuple:
+        return tuple([turned(item) for item in value])
+    return Turned(value) if type(value) is frozenset and len(value) > 1 else value
+
+
+def _spelled(value: Any, of_identity: Callable[[object], object] = id) -> Any:
+    """Return a value in plain data, with the names of its types."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is tuple:
+        return tuple([_spelled(item, of_identity) for item in value])
+    if kind is frozenset or kind is Turned:
+        return frozenset([_spelled(item, of_identity) for item in value])
+    named = (_TOKEN, kind.__module__, kind.__qualname__)
+    if isinstance(value, enum.Enum):
+        return (*named, value.name)
+    if isinstance(value, _BASES):
+        base = next(one for one in _BASES if isinstance(value, one))
+        return (*named, _spelled(base(value), of_identity), _spelled(tuple(contents(value)), of_identity))
+    if compares_by_identity(value) or isinstance(value, _MUTABLE):
+        return (*named, of_identity(value))
+    return (*named, *[_spelled(item, of_identity) for item in contents(value)])
+
+
+def _parts(value: Any) -> Iterator[object]:
+    """Yield a value and what it consists of, down to what compares by identity."""
+    yield value
+    if type(value) in _PLAIN or isinstance(value, (enum.Enum, str, bytes, int, float)):
+        return
+    if isinstance(value, (tuple, frozenset)):
+        for item in value:
+            yield from _parts(item)
+    elif not isinstance(value, _MUTABLE) and not compares_by_identity(value):
+        for item in contents(value):
+            yield from _parts(item)
+
+
+def _is_frozen(value: object) -> bool:
+    kind = type(value)
+    if kind in _PLAIN or isinstance(value, (tuple, frozenset, enum.Enum, str, bytes, int, float)):
+        return not hasattr(value, "__dict__") or isinstance(value, enum.Enum)
+    if dataclasses.is_dataclass(kind):
+        return bool(getattr(kind, "__dataclass_params__").frozen)
+    return _rebuilds_itself(kind) or kind.__setattr__ is not object.__setattr__
