@@ -5,6 +5,10 @@ _behaviours.py  leads_to, eventually, always_eventually
 _faults.py     bugs on purpose that a named property must find
 _model.py      a spec compiled for the search        _domains.py arguments of actions
 _search.py     breadth first over all states         _graph.py   what it stores
+_judging.py    asks the properties                   _implies.py antecedents that were never true
+_audit.py      everything twice, at some states      _image.py   an object to the bottom
+_values.py     what a value of a state may be        _reach.py   what code can change besides
+_noticed.py    no declaration gets lost
 _finding.py    what refutes a property               _trace.py   the steps that lead to it
 _liveness.py   fair cycles, a question about a graph   _fairness.py  what is fair
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
@@ -21,6 +25,7 @@ from ._check import check_fault as check_fault
 from ._errors import SpecError as SpecError
 from ._faults import Fault as Fault
 from ._faults import fault as fault
+from ._implies import implies as implies
 from ._language import Spec as Spec
 from ._language import action as action
 from ._language import invariant as invariant

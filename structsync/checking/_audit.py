@@ -60,8 +60,7 @@ class Audit:
                 f"{after} during the search, which neither restores it nor tells states apart by "
                 "it; make it a field: name = start(...)"
             )
-        for part, before in self._watched.values():
-            self._compare_part(part, before)
+        self._watched_are_unchanged()
 
     # ==== The parts ====
 
@@ -69,6 +68,10 @@ class Audit:
         for part in changeable_parts(snapshot):
             if id(part) not in self._watched:
                 self._watched[id(part)] = (part, image_of({type(part).__name__: part}))
+
+    def _watched_are_unchanged(self) -> None:
+        for part, before in self._watched.values():
+            self._compare_part(part, before)
 
     def _compare_part(self, part: object, before: Any) -> None:
         changed = difference(before, image_of({type(part).__name__: part}))
@@ -135,11 +138,10 @@ class Audit:
         model, live = self.model, self.model.live
         self._restore(live, snapshot)
         ours = self._outcome(live, move)
+        self._watched_are_unchanged()
         theirs = self._outcome(self._twin(snapshot), move)
         if ours[0] != theirs[0]:
             raise self._differs(model.shown(move), snapshot, ours[1], theirs[1])
-        for part, before in self._watched.values():
-            self._compare_part(part, before)
         return ours[2]
 
     def _outcome(self, spec: Spec, move: Move) -> tuple[Any, str, Snapshot | None]:

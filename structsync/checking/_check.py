@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import traceback
 from collections.abc import Callable, Collection, Iterator
 
 from structsync.report import Counterexample
@@ -10,6 +11,9 @@ from structsync.report import Counterexample
 from ._budget import Budget, Progress
 from ._errors import SpecError
 from ._faults import Fault
+from ._finding import error_text
+from ._implies import never_met
+from ._judging import ENDS_THE_PROGRAM
 from ._language import Spec
 from ._liveness import TRIGGER
 from ._model import EVERY_ACTION_FIRES, NO_ACTION_FAILS, Model
@@ -62,7 +66,7 @@ def check(
         on_progress,
         watch_actions=watched,
     )
-    search.run()
+    _run(search)
     called = name or spec_name(spec)
     graph = search.graph
     return Result(
@@ -99,8 +103,10 @@ def check_fault(
         Budget(max_states, fault.max_trace, seconds),
         on_progress,
         watch_actions=fault.refuted_by == NO_ACTION_FAILS,
+        audit=False,  # a bug need not be written well
+        answers_only=True,
     )
-    search.run()
+    _run(search)
     spec_called = spec_name(fault.spec)
     finding = search.findings.get(fault.refuted_by)
     shown = (
@@ -128,10 +134,27 @@ def _fault_verdict(
         return Verdict.REFUTED, fault.description
     if search.stopped_by and not search.out_of_depth:
         return Verdict.UNFINISHED, f"ended by {search.stopped_by}"
+    error = search.judge.unanswered.get(fault.refuted_by)
+    if error is not None:
+        return Verdict.VACUOUS, (
+            f"{fault.refuted_by} only {error.detail or 'met an assertion of the bug itself'}, which "
+            "is no answer: a property finds a bug by returning False, or by an assertion of its own"
+        )
     return Verdict.VACUOUS, (
         f"a check that cannot fail: {fault.refuted_by} is not refuted within "
         f"{fault.max_trace} steps"
     )
+
+
+def _run(search: Search) -> None:
+    try:
+        search.run()
+    except ENDS_THE_PROGRAM as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        raise SpecError(
+            f"code of the specification ends the program: {error_text(error)} in {frame.filename}, "
+            f"line {frame.lineno}; a specification returns"
+        ) from error
 
 
 def _runnable(spec: object) -> type[Spec]:
@@ -150,23 +173,34 @@ def _verdicts(
         if finding:
             shown = counterexample_of(search, finding, called)
             yield PropertyResult(name, kind, Verdict.REFUTED, finding.detail, shown)
-        elif search.stopped_by:
-            yield PropertyResult(name, kind, Verdict.UNFINISHED, f"ended by {search.stopped_by}")
+        elif not search.complete:
+            yield PropertyResult(name, kind, Verdict.UNFINISHED, f"ended by {_end(search)}")
         else:
             yield _confirmed_unless_vacuous(search, name, kind)
     if only is None:
         yield _every_action_fires(search)
 
 
+def _end(search: Search) -> str:
+    return search.stopped_by or "the refutation of every property"
+
+
 def _confirmed_unless_vacuous(search: Search, name: str, kind: str) -> PropertyResult:
     idle = [
-        ", ".join(map(repr, one.arguments)) or "any state"
+        ", ".join(f"{n}={v!r}" for n, v in zip(one.parameters, one.arguments, strict=True))
+        or "any state"
         for one, marks in zip(search.judge.temporal, search.judge.marks, strict=True)
         if one.name == name and TRIGGER not in marks
     ]
     if idle:
         detail = f"no state has its trigger without its goal, for {'; '.join(idle)}"
         return PropertyResult(name, kind, Verdict.VACUOUS, detail)
+    if name != NO_ACTION_FAILS:
+        lines = never_met(getattr(search.model.spec_class, name).__code__)
+        if lines:
+            where = ", ".join(f"line {line}" for line in lines)
+            detail = f"the antecedent of implies was true in no state ({where})"
+            return PropertyResult(name, kind, Verdict.VACUOUS, detail)
     return PropertyResult(name, kind, Verdict.CONFIRMED)
 
 
@@ -177,8 +211,8 @@ def _every_action_fires(search: Search) -> PropertyResult:
         if not action.moves and action.may_never_fire is None
     ]
     verdict, detail = Verdict.CONFIRMED, ""
-    if silent and search.stopped_by:
-        verdict, detail = Verdict.UNFINISHED, f"ended by {search.stopped_by}"
+    if silent and not search.complete:
+        verdict, detail = Verdict.UNFINISHED, f"ended by {_end(search)}"
     elif silent:
         verdict = Verdict.VACUOUS
         detail = (

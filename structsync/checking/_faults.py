@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -13,7 +14,8 @@ from ._model import property_names
 
 C = TypeVar("C", bound=Callable[..., Any])
 
-_MARK = "__structsync_faults__"
+_PLANTED = "__structsync_faults__"
+_WAITING = "__structsync_faults_to_plant__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +70,34 @@ def fault(
     if max_trace < 1:
         raise SpecError(f"max_trace must be >= 1, not {max_trace}; leave it out for ten")
 
+    module = sys._getframe(1).f_globals
+    waiting = module.setdefault(_WAITING, [])
+    waiting.append(spec)
+
     def plant(factory: C) -> C:
-        known = vars(factory).get(_MARK, ())
+        if not hasattr(factory, "__name__"):
+            raise SpecError(
+                f"a fault is a class or a function, so that it has a name, and {factory!r} is "
+                "neither; write a def"
+            )
+        if spec in waiting:
+            waiting.remove(spec)
         planted = Fault(spec, field, factory, refuted_by, max_trace)
-        setattr(factory, _MARK, (*known, planted))
+        module.setdefault(_PLANTED, []).append(planted)
         return factory
 
     return plant
 
 
 def faults_of(module: ModuleType) -> tuple[Fault, ...]:
-    """Return the faults planted in a module, in the order of their definition."""
-    return tuple(
-        planted
-        for value in vars(module).values()
-        if hasattr(value, "__dict__") and getattr(value, "__module__", None) == module.__name__
-        for planted in vars(value).get(_MARK, ())
-    )
+    """Return the faults planted in a module, in the order of their definition.
+
+    Raises:
+        SpecError: a fault was announced and not planted.
+    """
+    for spec in vars(module).get(_WAITING, ()):
+        raise SpecError(
+            f"{module.__name__} calls fault({spec.__name__}, ...) and plants nothing; write it as a "
+            "decorator, @fault(...), above the class or function with the bug"
+        )
+    return tuple(vars(module).get(_PLANTED, ()))

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterator
-from marshal import dumps
 from sys import getsizeof
 from zlib import crc32
 
-from ._errors import SpecError
 from ._language import Snapshot
 from ._values import check_value, exact
 
@@ -37,23 +35,28 @@ class Graph:
         self.expanded = 0
         """States below this number have had all their moves taken."""
         self.edges = Edges() if keep_edges else None
-        self.plain = True
-        """Whether marshal writes all states, so that looking at one costs little."""
+        self.variants: dict[bytes, int] = {}
+        """States that are equal to another one and not the same, as 1 and True are."""
         self._shared: list[tuple[dict[Hashable, Hashable], dict[int, dict[Hashable, Hashable]]]] = [
             ({}, {}) for _ in fields
         ]
 
+    def find(self, snapshot: Snapshot) -> int | None:
+        """Return the number of a state, if it is known: this very one, not one that is equal."""
+        number = self.index.get(snapshot)
+        if number is None:
+            return None
+        said = exact(snapshot)
+        return number if crc32(said) == self.sums[number] else self.variants.get(said)
+
     def add(self, snapshot: Snapshot, parent: int, label: int) -> int:
         """Store a state that is not yet known and return its number."""
         number = len(self.states)
-        try:
-            said = dumps(snapshot, 2)
-        except ValueError:
-            self.plain = False
-            said = exact(snapshot)
+        said = exact(snapshot)
         self.sums.append(crc32(said))
         snapshot = tuple(map(self._share, range(len(snapshot)), snapshot))
-        self.index[snapshot] = number
+        if self.index.setdefault(snapshot, number) != number:
+            self.variants[said] = number
         self.states.append(snapshot)
         self.parent.append(parent)
         self.via.append(label)
@@ -88,10 +91,7 @@ class Graph:
             yield from items.values()
 
     def _share(self, position: int, value: Hashable) -> Hashable:
-        """Return the first value equal to this one at the same place.
-
-        Only at the same place: True equals 1, and a core must get back what it gave.
-        """
+        """Return the first value at the same place that is the same: a core must get back what it gave."""
         whole, by_place = self._shared[position]
         known = whole.get(value)
         if known is None:
@@ -99,27 +99,8 @@ class Graph:
             known = _share_items(value, by_place) if type(value) is tuple else value
             whole[known] = known
         elif known is not value and exact(known) != exact(value):
-            raise self.confused(position, known, value)
+            return value
         return known
-
-    def check_same(self, number: int, found: Snapshot) -> None:
-        """Raise if a state is equal to a known one, but not the same."""
-        if crc32(exact(found)) != self.sums[number]:
-            for position, (known, value) in enumerate(zip(self.states[number], found, strict=True)):
-                if exact(known) != exact(value):
-                    raise self.confused(position, known, value)
-            raise SpecError(  # the state that was stored says something else by now
-                f"a value of the state {self.states[number]!r} was changed in place; put a new "
-                "object in its place: a frozen dataclass, and dataclasses.replace(...)"
-            )
-
-    def confused(self, position: int, known: Hashable, value: Hashable) -> SpecError:
-        """Return the error about two values of a field that equality does not tell apart."""
-        return SpecError(
-            f"field {self.fields[position]!r} is {known!r} in one state and {value!r} in another: "
-            f"equal for Python ({_kinds(known, value)}), and not the same; use values of one type, "
-            "and one value for each meaning"
-        )
 
 
 class Edges:
@@ -143,8 +124,3 @@ def _share_items(
 def _same(known: dict[Hashable, Hashable], item: Hashable) -> Hashable:
     first = known.setdefault(item, item)
     return first if first is item or exact(first) == exact(item) else item
-
-
-def _kinds(one: object, other: object) -> str:
-    names = [type(value).__name__ for value in (one, other)]
-    return " and ".join(dict.fromkeys(names))

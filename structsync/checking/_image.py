@@ -99,7 +99,8 @@ class _Walk:
 
 def _held(value: Any) -> list[tuple[str, Any]]:
     module = type(value).__module__
-    if module in _NOT_LOOKED_INTO or module.startswith("structsync._core."):
+    ours = module.partition(".")[0] == "structsync" and not module.startswith("structsync.specs")
+    if ours or module in _NOT_LOOKED_INTO:
         return []
     return [
         one if type(one) is tuple and len(one) == 2 and type(one[0]) is str else ("()", one)
@@ -107,5 +108,5 @@ def _held(value: Any) -> list[tuple[str, Any]]:
     ]
 
 
-# What they hold belongs to the interpreter, to the machine, or to a queue that has its own tests.
+# What they hold belongs to the interpreter, or to the machine; our own classes have their own tests.
 _NOT_LOOKED_INTO = frozenset({"builtins", "_io", "logging", "threading", "_thread", "re", "weakref"})

@@ -60,8 +60,8 @@ class Field:
         self.args = args
         self.kwargs = kwargs
         self.name = ""
-        around = sys._getframe(2).f_locals  # where start is called: the body of a class?
-        self.made_in = (around.get("__module__"), around.get("__qualname__"))
+        caller = sys._getframe(2)  # where start is called: the body of a class?
+        self.made_in = (caller.f_globals.get("__name__"), caller.f_locals.get("__qualname__"))
         notice(self)
 
     def __set_name__(self, owner: type, name: str) -> None:

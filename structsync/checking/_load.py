@@ -13,7 +13,7 @@ import importlib.util
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
@@ -24,6 +24,7 @@ from ._check import spec_name
 from ._errors import SpecError
 from ._faults import Fault, faults_of
 from ._language import Spec
+from ._noticed import check_module, keeping
 
 SHIPPED = "structsync.specs"
 
@@ -70,8 +71,12 @@ def load(path: Path) -> Loaded:
     with _importing_from(folder):
         root = _package(folder)
         files = [path] if path.is_file() else _modules(folder)
-        modules = [_import(root, folder, file) for file in files]
-    specs = {spec_name(one, root): one for module in modules for one in _specs_of(module)}
+        with keeping() as made:
+            modules = [_import(root, folder, file) for file in files]
+    specs: dict[str, type[Spec]] = {}
+    for module in modules:
+        specs.update(_specs_of(module, root))
+    _check_none_lost(modules, made)
     faults = _named([one for module in modules for one in faults_of(module)], root)
     if not specs and not faults:
         raise SpecError(f"{path} defines no subclass of Spec and no fault; nothing to check")
@@ -81,22 +86,70 @@ def load(path: Path) -> Loaded:
 def _named(faults: list[Fault], root: str) -> dict[str, Fault]:
     """Name the faults; one bug that several properties must find has the property in its name."""
     planted = Counter(one.factory for one in faults)
-    return {
-        spec_name(one.factory, root)
-        + (f"[{one.refuted_by}]" if planted[one.factory] > 1 else ""): one
-        for one in faults
-    }
+    named: dict[str, Fault] = {}
+    for one in faults:
+        name = spec_name(one.factory, root)
+        name += f"[{one.refuted_by}]" if planted[one.factory] > 1 else ""
+        if name in named:
+            raise SpecError(
+                f"two faults have the name {name}, and one of them would be lost; rename one"
+            )
+        named[name] = one
+    return named
 
 
-def _specs_of(module: ModuleType) -> list[type[Spec]]:
-    return [
-        one
-        for one in vars(module).values()
+def _specs_of(module: ModuleType, root: str) -> dict[str, type[Spec]]:
+    """Return the specs that a module defines; of two with one name, each by its variable."""
+    found = {
+        variable: one
+        for variable, one in vars(module).items()
         if isinstance(one, type)
         and issubclass(one, Spec)
         and one.__module__ == module.__name__
-        and not one.__name__.startswith("_")
-        and not vars(one).get("abstract", False)
+        and is_run(one)
+    }
+    names = Counter(spec_name(one, root) for one in {id(one): one for one in found.values()}.values())
+    named: dict[str, type[Spec]] = {}
+    for variable, one in found.items():
+        name = spec_name(one, root)
+        if names[name] > 1:
+            name = f"{name.rpartition('.')[0]}.{variable}"
+        named.setdefault(name, one)
+    return named
+
+
+def is_run(spec: type[Spec]) -> bool:
+    """Tell whether a spec is to be run: not private, and not a base for others."""
+    abstract = vars(spec).get("abstract", False)
+    if type(abstract) is not bool:
+        raise SpecError(
+            f"{spec.__name__}.abstract is {abstract!r}; a base for other specs says abstract = True"
+        )
+    return not (spec.__name__.startswith("_") or abstract)
+
+
+def _check_none_lost(modules: Sequence[ModuleType], made: Sequence[object]) -> None:
+    """Raise if a module made a spec, a property or a field that nobody would look at."""
+    names = {module.__name__ for module in modules}
+    specs = [one for one in made if isinstance(one, type) and issubclass(one, Spec)]
+    bound = {id(value) for module in modules for value in vars(module).values()}
+    bases = {id(base) for one in specs for base in one.__mro__[1:]}
+    for one in specs:
+        if one.__module__ in names and is_run(one) and id(one) not in bound | bases:
+            raise SpecError(
+                f"{one.__module__} makes a spec {one.__qualname__} that no name of the module stands "
+                "for, so it would not be run: it is defined twice, or made by a function; give each "
+                "a name of its own in the module, or abstract = True"
+            )
+    others = [one for one in made if not isinstance(one, type)]
+    holders = [*specs, *(type_ for module in modules for type_ in _classes(module))]
+    used = [value for one in holders for owner in one.__mro__ for value in vars(owner).values()]
+    check_module(names, others, used)
+
+
+def _classes(module: ModuleType) -> list[type]:
+    return [
+        one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Spec)
     ]
 
 
@@ -178,7 +231,7 @@ def _import(root: str, folder: Path, file: Path) -> ModuleType:
     name = ".".join([root, *(part for part in inside if part != "__init__")])
     try:
         module = importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit, GeneratorExit) as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         raise SpecError(
             f"{file} cannot be imported: {type(error).__name__}: {error} "

@@ -14,14 +14,15 @@ from typing import Any
 
 from ._errors import SpecError
 
-#: Declared functions, fields and spec classes, in the order in which they were made.
+#: Declared functions and fields that no class has been made of yet.
 _noticed: list[weakref.ref[Any]] = []
 _kept: list[Any] | None = None
 
 
 def notice(made: Any) -> None:
     """Take note of a declared function, a field or a spec class."""
-    _noticed.append(weakref.ref(made))
+    if not isinstance(made, type):
+        _noticed.append(weakref.ref(made))
     if _kept is not None:
         _kept.append(made)
 
@@ -39,7 +40,7 @@ def keeping() -> Iterator[list[Any]]:
 
 def check_body(name: str, body: dict[str, Any]) -> None:
     """Raise if a declaration in the body of a class is not the value of one of its names."""
-    here = (body.get("__module__"), body.get("__qualname__"))
+    here = (body.get("__module__"), body.get("__qualname__", name))
     own = {id(value) for value in body.values()}
     left = [made for reference in _noticed if (made := reference()) is not None]
     _noticed[:] = [weakref.ref(made) for made in left if _body_of(made) != here]

@@ -28,9 +28,6 @@ from ._model import NO_ACTION_FAILS, Model, Move, check_core
 #: Seconds that the question about behaviours may take after a search that was cut off.
 GRACE = 0.5
 
-#: Where marshal cannot write a state, looking at it costs more: one known state in so many.
-RARELY = 16
-
 
 class Search:
     """One search; `findings` keeps the first counterexample of each property."""
@@ -182,7 +179,7 @@ class Search:
         model, graph, judge, beat = self.model, self.graph, self.judge, self.model.pulse.beat
         live = model.live
         restore, take = model.restore, model.raw_snapshot
-        canonical, known, edges = model.canonical, graph.index.get, graph.edges
+        canonical, known, edges = model.canonical, graph.find, graph.edges
         target: int | None
         as_stored = True  # the live spec, until the first move
         for move in moves:
@@ -212,8 +209,6 @@ class Search:
                     judge.step(number, move)
                 if target is None:
                     target = self._add(after, number, label)
-                elif graph.plain or not self.transitions % RARELY:
-                    graph.check_same(target, after)
             if edges:
                 edges.label.append(label)
                 edges.target.append(target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -112,6 +113,12 @@ class Suite:
             )
         except SpecError as error:
             raise SpecError(f"{name}: {error}") from error
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            raise SpecError(
+                f"{name}: {type(error).__name__}: {error} "
+                f"(raised in {frame.filename}, line {frame.lineno})"
+            ) from error
         self._interrupted |= result.stopped_by == INTERRUPTED
         return result
 

@@ -9,6 +9,7 @@ from typing import Any
 from structsync.report import Counterexample, Step
 
 from ._finding import Finding
+from ._judging import ENDS_THE_PROGRAM
 from ._language import Spec, declaration_of
 from ._model import NO_ACTION_FAILS, Model, Move
 from ._search import Search
@@ -92,6 +93,6 @@ def _last_step(search: Search, finding: Finding, move: Move) -> Step:
     note = "" if finding.property != NO_ACTION_FAILS else finding.detail
     try:
         move.run(model.live, *move.arguments)
-    except Exception:  # noqa: BLE001 - this is what the finding is about
+    except (Exception, *ENDS_THE_PROGRAM):  # this is what the finding is about
         return _step(model, move, _state(search, finding.state), note)
     return _step(model, move, _described(model.live), note)

@@ -197,7 +197,7 @@ def test_a_trigger_that_never_holds_is_a_check_that_cannot_fail() -> None:
 
     assert check(Empty)["ends"].verdict is Verdict.REFUTED
     found = check(Idle)["ends"]
-    assert (found.verdict, found.detail.rpartition(" ")[2]) == (Verdict.VACUOUS, "12")
+    assert (found.verdict, found.detail.rpartition(" ")[2]) == (Verdict.VACUOUS, "n=12")
 
 
 @pytest.mark.parametrize(
