@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Iterator
+from marshal import dumps
 from sys import getsizeof
 from zlib import crc32
 
 from ._language import Snapshot
-from ._values import check_value, exact
+from ._values import check_value, exact, same
 
 #: The parent of the first state, and the target of an action that raised.
 NOWHERE = 2**32 - 1
@@ -25,8 +26,9 @@ class Graph:
     def __init__(self, fields: tuple[str, ...], keep_edges: bool) -> None:
         self.fields = fields
         self.index: dict[Snapshot, int] = {}
+        self.plain = True
+        """True as long as marshal could write every state; then `sums` has a checksum of each."""
         self.sums = array("I")
-        """A checksum of each state's exact bytes, for what equality does not tell apart."""
         self.states: list[Snapshot] = []
         self.parent = array("I")
         self.via = array("I")
@@ -46,17 +48,25 @@ class Graph:
         number = self.index.get(snapshot)
         if number is None:
             return None
-        said = exact(snapshot)
-        return number if crc32(said) == self.sums[number] else self.variants.get(said)
+        try:  # what marshal can write, it writes four times as fast as `same` can look
+            is_same = self.plain and crc32(dumps(snapshot, 2)) == self.sums[number]
+        except ValueError:
+            is_same = False
+        if is_same or same(self.states[number], snapshot):
+            return number
+        return self.variants.get(exact(snapshot))
 
     def add(self, snapshot: Snapshot, parent: int, label: int) -> int:
         """Store a state that is not yet known and return its number."""
         number = len(self.states)
-        said = exact(snapshot)
-        self.sums.append(crc32(said))
+        if self.plain:
+            try:
+                self.sums.append(crc32(dumps(snapshot, 2)))
+            except ValueError:
+                self.plain = False
         snapshot = tuple(map(self._share, range(len(snapshot)), snapshot))
         if self.index.setdefault(snapshot, number) != number:
-            self.variants[said] = number
+            self.variants[exact(snapshot)] = number
         self.states.append(snapshot)
         self.parent.append(parent)
         self.via.append(label)
@@ -98,7 +108,7 @@ class Graph:
             check_value(value, f"field {self.fields[position]!r}")
             known = _share_items(value, by_place) if type(value) is tuple else value
             whole[known] = known
-        elif known is not value and exact(known) != exact(value):
+        elif known is not value and not same(known, value):
             return value
         return known
 
@@ -123,4 +133,4 @@ def _share_items(
 
 def _same(known: dict[Hashable, Hashable], item: Hashable) -> Hashable:
     first = known.setdefault(item, item)
-    return first if first is item or exact(first) == exact(item) else item
+    return first if first is item or same(first, item) else item

@@ -177,7 +177,7 @@ class Search:
     def _take(self, number: int, snapshot: Snapshot, moves: list[Move]) -> None:
         """Take every move of a state. This is the inner loop: nothing is looked up twice here."""
         model, graph, judge, beat = self.model, self.graph, self.judge, self.model.pulse.beat
-        live = model.live
+        live, before = model.live, model.before
         restore, take = model.restore, model.raw_snapshot
         canonical, known, edges = model.canonical, graph.find, graph.edges
         target: int | None
@@ -187,7 +187,8 @@ class Search:
             if not as_stored:
                 restore(live, snapshot)
             as_stored = False
-            beat()
+            if not self.transitions & 31:
+                beat()
             try:
                 run(live, *arguments)
                 after = take(live)
@@ -205,7 +206,7 @@ class Search:
                     self._check_fields(after)
                     raise
                 self.transitions += 1
-                if judge.steps:
+                if not judge.all_hold(live, before):
                     judge.step(number, move)
                 if target is None:
                     target = self._add(after, number, label)

@@ -62,7 +62,7 @@ def test_specs_of_one_name_are_all_run_if_the_module_has_names_for_them(tmp_path
     "text",
     [
         "class Wheel(Wheel):\n    pass\nclass Other(Spec):\n    n = start(int)\nclass Other(Wheel): pass\n",
-        "SPECS = [type(Wheel)('Made', (Wheel,), {}) for _ in range(2)]\n",
+        "SPECS = []\nfor one in range(2):\n    class Made(Wheel): pass\n    SPECS.append(Made)\ndel Made\n",
         "def make():\n    class Made(Wheel): pass\nmake()\n",
     ],
     ids=["twice", "in a list", "in a function"],
