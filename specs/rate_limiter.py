@@ -41,7 +41,7 @@ class RateLimiterSpec(FifoSpec):
         rate, per, burst, now, anchor, spent = state
         # a rest that would bring one permit more than there is room for stands for all longer ones
         until_full = max(anchor + spent * per // rate - now, -TICKS)
-        spent = max(-(-until_full * rate // per), 0)
+        spent = max(int(-(-until_full * rate // per)), 0)
         core = ((rate, per, burst, 0, until_full - spent * per // rate, spent), *rest)
         return super().canonical(snapshot)._replace(core=core)
 

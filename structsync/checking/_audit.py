@@ -9,13 +9,14 @@ and nothing outside may have changed. What `canonical` merges must have the same
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import cached_property
 from typing import Any
 
-from ._errors import SpecError
+from ._declaration import TEMPORAL
+from ._errors import ANY_ERROR, SpecError
 from ._finding import error_text
 from ._image import difference, image_of
-from ._judging import ENDS_THE_PROGRAM
-from ._language import TEMPORAL, Snapshot, Spec
+from ._language import Snapshot, Spec
 from ._model import Model, Move, Property
 from ._reach import Surroundings
 from ._values import alike, changeable_parts, contents, exact, has_identity, turned
@@ -148,7 +149,7 @@ class Audit:
         model = self.model
         try:
             move.run(spec, *move.arguments)
-        except (Exception, *ENDS_THE_PROGRAM) as error:
+        except ANY_ERROR as error:
             return type(error), f"raised {error_text(error)}", None
         finally:
             model.pulse.beat()
@@ -196,14 +197,16 @@ class Audit:
         found: set[Successor] = set()
         self._restore(live, snapshot)
         found.update(
-            (one.name, repr(_answer(one, live))) for one in model.properties if one.kind != "step"
+            (one.name, repr(_answer(one, live)))
+            for one in model.properties
+            if one.kind != "step"
             if not one.arguments
         )
         for move in model.enabled_in(live):
             self._restore(live, snapshot)
             try:
                 move.run(live, *move.arguments)
-            except (Exception, *ENDS_THE_PROGRAM) as error:
+            except ANY_ERROR as error:
                 found.add((model.shown(move), f"raised {error_text(error)}"))
             else:
                 found.add((model.shown(move), model.canonical(model.raw_snapshot(live))))
@@ -222,7 +225,11 @@ class Audit:
 
 
 def _parts_of(name: str, core: object) -> dict[str, Any]:
-    return {f"{name}.{part}": value for part, value in contents(core)}
+    return {
+        f"{name}.{part}": value
+        for part, value in contents(core)
+        if not isinstance(getattr(type(core), part, None), cached_property)
+    }
 
 
 def _asked(model: Model, spec: Spec) -> list[tuple[Move, tuple[Any, ...]]] | str:
@@ -230,7 +237,7 @@ def _asked(model: Model, spec: Spec) -> list[tuple[Move, tuple[Any, ...]]] | str
         return model.offered(spec)
     except SpecError:
         raise
-    except (Exception, *ENDS_THE_PROGRAM) as error:
+    except ANY_ERROR as error:
         return f"raised {error_text(error)}"
 
 
@@ -239,7 +246,7 @@ def _answer(one: Property, spec: Spec) -> object:
         return one.judge(spec, *one.arguments)
     except SpecError:
         raise
-    except (Exception, *ENDS_THE_PROGRAM) as error:
+    except ANY_ERROR as error:
         return f"raised {type(error).__name__}"
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sized
 from typing import Any, overload
 
+from ._declaration import Declaration
 from ._errors import SpecError
-from ._language import Declaration, F, Field, declare_word
+from ._language import F, Field, declare_word
 
 
 @overload

@@ -9,14 +9,14 @@ from collections.abc import Callable, Collection, Iterator
 from structsync.report import Counterexample
 
 from ._budget import Budget, Progress
-from ._errors import SpecError
+from ._errors import ENDS_THE_PROGRAM, SpecError
 from ._faults import Fault
 from ._finding import error_text
 from ._implies import never_met
-from ._judging import ENDS_THE_PROGRAM
 from ._language import Spec
 from ._liveness import TRIGGER
-from ._model import EVERY_ACTION_FIRES, NO_ACTION_FAILS, Model
+from ._model import Model
+from ._rules import EVERY_ACTION_FIRES, NO_ACTION_FAILS
 from ._search import Search
 from ._trace import counterexample_of
 from ._verdict import FaultResult, PropertyResult, Result, Verdict

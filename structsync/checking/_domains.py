@@ -7,7 +7,8 @@ from itertools import product
 from typing import Any
 
 from ._budget import Pulse
-from ._language import Domain, Field
+from ._declaration import Domain
+from ._language import Field
 
 Arguments = tuple[Any, ...]
 

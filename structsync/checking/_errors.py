@@ -5,3 +5,10 @@ from __future__ import annotations
 
 class SpecError(Exception):
     """A specification breaks a rule of the language; the message says rule, values and repair."""
+
+
+#: What ends a program, or a generator; in a specification it is an error like any other.
+ENDS_THE_PROGRAM: tuple[type[BaseException], ...] = (SystemExit, GeneratorExit)
+
+#: Whatever code of a specification may raise; but not Ctrl-C, and not the end of a budget.
+ANY_ERROR: tuple[type[BaseException], ...] = (Exception, *ENDS_THE_PROGRAM)

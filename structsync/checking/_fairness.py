@@ -113,9 +113,7 @@ def _unmet(
     return [one for one in demanded if one.labels.isdisjoint(taken)]
 
 
-def _components(
-    targets: dict[int, list[int]], beat: Callable[[], None]
-) -> dict[int, int]:
+def _components(targets: dict[int, list[int]], beat: Callable[[], None]) -> dict[int, int]:
     """Map each state to the root of its strongly connected component (Tarjan, no recursion)."""
     low: dict[int, int] = {}
     component: dict[int, int] = {}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ._errors import SpecError
 from ._language import Spec, fields_of
-from ._model import property_names
+from ._rules import property_names
 
 C = TypeVar("C", bound=Callable[..., Any])
 

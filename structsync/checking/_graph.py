@@ -8,13 +8,16 @@ in an array.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from marshal import dumps
 from sys import getsizeof
+from typing import Any
 from zlib import crc32
 
 from ._language import Snapshot
 from ._values import check_value, exact, same
+
+_written: Callable[[Any, int], bytes] = dumps
 
 #: The parent of the first state, and the target of an action that raised.
 NOWHERE = 2**32 - 1
@@ -49,7 +52,7 @@ class Graph:
         if number is None:
             return None
         try:  # what marshal can write, it writes four times as fast as `same` can look
-            is_same = self.plain and crc32(dumps(snapshot, 2)) == self.sums[number]
+            is_same = self.plain and crc32(_written(snapshot, 2)) == self.sums[number]
         except ValueError:
             is_same = False
         if is_same or same(self.states[number], snapshot):
@@ -61,7 +64,7 @@ class Graph:
         number = len(self.states)
         if self.plain:
             try:
-                self.sums.append(crc32(dumps(snapshot, 2)))
+                self.sums.append(crc32(_written(snapshot, 2)))
             except ValueError:
                 self.plain = False
         snapshot = tuple(map(self._share, range(len(snapshot)), snapshot))

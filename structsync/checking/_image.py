@@ -109,4 +109,6 @@ def _held(value: Any) -> list[tuple[str, Any]]:
 
 
 # What they hold belongs to the interpreter, or to the machine; our own classes have their own tests.
-_NOT_LOOKED_INTO = frozenset({"builtins", "_io", "logging", "threading", "_thread", "re", "weakref"})
+_NOT_LOOKED_INTO = frozenset(
+    {"builtins", "_io", "logging", "threading", "_thread", "re", "weakref"}
+)

@@ -45,16 +45,16 @@ def forget() -> None:
 def never_met(code: CodeType) -> list[int]:
     """Return the lines of the calls below some code whose antecedents were never true."""
     return sorted(
-        line
-        for site, (line, callers) in _idle.items()
-        if site not in _met and code in callers
+        line for site, (line, callers) in _idle.items() if site not in _met and code in callers
     )
 
 
 def _bool(value: object, what: str) -> bool:
     if value is True or value is False:
         return value
-    raise TypeError(f"the {what} of implies is True or False, not {value!r}; compare, or write bool()")
+    raise TypeError(
+        f"the {what} of implies is True or False, not {value!r}; compare, or write bool()"
+    )
 
 
 def _callers(frame: FrameType | None) -> Iterable[CodeType]:

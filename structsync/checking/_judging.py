@@ -7,15 +7,13 @@ from types import CodeType, TracebackType
 from typing import Any
 
 from ._budget import Stopped
-from ._errors import SpecError
+from ._declaration import TEMPORAL
+from ._errors import ANY_ERROR, SpecError
 from ._finding import Finding, error_text
 from ._graph import Graph
-from ._language import TEMPORAL
 from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
-from ._model import NO_ACTION_FAILS, Model, Move, Property
-
-#: Ends a program, or looks like it; in a spec it is an error like any other.
-ENDS_THE_PROGRAM = (SystemExit, GeneratorExit)
+from ._model import Model, Move, Property
+from ._rules import NO_ACTION_FAILS
 
 
 class Judge:
@@ -96,7 +94,7 @@ class Judge:
             return self.refute(Finding(one.name, number, str(error), move, no_answer=theirs))
         except (SpecError, Stopped):
             raise
-        except (Exception, *ENDS_THE_PROGRAM) as error:
+        except ANY_ERROR as error:
             detail = f"raised {error_text(error)}"
             return self.refute(Finding(one.name, number, detail, move, no_answer=True))
         if held is True:
@@ -115,7 +113,7 @@ class Judge:
             pair = one.judge(self.model.live, *one.arguments)
         except (SpecError, Stopped):
             raise
-        except (Exception, *ENDS_THE_PROGRAM) as error:
+        except ANY_ERROR as error:
             detail = f"raised {error_text(error)}"
             self.refute(Finding(one.name, number, detail, no_answer=True))
             return CLOSED
@@ -150,7 +148,7 @@ def _compiled(steps: list[Property]) -> Callable[[Any, Any], bool]:
         f"judge_{n}(live, before) is {None if one.asserts else True}" for n, one in enumerate(steps)
     ]
     made: dict[str, Any] = {f"judge_{n}": one.judge for n, one in enumerate(steps)}
-    made["ERRORS"] = (Exception, *ENDS_THE_PROGRAM)
+    made["ERRORS"] = ANY_ERROR
     body = [
         "def all_hold(live, before):",
         "    try:",

@@ -7,13 +7,20 @@ class whose methods can be called, typed and tested. `_model` reads the declarat
 
 from __future__ import annotations
 
-import dis
 import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
+from dataclasses import replace
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
+from ._declaration import (
+    MARK,
+    TEMPORAL,
+    Declaration,
+    Domain,
+    Fairness,
+    declaration_of,
+)
 from ._errors import SpecError
 from ._noticed import check_body, notice
 
@@ -21,33 +28,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: Where the values of a parameter come from: a constant, a field, or a function of the spec.
-Domain = Iterable[Any] | Callable[[Any], Iterable[Any]]
-
 #: The state of a spec, one hashable value per field.
 Snapshot = tuple[Hashable, ...]
-
-#: The kinds of properties that are judged over whole behaviours.
-TEMPORAL = ("leads_to", "eventually", "always_eventually")
-
-#: What an action may demand of a fair behaviour.
-Fairness = bool | Literal["weak", "strong"]
-
-_MARK = "__structsync_declaration__"
-
-
-@dataclass(frozen=True, slots=True)
-class Declaration:
-    """What a decorator of this module says about the function below it."""
-
-    kind: str
-    domains: Mapping[str, Domain] = field(default_factory=dict)
-    when: Callable[..., Any] | None = None
-    fair: Fairness = False
-    fair_together: bool = False
-    may_never_fire: str | None = None
-    function: list[Callable[..., Any]] = field(default_factory=list)
-    """The function that it was put on; a decorator above it makes another one."""
 
 
 class Field:
@@ -144,20 +126,7 @@ class Spec(metaclass=_SpecMeta):
 
 def is_declared(value: object) -> bool:
     """Tell whether a value of a class body is a field or a decorated function."""
-    return isinstance(value, Field) or hasattr(value, _MARK)
-
-
-def declaration_of(value: object) -> Declaration | None:
-    """Return what a decorator said about this function, if one did."""
-    found = getattr(value, _MARK, None)
-    if not isinstance(found, Declaration):
-        return None
-    if found.function and found.function[0] is not value:
-        raise SpecError(
-            f"a decorator stands above @{found.kind} {found.function[0].__qualname__}, and what is "
-            f"declared is not what would be checked; put @{found.kind} on top"
-        )
-    return found
+    return isinstance(value, Field) or hasattr(value, MARK)
 
 
 def fields_of(spec: type[Spec]) -> dict[str, Field]:
@@ -170,33 +139,6 @@ def fields_of(spec: type[Spec]) -> dict[str, Field]:
                 f"{spec.__name__}; write start(...) once for each"
             )
     return found
-
-
-def check_words(spec: type[Spec]) -> None:
-    """Raise if a spec changes what a class is, or what the words of the language mean."""
-    for owner in spec.__mro__:
-        if owner.__module__ == __name__ or owner is object or owner is Generic:
-            continue
-        for name, value in vars(owner).items():
-            special = name.startswith("__") and name.endswith("__")
-            if special and name not in _HARMLESS and (callable(value) or name == "__slots__"):
-                raise SpecError(
-                    f"{owner.__name__} defines {name}, with which a state could be kept or compared "
-                    "in another way than the search does; leave it out"
-                )
-        for name in ("canonical", "describe"):
-            value = vars(owner).get(name)
-            if value is not None and not inspect.isfunction(value):
-                raise SpecError(
-                    f"{owner.__name__}.{name} is {value!r}, and is a plain method; "
-                    f"write def {name}(self, ...)"
-                )
-
-
-_HARMLESS = frozenset(
-    "__init__ __repr__ __str__ __init_subclass__ __class_getitem__ __annotate__ __annotate_func__ "
-    "__subclasshook__ __set_name__ __class__ __orig_class__ __annotations_cache__".split()
-)
 
 
 def declared_in(spec: type[Spec]) -> dict[str, Callable[..., Any]]:
@@ -330,7 +272,7 @@ def _declared(word: Declaration, function: F, names: tuple[str, ...]) -> F:
             + _parameter_repair(word.kind)
         )
     word = replace(word, function=[function])
-    setattr(function, _MARK, word)
+    setattr(function, MARK, word)
     notice(function)
     return function
 
@@ -339,15 +281,3 @@ def _parameter_repair(kind: str) -> str:
     if kind in ("action", *TEMPORAL):
         return f"give each parameter its values: @{kind}(who=...) for def f(self, who)"
     return "write exactly these parameters"
-
-
-def asserts(function: Callable[..., Any]) -> bool:
-    """Tell whether a function's own body contains an assert statement.
-
-    Read off the byte code, which python -O leaves without it: a property that can then never fail
-    is found out instead of passing.
-    """
-    return any(
-        "ASSERTION_ERROR" in one.opname or "AssertionError" in (one.argrepr or "")
-        for one in dis.get_instructions(function)
-    )

@@ -108,7 +108,9 @@ def _specs_of(module: ModuleType, root: str) -> dict[str, type[Spec]]:
         and one.__module__ == module.__name__
         and is_run(one)
     }
-    names = Counter(spec_name(one, root) for one in {id(one): one for one in found.values()}.values())
+    names = Counter(
+        spec_name(one, root) for one in {id(one): one for one in found.values()}.values()
+    )
     named: dict[str, type[Spec]] = {}
     for variable, one in found.items():
         name = spec_name(one, root)
@@ -148,9 +150,7 @@ def _check_none_lost(modules: Sequence[ModuleType], made: Sequence[object]) -> N
 
 
 def _classes(module: ModuleType) -> list[type]:
-    return [
-        one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Spec)
-    ]
+    return [one for one in vars(module).values() if isinstance(one, type) and issubclass(one, Spec)]
 
 
 def _shipped_folder() -> Path | None:

@@ -8,8 +8,6 @@ domain can give, what each label means.
 from __future__ import annotations
 
 import inspect
-import sys
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, FunctionType, new_class
 from typing import Any, NamedTuple
@@ -22,24 +20,19 @@ from structsync._core.queue.own_core import (
 )
 
 from ._budget import Pulse
+from ._compiled import compile_canonical, compile_restore, compile_snapshot
+from ._declaration import Declaration, asserts
 from ._domains import Arguments, arguments_of
 from ._errors import SpecError
 from ._fairness import Fair
 from ._language import (
-    Declaration,
     Snapshot,
     Spec,
-    asserts,
-    check_words,
-    declaration_of,
     declared_in,
     fields_of,
 )
+from ._rules import EVERY_ACTION_FIRES, check_class, property_names, word_of
 from ._values import check_value
-
-#: The built-in properties of every spec.
-NO_ACTION_FAILS = "no_action_fails"
-EVERY_ACTION_FIRES = "every_action_fires"
 
 
 class Move(NamedTuple):
@@ -54,9 +47,7 @@ class Move(NamedTuple):
 class Action:
     """An action of the spec and the moves that it has shown so far."""
 
-    def __init__(
-        self, name: str, run: Callable[..., Any], word: Declaration, pulse: Pulse
-    ) -> None:
+    def __init__(self, name: str, run: Callable[..., Any], word: Declaration, pulse: Pulse) -> None:
         self.name = name
         self.run = run
         self.fair = word.fair
@@ -89,7 +80,7 @@ class Model:
         replacing: Mapping[str, Callable[..., Any]] | None = None,
         only: Iterable[str] | None = None,
     ) -> None:
-        _check_class(spec)
+        check_class(spec)
         self.spec_class = spec
         self.fields = tuple(fields_of(spec))
         self.replacing = replacing or {}
@@ -103,9 +94,9 @@ class Model:
             if isinstance(core, Arbiter) and is_told_by_its_fields(type(core))
         ]
         self.cores = tuple(cores)
-        self.restore = _compile_restore(self.fields, cores)
-        self.raw_snapshot = _compile_snapshot(self.fields, cores)
-        self.canonical = _canonical(self.live, self.fields)
+        self.restore = compile_restore(self.fields, cores)
+        self.raw_snapshot = compile_snapshot(self.fields, cores)
+        self.canonical = compile_canonical(self.live, self.fields)
         self.moves: list[Move] = []
         self.pulse = Pulse()
         self.actions = _actions(spec, self.pulse)
@@ -187,12 +178,6 @@ class Model:
         check_value(value, f"field {name!r}")
 
 
-def property_names(spec: type[Spec]) -> tuple[str, ...]:
-    """Return the names that a planted fault may give as `refuted_by`."""
-    own = (n for n, f in declared_in(spec).items() if _word(f).kind != "action")
-    return (NO_ACTION_FAILS, *own)
-
-
 def _allows(answer: object, action: Action) -> bool:
     if callable(answer) or inspect.iscoroutine(answer) or inspect.isgenerator(answer):
         raise SpecError(
@@ -208,37 +193,6 @@ def check_core(value: object) -> None:
         fault = fault_at_creation(value) or fault_of_declaration(value)
         if fault:
             raise SpecError(fault)
-
-
-def _word(function: Callable[..., Any]) -> Declaration:
-    word = declaration_of(function)
-    assert word is not None
-    return word
-
-
-def _check_class(spec: type[Spec]) -> None:
-    name, declared = spec.__name__, declared_in(spec)
-    kinds = {_word(function).kind for function in declared.values()}
-    if sys.flags.optimize:
-        raise SpecError(
-            f"python -O and PYTHONOPTIMIZE take the assert statements out of {name} and of what "
-            "it checks; run it without them"
-        )
-    if spec.__init__ is not Spec.__init__:
-        raise SpecError(f"{name} defines __init__; declare its state by start(...) instead")
-    check_words(spec)
-    if not fields_of(spec):
-        raise SpecError(f"{name} has no state; give it a field by start(factory, ...)")
-    if "action" not in kinds:
-        raise SpecError(f"{name} has no @action, so only its first state would be looked at")
-    if not kinds - {"action"}:
-        raise SpecError(
-            f"{name} states no property, so its check cannot fail; "
-            "add an @invariant, a @step, a @leads_to, an @eventually or an @always_eventually"
-        )
-    for reserved in (NO_ACTION_FAILS, EVERY_ACTION_FIRES):
-        if reserved in declared:
-            raise SpecError(f"{name}.{reserved} is the name of a built-in property; rename it")
 
 
 def _start(spec: type[Spec], replacing: Mapping[str, Callable[..., Any]]) -> Spec:
@@ -269,59 +223,11 @@ def _read_only(spec: type[Spec], replacing: Mapping[str, Callable[..., Any]]) ->
     return _start(twin, replacing)
 
 
-def _compile_restore(fields: tuple[str, ...], cores: list[str]) -> Callable[[Spec, Snapshot], None]:
-    lines = [
-        f"    fields[{name!r}].restore(snapshot[{i}])"
-        if name in cores
-        else f"    fields[{name!r}] = snapshot[{i}]"
-        for i, name in enumerate(fields)
-    ]
-    return _compile("restore(spec, snapshot)", ["    fields = spec.__dict__", *lines])
-
-
-def _compile_snapshot(fields: tuple[str, ...], cores: list[str]) -> Callable[[Spec], Snapshot]:
-    items = [
-        f"fields[{name!r}].snapshot()" if name in cores else f"fields[{name!r}]" for name in fields
-    ]
-    body = ["    fields = spec.__dict__", f"    return ({', '.join(items)},)"]
-    return _compile("take(spec)", body)
-
-
-def _compile(head: str, body: list[str]) -> Callable[..., Any]:
-    """Make a straight-line function, as `dataclasses` does: a loop over fields costs a third."""
-    made: dict[str, Any] = {}
-    exec("\n".join([f"def {head}:", *body]), made)
-    function: Callable[..., Any] = made[head.partition("(")[0]]
-    return function
-
-
-def _canonical(live: Spec, fields: tuple[str, ...]) -> Callable[[Snapshot], Snapshot] | None:
-    if type(live).canonical is Spec.canonical:
-        return None
-    # Type checkers want literal names here; they are only known for each spec.
-    state = namedtuple("state", fields)  # type: ignore[misc]
-    map_state, size = live.canonical, len(fields)
-
-    def canonical(snapshot: Snapshot) -> Snapshot:
-        try:
-            found = tuple(map_state(state._make(snapshot)))
-        except Exception as error:
-            raise SpecError(f"canonical raised {type(error).__name__}: {error}") from error
-        if len(found) != size:
-            raise SpecError(
-                f"canonical must return a state with the {size} fields of the one it is given, "
-                f"and returned {found!r}; write snapshot._replace(...)"
-            )
-        return found
-
-    return canonical
-
-
 def _actions(spec: type[Spec], pulse: Pulse) -> tuple[Action, ...]:
     return tuple(
-        Action(name, function, _word(function), pulse)
+        Action(name, function, word_of(function), pulse)
         for name, function in declared_in(spec).items()
-        if _word(function).kind == "action"
+        if word_of(function).kind == "action"
     )
 
 
@@ -335,7 +241,7 @@ def _properties(spec: type[Spec], only: Iterable[str] | None) -> tuple[Property,
         )
     found: list[Property] = []
     for name, function in declared_in(spec).items():
-        word = _word(function)
+        word = word_of(function)
         if word.kind != "action" and (wanted is None or name in wanted):
             order = tuple(inspect.signature(function).parameters)[1:] if word.domains else ()
             all_arguments = arguments_of([word.domains[n] for n in order], Pulse())(None)
@@ -345,5 +251,7 @@ def _properties(spec: type[Spec], only: Iterable[str] | None) -> tuple[Property,
                     f"@{word.kind} {name} is declared for no value at all, so nothing would be "
                     "judged; give its parameters values"
                 )
-            found += [Property(name, word.kind, function, a, by_assert, order) for a in all_arguments]
+            found += [
+                Property(name, word.kind, function, a, by_assert, order) for a in all_arguments
+            ]
     return tuple(found)

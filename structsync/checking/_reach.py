@@ -10,11 +10,13 @@ import random
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ._declaration import declaration_of
 from ._image import Image, difference, image_of
-from ._language import Field, Spec, declaration_of
+from ._language import Field, Spec
 
 #: Where a value is: what it is called, and how it is read now.
 Place = tuple[str, Callable[[], Any]]
@@ -73,7 +75,7 @@ class _Reach:
             if isinstance(value, Field):
                 self.through(value.factory)
             elif not _is_code(value) and not _is_dunder(name):
-                self.places[f"{kind.__qualname__}.{name}"] = _reading(kind, name)
+                self.places[f"{kind.__qualname__}.{name}"] = partial(vars(kind).get, name, _GONE)
 
     def _function(self, function: types.FunctionType) -> None:
         called = f"{function.__module__}.{function.__qualname__}"
@@ -83,17 +85,17 @@ class _Reach:
                 self._global(known, name, function.__code__)
         free = function.__code__.co_freevars
         for name, cell in zip(free, function.__closure__ or (), strict=True):
-            self._value(f"{name} of {called}", lambda cell=cell: _content(cell))
+            self._value(f"{name} of {called}", partial(_content, cell))
         for number, value in enumerate(function.__defaults__ or ()):
-            self._value(f"default {number} of {called}", lambda value=value: value)
+            self._value(f"default {number} of {called}", partial(_itself, value))
         for name in vars(function):
             if not name.startswith("__"):
-                self.places[f"{called}.{name}"] = lambda f=function, n=name: vars(f).get(n, _GONE)
+                self.places[f"{called}.{name}"] = partial(vars(function).get, name, _GONE)
 
     def _global(self, known: dict[str, Any], name: str, code: types.CodeType) -> None:
         value = known[name]
         if value is random:
-            self.places["the state of random"] = lambda: random.getstate()
+            self.places["the state of random"] = random.getstate
         elif isinstance(value, types.ModuleType):
             if _is_users(value.__name__):
                 for inner in _names(code):
@@ -101,7 +103,7 @@ class _Reach:
                         self._global(vars(value), inner, code)
         else:
             module = known.get("__name__", "?")
-            self._value(f"{module}.{name}", lambda: known.get(name, _GONE))
+            self._value(f"{module}.{name}", partial(known.get, name, _GONE))
 
     def _value(self, name: str, read: Callable[[], Any]) -> None:
         value = read()
@@ -110,8 +112,8 @@ class _Reach:
             self.places[name] = read
 
 
-def _reading(kind: type, name: str) -> Callable[[], Any]:
-    return lambda: vars(kind).get(name, _GONE)
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _content(cell: types.CellType) -> Any:
@@ -126,7 +128,7 @@ def _is_code(value: object) -> bool:
 
 
 def _is_dunder(name: str) -> bool:
-    return name.startswith("__") or name in ("_abc_impl",)
+    return name.startswith("__") or name == "_abc_impl"
 
 
 def _functions_in(value: Any) -> Iterator[Any]:

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import ClassVar
 
 from ._audit import Audit
 from ._budget import Budget, Progress, Stopped
-from ._errors import SpecError
+from ._errors import ANY_ERROR, SpecError
 from ._finding import Finding, error_text
 from ._graph import NOWHERE, Graph
 from ._implies import forget
 from ._interrupt import InterruptFlag
-from ._judging import ENDS_THE_PROGRAM, Judge
-from ._language import Snapshot
+from ._judging import Judge
+from ._language import Snapshot, Spec
 from ._liveness import CLOSED
-from ._model import NO_ACTION_FAILS, Model, Move, check_core
+from ._model import Model, Move, check_core
+from ._rules import NO_ACTION_FAILS
 
 #: Seconds that the question about behaviours may take after a search that was cut off.
 GRACE = 0.5
@@ -31,6 +33,8 @@ GRACE = 0.5
 
 class Search:
     """One search; `findings` keeps the first counterexample of each property."""
+
+    judge_type: ClassVar[type[Judge]] = Judge
 
     def __init__(
         self,
@@ -44,7 +48,7 @@ class Search:
         self.model = model
         self.budget = budget
         self.on_progress = on_progress
-        self.judge = Judge(model, watch_actions, answers_only)
+        self.judge = self.judge_type(model, watch_actions, answers_only)
         self.transitions = 0
         self.stopped_by: str | None = None
         self.out_of_depth = False
@@ -153,7 +157,7 @@ class Search:
             moves = model.enabled()
         except SpecError:
             raise
-        except (Exception, *ENDS_THE_PROGRAM) as error:
+        except ANY_ERROR as error:
             detail = f"asking which actions are possible raised {error_text(error)}"
             judge.refute(Finding(NO_ACTION_FAILS, number, detail))
             moves = []
@@ -194,7 +198,7 @@ class Search:
                 after = take(live)
             except SpecError:
                 raise
-            except (Exception, *ENDS_THE_PROGRAM) as error:
+            except ANY_ERROR as error:
                 judge.refute(Finding(NO_ACTION_FAILS, number, f"raised {error_text(error)}", move))
                 target = NOWHERE
             else:
@@ -232,7 +236,7 @@ class Search:
             raise Stopped(f"the bound of {most:,} states")
         return number
 
-    def _check_unchanged(self, spec: object, snapshot: Snapshot, who: str) -> None:
+    def _check_unchanged(self, spec: Spec, snapshot: Snapshot, who: str) -> None:
         model = self.model
         found = model.raw_snapshot(spec)
         if found != snapshot:

@@ -8,10 +8,12 @@ from typing import Any
 
 from structsync.report import Counterexample, Step
 
+from ._declaration import declaration_of
+from ._errors import ANY_ERROR
 from ._finding import Finding
-from ._judging import ENDS_THE_PROGRAM
-from ._language import Spec, declaration_of
-from ._model import NO_ACTION_FAILS, Model, Move
+from ._language import Spec
+from ._model import Model, Move
+from ._rules import NO_ACTION_FAILS
 from ._search import Search
 
 
@@ -93,6 +95,6 @@ def _last_step(search: Search, finding: Finding, move: Move) -> Step:
     note = "" if finding.property != NO_ACTION_FAILS else finding.detail
     try:
         move.run(model.live, *move.arguments)
-    except (Exception, *ENDS_THE_PROGRAM):  # this is what the finding is about
+    except ANY_ERROR:  # this is what the finding is about
         return _step(model, move, _state(search, finding.state), note)
     return _step(model, move, _described(model.live), note)

@@ -22,10 +22,11 @@ _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)
 _AS_EQUAL = frozenset({bool, int, str, bytes})  # of one type, they are the same if they are equal
 _MUTABLE = (list, dict, set, bytearray)
 _BASES = (tuple, frozenset, str, bytes, int, float)
+_PARAMS = "__dataclass_params__"
 _TOKEN = StopIteration  # marshal knows it, and no state contains it
 
 
-def exact(value: object) -> bytes:
+def exact(value: Any) -> bytes:
     """Return bytes that are equal only for values that nothing can tell apart."""
     try:
         return marshal.dumps(value, 2)  # without the references of later versions: by value alone
@@ -55,7 +56,7 @@ def same(one: Any, other: Any) -> bool:
     return exact(one) == exact(other)
 
 
-def alike(value: object) -> bytes:
+def alike(value: Any) -> bytes:
     """Return the same, but for objects that compare by identity: what they look like.
 
     Two specs have each their own of them.
@@ -70,14 +71,15 @@ def _look(value: object) -> str:
     return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
-def check_value(value: object, what: str) -> None:
+def check_value(value: Any, what: str) -> None:
     """Raise unless a value can be part of a state: hashable, and compared by what it says."""
     if not _is_hashable(value):
         raise SpecError(
             f"a state consists of immutable values, and {what} is the {type(value).__name__} "
             f"{value!r}; make it a tuple or frozenset, or give its class snapshot() and restore()"
         )
-    if value is not None and type(value).__hash__ is object.__hash__:
+    kind: Any = type(value)
+    if value is not None and kind.__hash__ is object.__hash__:
         raise SpecError(
             f"a state consists of values that compare by what they say, and {what} is "
             f"{value!r}, which compares by identity; use a frozen dataclass, or give its class "
@@ -94,7 +96,7 @@ def check_value(value: object, what: str) -> None:
                 ) from None
 
 
-def changeable_parts(value: object) -> list[object]:
+def changeable_parts(value: Any) -> list[object]:
     """Return the objects inside a value that an action could change in place."""
     try:
         marshal.dumps(value, 2)
@@ -103,7 +105,7 @@ def changeable_parts(value: object) -> list[object]:
     return []
 
 
-def has_identity(value: object) -> bool:
+def has_identity(value: Any) -> bool:
     """Tell whether a value contains an object that is equal to itself alone."""
     try:
         marshal.dumps(value, 2)
@@ -114,7 +116,7 @@ def has_identity(value: object) -> bool:
     return False
 
 
-def contents(value: object) -> list[Any]:
+def contents(value: Any) -> list[Any]:
     """Return what an object holds: its attributes by name, or the arguments that rebuild it."""
     kind = type(value)
     if _rebuilds_itself(kind):
@@ -134,7 +136,7 @@ def _slots(kind: type) -> Iterator[str]:
 
 def _rebuilds_itself(kind: type) -> bool:
     """Tell whether a class says what to pickle, as Decimal, datetime and Path do."""
-    return kind.__reduce__ is not object.__reduce__
+    return getattr(kind, "__reduce__") is not getattr(object, "__reduce__")  # noqa: B009
 
 
 def _is_hashable(value: object) -> bool:
@@ -148,9 +150,7 @@ def _is_hashable(value: object) -> bool:
 def compares_by_identity(value: object) -> bool:
     """Tell whether nothing but this very object is equal to a value."""
     kind = type(value)
-    return kind not in _PLAIN and (
-        kind.__hash__ is object.__hash__ or kind.__eq__ is object.__eq__
-    )
+    return kind not in _PLAIN and (kind.__hash__ is object.__hash__ or kind.__eq__ is object.__eq__)
 
 
 class Turned(frozenset[Any]):
@@ -180,8 +180,12 @@ def _spelled(value: Any, of_identity: Callable[[object], object] = id) -> Any:
     if isinstance(value, enum.Enum):
         return (*named, value.name)
     if isinstance(value, _BASES):
-        base = next(one for one in _BASES if isinstance(value, one))
-        return (*named, _spelled(base(value), of_identity), _spelled(tuple(contents(value)), of_identity))
+        base: Callable[[Any], Any] = next(one for one in _BASES if isinstance(value, one))
+        return (
+            *named,
+            _spelled(base(value), of_identity),
+            _spelled(tuple(contents(value)), of_identity),
+        )
     if compares_by_identity(value) or isinstance(value, _MUTABLE):
         return (*named, of_identity(value))
     return (*named, *[_spelled(item, of_identity) for item in contents(value)])
@@ -201,9 +205,9 @@ def _parts(value: Any) -> Iterator[object]:
 
 
 def _is_frozen(value: object) -> bool:
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _PLAIN or isinstance(value, (tuple, frozenset, enum.Enum, str, bytes, int, float)):
         return not hasattr(value, "__dict__") or isinstance(value, enum.Enum)
     if dataclasses.is_dataclass(kind):
-        return bool(getattr(kind, "__dataclass_params__").frozen)
+        return bool(getattr(kind, _PARAMS).frozen)
     return _rebuilds_itself(kind) or kind.__setattr__ is not object.__setattr__

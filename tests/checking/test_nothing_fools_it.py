@@ -224,7 +224,8 @@ class Leaky(Pump):
 
 
 @pytest.mark.parametrize(
-    ("kind", "says"), [(Forgetful, "grants"), (Late, "grants"), (Pump, "core.strokes"), (Leaky, "restore")]
+    ("kind", "says"),
+    [(Forgetful, "grants"), (Late, "grants"), (Pump, "core.strokes"), (Leaky, "restore")],
 )
 def test_a_core_forgets_nothing(kind: type[Any], says: str) -> None:
     class Held(Wheel):
@@ -340,11 +341,11 @@ def test_a_leads_to_whose_values_turn_out_to_be_none_is_refused() -> None:
 
 
 def test_a_property_under_another_decorator_is_refused() -> None:
-    for hide in (property, staticmethod, lambda function: (lambda self: True)):
-        with pytest.raises(SpecError, match="hides is in the body|declared in the body of Hiding"):
+    for hide in (property, staticmethod, lambda function: lambda self: True):
+        with pytest.raises(SpecError, match="hides is declared in the body of Hiding"):
 
             class Hiding(Wheel):
-                @hide
+                @hide  # type: ignore[untyped-decorator]
                 @invariant
                 def hides(self) -> bool:
                     return False

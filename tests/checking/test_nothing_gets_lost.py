@@ -111,12 +111,14 @@ def test_a_fault_made_of_somebody_elses_code_is_run(tmp_path: Path) -> None:
 
 def test_two_faults_of_one_name_are_refused(tmp_path: Path) -> None:
     twice = "@fault(Wheel, 'n', refuted_by='in_range')\ndef high():\n    return 7\n" * 2
-    with pytest.raises(SpecError, match="two faults have the name wheel.high"):
+    with pytest.raises(SpecError, match="two faults have the name"):
         load(write(tmp_path, twice))
 
 
 def test_a_fault_has_a_name(tmp_path: Path) -> None:
-    text = "from functools import partial\nfault(Wheel, 'n', refuted_by='in_range')(partial(int, 7))\n"
+    text = (
+        "from functools import partial\nfault(Wheel, 'n', refuted_by='in_range')(partial(int, 7))\n"
+    )
     with pytest.raises(SpecError, match="a fault is a class or a function"):
         load(write(tmp_path, text))
 

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -62,7 +62,7 @@ def not_green(make: Callable[[], type[Spec]]) -> str:
     except SpecError as error:
         return str(error)
     assert result.verdict is not Verdict.CONFIRMED
-    return result.verdict.value
+    return str(result.verdict.value)
 
 
 # ==== Hidden state ====
@@ -79,7 +79,7 @@ class Config:
     """Settings of a module."""
 
     limit = 0
-    log: list[int] = []
+    log: ClassVar[list[int]] = []
 
 
 @trick
@@ -248,7 +248,7 @@ def a_counter_in_a_when() -> type[Spec]:
 
 @trick
 def a_property_with_a_setter() -> type[Spec]:
-    stored = {}
+    stored: dict[str, int] = {}
 
     class Trick(Base):
         @property
@@ -403,7 +403,7 @@ def the_first_of_a_set() -> type[Spec]:
 
         @action
         def serve(self) -> None:
-            self.n = "abc".index([*self.waiting][0])
+            self.n = "abc".index(next(iter(self.waiting)))
 
     return Trick
 
@@ -411,8 +411,8 @@ def the_first_of_a_set() -> type[Spec]:
 @trick
 def a_cache_of_the_first_state() -> type[Spec]:
     class Trick(Base):
-        @functools.lru_cache
-        def position(self) -> int:  # noqa: B019
+        @functools.lru_cache  # noqa: B019
+        def position(self) -> int:
             return self.n
 
         @invariant
@@ -524,8 +524,10 @@ def an_async_when() -> type[Spec]:
 
 @trick
 def a_when_that_is_a_value() -> type[Spec]:
+    now: Any = True
+
     class Trick(Base):
-        @action(when=True)  # type: ignore[arg-type]
+        @action(when=now)
         def take(self) -> None: ...
 
     return Trick
@@ -534,9 +536,9 @@ def a_when_that_is_a_value() -> type[Spec]:
 @trick
 def a_property_that_is_cached() -> type[Spec]:
     class Trick(Base):
-        @functools.lru_cache
+        @functools.lru_cache  # noqa: B019
         @invariant
-        def small(self) -> bool:  # noqa: B019
+        def small(self) -> bool:
             return self.n < 1
 
     return Trick
@@ -579,8 +581,8 @@ def properties_in_a_list() -> type[Spec]:
         def small(self) -> bool:
             return self.n < 1
 
-        every = [small]
-        small = None  # type: ignore[assignment]
+        every: ClassVar[Any] = [small]
+        small: Any = None  # type: ignore[no-redef]
 
     return Trick
 
@@ -588,7 +590,7 @@ def properties_in_a_list() -> type[Spec]:
 @trick
 def a_canonical_that_is_a_value() -> type[Spec]:
     class Trick(Base):
-        canonical = staticmethod(lambda snapshot: snapshot)  # type: ignore[assignment]
+        canonical = staticmethod(lambda snapshot: snapshot)
 
     return Trick
 

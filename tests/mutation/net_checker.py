@@ -42,18 +42,24 @@ class CheckerNet:
     def _judge(self, spec: type[Any], recorded: Mapping[str, Any]) -> str | None:
         from structsync.checking._budget import Budget
         from structsync.checking._check import _verdicts
+        from structsync.checking._judging import Judge
         from structsync.checking._model import Model
         from structsync.checking._search import Search
 
-        class UpToTheFirst(Search):
+        class FirstOnly(Judge):
             """One finding is enough."""
 
-            def _refute(self, finding: Any) -> None:
-                super()._refute(finding)
-                self._open.clear()
+            def refute(self, finding: Any) -> None:
+                super().refute(finding)
+                self.open.clear()
+
+        class UpToTheFirst(Search):
+            judge_type = FirstOnly
 
         # There may be many more states now, or no end of them: a property has a chance to be refuted.
-        search = UpToTheFirst(Model(spec), Budget(max_states=2 * recorded["states"] + 1000))
+        search = UpToTheFirst(
+            Model(spec), Budget(max_states=2 * recorded["states"] + 1000), audit=False
+        )
         search.run()
         if search.findings:
             return f"property {next(iter(search.findings))}"

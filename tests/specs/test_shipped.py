@@ -10,7 +10,8 @@ import pytest
 import structsync
 from structsync import Primitive
 from structsync.checking import Spec, Verdict
-from structsync.checking._language import declaration_of, declared_in
+from structsync.checking._declaration import declaration_of
+from structsync.checking._language import declared_in
 from structsync.checking._load import Loaded, shipped_specs
 
 SHIPPED: Loaded = shipped_specs()

@@ -1,0 +1,92 @@
+"""What a spec class must be before anything is made of it."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable
+from typing import Any, Generic
+
+from ._declaration import Declaration, declaration_of
+from ._errors import SpecError
+from ._language import Spec, declared_in, fields_of
+
+#: The built-in properties of every spec.
+NO_ACTION_FAILS = "no_action_fails"
+EVERY_ACTION_FIRES = "every_action_fires"
+
+
+def check_class(spec: type[Spec]) -> None:
+    name, declared = spec.__name__, declared_in(spec)
+    kinds = {word_of(function).kind for function in declared.values()}
+    if sys.flags.optimize:
+        raise SpecError(
+            f"python -O and PYTHONOPTIMIZE take the assert statements out of {name} and of what "
+            "it checks; run it without them"
+        )
+    if spec.__init__ is not Spec.__init__:
+        raise SpecError(f"{name} defines __init__; declare its state by start(...) instead")
+    _check_words(spec)
+    if not fields_of(spec):
+        raise SpecError(f"{name} has no state; give it a field by start(factory, ...)")
+    if "action" not in kinds:
+        raise SpecError(f"{name} has no @action, so only its first state would be looked at")
+    if not kinds - {"action"}:
+        raise SpecError(
+            f"{name} states no property, so its check cannot fail; "
+            "add an @invariant, a @step, a @leads_to, an @eventually or an @always_eventually"
+        )
+    for reserved in (NO_ACTION_FAILS, EVERY_ACTION_FIRES):
+        if reserved in declared:
+            raise SpecError(f"{name}.{reserved} is the name of a built-in property; rename it")
+
+
+def property_names(spec: type[Spec]) -> tuple[str, ...]:
+    """Return the names that a planted fault may give as `refuted_by`."""
+    own = (n for n, f in declared_in(spec).items() if word_of(f).kind != "action")
+    return (NO_ACTION_FAILS, *own)
+
+
+def word_of(function: Callable[..., Any]) -> Declaration:
+    word = declaration_of(function)
+    assert word is not None
+    return word
+
+
+def _check_words(spec: type[Spec]) -> None:
+    """Raise if a spec changes what a class is, or what the words of the language mean."""
+    for owner in spec.__mro__:
+        if owner.__module__ == Spec.__module__ or owner is object or owner is Generic:
+            continue
+        for name, value in vars(owner).items():
+            special = name.startswith("__") and name.endswith("__")
+            if special and name not in _HARMLESS and (callable(value) or name == "__slots__"):
+                raise SpecError(
+                    f"{owner.__name__} defines {name}, with which a state could be kept or compared "
+                    "in another way than the search does; leave it out"
+                )
+        for name in ("canonical", "describe"):
+            value = vars(owner).get(name)
+            if value is not None and not inspect.isfunction(value):
+                raise SpecError(
+                    f"{owner.__name__}.{name} is {value!r}, and is a plain method; "
+                    f"write def {name}(self, ...)"
+                )
+
+
+_HARMLESS = frozenset(
+    [
+        "__init__",
+        "__repr__",
+        "__str__",
+        "__init_subclass__",
+        "__class_getitem__",
+        "__annotate__",
+        "__annotate_func__",
+        "__subclasshook__",
+        "__set_name__",
+        "__class__",
+        "__orig_class__",
+        "__annotations_cache__",
+    ]
+)

@@ -1,0 +1,398 @@
+"""How far the checker looks for what changes, and what it does where user code raises a SpecError."""
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from structsync.checking import (
+    Spec,
+    SpecError,
+    Verdict,
+    action,
+    check,
+    check_fault,
+    implies,
+    invariant,
+    leads_to,
+    load,
+    start,
+    step,
+)
+from structsync.checking._budget import Budget
+from structsync.checking._faults import Fault
+from structsync.checking._image import MOST_PARTS, difference, image_of
+from structsync.checking._interrupt import InterruptFlag
+from structsync.checking._model import Model
+from structsync.checking._reach import Surroundings
+from structsync.checking._search import Search
+
+
+class Wheel(Spec):
+    """Turns through five positions."""
+
+    n: int = start(int)
+
+    @action(fair=True)
+    def turn(self) -> None:
+        self.n = (self.n + 1) % 5
+
+    @invariant
+    def in_range(self) -> bool:
+        return 0 <= self.n < 5
+
+
+# ==== What is outside of the state ====
+
+
+class Station:
+    """Counts, by a method that others hold."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    @functools.cached_property
+    def name(self) -> str:
+        return "station"
+
+    def call(self) -> None:
+        self.calls += 1
+
+
+STATION = Station()
+CALL = STATION.call
+BY_PLACE = {(1, 2): 0}
+
+
+def remembers() -> None:
+    remembers.calls += 1  # type: ignore[attr-defined]
+
+
+remembers.calls = 0  # type: ignore[attr-defined]
+
+
+def by_method(spec: Any) -> None:
+    CALL()
+
+
+def by_place(spec: Any) -> None:
+    BY_PLACE[1, 2] += 1
+
+
+def by_function(spec: Any) -> None:
+    remembers()
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        (by_method, "CALL.__self__.calls changed from 0 to"),
+        (by_place, r"BY_PLACE\[key 0\] changed from 0 to"),
+        (by_function, "remembers.calls changed from 0 to"),
+    ],
+)
+def test_a_counter_is_found_wherever_it_is(act: Callable[[Any], None], says: str) -> None:
+    class Counting(Wheel):
+        @action
+        def count(self) -> None:
+            act(self)
+
+    with pytest.raises(SpecError, match=says):
+        check(Counting)
+
+
+def test_a_value_that_is_computed_once_is_no_counter() -> None:
+    class Asking(Wheel):
+        @invariant
+        def has_a_name(self) -> bool:
+            return STATION.name == "station"
+
+    STATION.__dict__.pop("name", None)
+    assert check(Asking).verdict is Verdict.CONFIRMED
+
+
+def test_a_counter_in_another_module_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "counters_of_ours.py").write_text("total = 0\n", "utf-8")
+    (tmp_path / "wheel_that_counts.py").write_text(
+        "import counters_of_ours\n"
+        "from structsync.checking import Spec, action, invariant, start\n"
+        "class Counting(Spec):\n"
+        "    n = start(int)\n"
+        "    @action\n"
+        "    def turn(self):\n"
+        "        self.n = 1 - self.n\n"
+        "        counters_of_ours.total += 1\n"
+        "    @invariant\n"
+        "    def in_range(self):\n"
+        "        return self.n < 2\n",
+        "utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    spec = load(tmp_path / "wheel_that_counts.py").specs["wheel_that_counts.Counting"]
+    with pytest.raises(SpecError, match=r"counters_of_ours.total changed from 0 to"):
+        check(spec)
+    sys.modules.pop("counters_of_ours")
+
+
+def test_a_name_without_a_value_yet_and_code_of_no_module_are_passed_over() -> None:
+    def later() -> int:
+        return value
+
+    homeless = FunctionType(later.__code__, {}, closure=later.__closure__)
+    surroundings = Surroundings(Wheel, [later, homeless])
+    assert surroundings.change() is None
+    value = 1
+    changed = surroundings.change()
+    assert changed is not None
+    assert changed[1:] == ("'gone'", "1")
+
+
+def test_of_a_large_object_only_so_much_is_looked_at() -> None:
+    many = list(range(2 * MOST_PARTS))
+    image = image_of({"many": many})
+    assert len(image) == MOST_PARTS
+    assert difference(image, image_of({"many": [*many, 0]})) is not None  # its length differs
+
+
+# ==== Values ====
+
+
+class Seat:
+    """Slots alone, one of them private, and equality by its row."""
+
+    __slots__ = ("__taken", "__weakref__", "row")
+
+    def __init__(self, row: int, taken: bool = False) -> None:
+        self.row = row
+        self.__taken = taken
+
+    @property
+    def taken(self) -> bool:
+        return self.__taken
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Seat) and other.row == self.row
+
+    def __hash__(self) -> int:
+        return self.row
+
+
+FREE = object()
+
+
+def test_slots_tell_states_apart_that_say_they_are_equal() -> None:
+    class Seated(Wheel):
+        seat: Seat = start(Seat, 1)
+
+        @action
+        def take(self) -> None:
+            self.seat = Seat(1, taken=True)
+
+        @invariant
+        def stays_free(self) -> bool:
+            return not self.seat.taken
+
+    assert check(Seated)["stays_free"].verdict is Verdict.REFUTED
+
+
+def test_an_object_that_marks_a_place_may_be_in_a_state() -> None:
+    class Marked(Wheel):
+        places: tuple[object, ...] = start(tuple, (FREE, 1))
+
+        @action
+        def swap(self) -> None:
+            self.places = self.places[::-1]
+
+        @invariant
+        def one_is_free(self) -> bool:
+            return self.places.count(FREE) == 1
+
+    result = check(Marked)
+    assert (result.verdict, result.states) == (Verdict.CONFIRMED, 10)
+
+
+def test_an_object_that_nobody_changes_may_be_in_every_state() -> None:
+    class Seated(Wheel):
+        seat: Seat = start(Seat, 1)
+
+    assert check(Seated).states == 5
+
+
+# ==== Errors ====
+
+
+def test_an_error_that_depends_on_the_order_of_a_set_is_no_answer() -> None:
+    class Asking(Wheel):
+        several: frozenset[int] = start(frozenset, (1, 2))
+
+        @action(when=lambda spec: 1 // (next(iter(spec.several)) - 1) > 0)
+        def ask(self) -> None: ...
+
+    with pytest.raises(SpecError, match=r"asking which actions are possible in .* gave .*raised"):
+        check(Asking)
+
+
+def test_states_that_canonical_merges_may_fail_alike() -> None:
+    class Failing(Wheel):
+        turns: int = start(int)
+
+        @action
+        def count(self) -> None:
+            self.turns += 1
+
+        @action
+        def fail(self) -> None:
+            raise ValueError("always")
+
+        def canonical(self, snapshot: Any) -> Any:
+            return snapshot._replace(turns=0)
+
+    assert check(Failing)["no_action_fails"].verdict is Verdict.REFUTED
+
+
+def breaks_a_rule(*anything: Any) -> Any:
+    return start(5)  # type: ignore[arg-type]
+
+
+class InAnAction(Wheel):
+    @action
+    def breaks(self) -> None:
+        breaks_a_rule()
+
+
+class InAWhen(Wheel):
+    @action(when=breaks_a_rule)
+    def breaks(self) -> None: ...
+
+
+class InALeadsTo(Wheel):
+    @leads_to
+    def breaks(self) -> tuple[bool, bool]:
+        return bool(breaks_a_rule()), True
+
+
+@pytest.mark.parametrize("spec", [InAnAction, InAWhen, InALeadsTo])
+def test_a_rule_of_the_language_is_no_finding_wherever_it_is_broken(spec: type[Spec]) -> None:
+    name = "breaks" if spec is InALeadsTo else "in_range"
+    with pytest.raises(SpecError, match="start takes a factory"):
+        check(spec)
+    with pytest.raises(SpecError, match="start takes a factory"):
+        check_fault(Fault(spec, "n", int, name, 3))
+
+
+def test_a_property_of_a_mixin_is_not_hidden_by_a_decorator() -> None:
+    def logged(function: Any) -> Any:
+        @functools.wraps(function)
+        def called(*arguments: Any) -> Any:
+            return function(*arguments)
+
+        return called
+
+    class Mixin:
+        @logged
+        @invariant
+        def hidden(self) -> bool:
+            return False
+
+    class Mixed(Mixin, Wheel):
+        pass
+
+    with pytest.raises(SpecError, match=r"a decorator stands above @invariant .*put @invariant on"):
+        check(Mixed)
+
+
+def test_one_decorator_may_plant_two_faults(tmp_path: Path) -> None:
+    file = tmp_path / "two_of_them.py"
+    file.write_text(
+        "from structsync.checking import Spec, action, fault, invariant, start\n"
+        "class Wheel(Spec):\n"
+        "    n = start(int)\n"
+        "    @action\n"
+        "    def turn(self): self.n = 1 - self.n\n"
+        "    @invariant\n"
+        "    def in_range(self): return self.n < 2\n"
+        "planted = fault(Wheel, 'n', refuted_by='in_range')\n"
+        "@planted\n"
+        "def high(): return 7\n"
+        "@planted\n"
+        "def higher(): return 8\n",
+        "utf-8",
+    )
+    assert len(load(file).faults) == 2
+
+
+# ==== Implications ====
+
+
+def test_an_antecedent_that_was_true_once_is_enough() -> None:
+    class Early(Wheel):
+        @invariant
+        def one_is_odd(self) -> bool:
+            return implies(self.n == 1, self.n % 2 == 1)
+
+        @step
+        def from_one_to_two(self, before: Any) -> bool:
+            return implies(before.n == 1, self.n == 2)
+
+    assert check(Early).verdict is Verdict.CONFIRMED
+
+
+def test_an_implication_may_be_asked_from_anywhere() -> None:
+    answers: list[bool] = []
+    thread = threading.Thread(target=lambda: answers.append(implies(False, False)))
+    thread.start()
+    thread.join()
+    assert answers == [True]
+
+
+# ==== Ends ====
+
+
+def test_the_question_about_behaviours_is_kept_short_after_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Late(Wheel):
+        @leads_to
+        def gets_there(self) -> tuple[bool, bool]:
+            return True, self.n == 4
+
+    monkeypatch.setattr("structsync.checking._search.GRACE", -1)
+    result = check(Late, max_states=3)
+    assert result["gets_there"].verdict is Verdict.UNFINISHED
+    assert result.stopped_by == "the bound of 3 states"
+
+
+def test_the_time_is_looked_at_within_a_large_cycle() -> None:
+    class Large(Spec):
+        n: int = start(int)
+
+        @action(fair=True)
+        def turn(self) -> None:
+            self.n = (self.n + 1) % 1_100
+
+        @leads_to
+        def gets_there(self) -> tuple[bool, bool]:
+            return self.n == 0, self.n == 1_200
+
+    search = Search(Model(Large), Budget())
+    beats: list[int] = []
+    search.model.pulse.beat = lambda: beats.append(1)  # type: ignore[method-assign]
+    search._search()
+    beats.clear()
+    search._judge_behaviours()
+    assert "gets_there" in search.findings
+    assert len(beats) > 1
+
+
+def test_the_second_signal_is_not_sent_when_all_is_over() -> None:
+    with InterruptFlag(None, "") as flag:
+        pass
+    flag._end()
+    assert not flag._overdue
