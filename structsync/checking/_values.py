@@ -21,7 +21,7 @@ from ._errors import SpecError
 _PLAIN = frozenset({type(None), bool, int, float, complex, str, bytes, type(...)})
 _AS_EQUAL = frozenset({bool, int, str, bytes})  # of one type, they are the same if they are equal
 _MUTABLE = (list, dict, set, bytearray)
-_BASES = (tuple, frozenset, str, bytes, int, float)
+_BASES: tuple[Any, ...] = (tuple, frozenset, str, bytes, int, float)
 _PARAMS = "__dataclass_params__"
 _TOKEN = StopIteration  # marshal knows it, and no state contains it
 
@@ -180,7 +180,7 @@ def _spelled(value: Any, of_identity: Callable[[object], object] = id) -> Any:
     if isinstance(value, enum.Enum):
         return (*named, value.name)
     if isinstance(value, _BASES):
-        base: Callable[[Any], Any] = next(one for one in _BASES if isinstance(value, one))
+        base = next(one for one in _BASES if isinstance(value, one))
         return (
             *named,
             _spelled(base(value), of_identity),

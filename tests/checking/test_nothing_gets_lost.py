@@ -1,15 +1,18 @@
 """What a module declares is checked, or the command says why not."""
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
-from structsync.checking import SpecError
+from structsync.checking import Spec, SpecError, action, check, invariant, leads_to, start
 from structsync.checking._load import load
 
 WHEEL = """
@@ -231,3 +234,74 @@ def test_ctrl_c_ends_whatever_is_going_on(tmp_path: Path, text: str) -> None:
         output, _ = process.communicate()
     assert process.returncode == 2
     assert "ended by Ctrl-C" in output
+
+
+# ==== What is declared is reported ====
+
+
+class Wheel(Spec):
+    """Turns through five positions."""
+
+    n: int = start(int)
+
+    @action
+    def turn(self) -> None:
+        self.n = (self.n + 1) % 5
+
+    @invariant
+    def in_range(self) -> bool:
+        return 0 <= self.n < 5
+
+
+def test_a_domain_is_no_iterator() -> None:
+    with pytest.raises(SpecError, match="gives them once; write who=tuple"):
+
+        @action(who=(name for name in "ab"))
+        def act(self: Any, who: str) -> None: ...
+
+    with pytest.raises(SpecError, match="gives them once"):
+        leads_to(who=map(str, (1, 2)))
+
+
+def test_a_domain_that_runs_dry_is_found_out() -> None:
+    names = iter("abcdefgh")
+
+    class Dry(Wheel):
+        @action(who=lambda spec: itertools.islice(names, 2))
+        def call(self, who: str) -> None: ...
+
+    with pytest.raises(SpecError, match="the possible actions"):
+        check(Dry)
+
+
+def test_a_leads_to_without_values_is_refused() -> None:
+    with pytest.raises(SpecError, match="there is none, so nothing would be judged"):
+        leads_to(who=())
+
+
+class Nobody:
+    """Has no length, and no values."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+
+def test_a_leads_to_whose_values_turn_out_to_be_none_is_refused() -> None:
+    class Vanishing(Wheel):
+        @leads_to(who=Nobody())
+        def vanishes(self, who: str) -> tuple[bool, bool]:
+            return True, False
+
+    with pytest.raises(SpecError, match="declared for no value at all"):
+        check(Vanishing)
+
+
+def test_a_property_under_another_decorator_is_refused() -> None:
+    for hide in (property, staticmethod, lambda function: lambda self: True):
+        with pytest.raises(SpecError, match="hides is declared in the body of Hiding"):
+
+            class Hiding(Wheel):
+                @hide  # type: ignore[untyped-decorator]
+                @invariant
+                def hides(self) -> bool:
+                    return False
