@@ -18,6 +18,7 @@ import trio
 import trio.testing
 
 from structsync import Arbiter, Primitive, lowlevel
+from structsync.testing import ExploredRun, explore
 
 UNIT = 1_000_000  # virtual time is whole numbers, so that no rounding decides
 
@@ -67,10 +68,11 @@ class WeightedFairQueue(Primitive[Turn]):
         with lowlevel.request(self, Turn(tenant, start), priority=start) as request:
             try:
                 await request.wait()
-            finally:
+            except BaseException:
                 # who gives up does not pay for the turn, if no request of the tenant is behind it
-                if request.status != "granted" and self.ends[tenant] == end:
+                if self.ends[tenant] == end:
                     self.ends[tenant] = before
+                raise
             yield
 
 
@@ -95,6 +97,25 @@ async def main() -> None:
             nursery.start_soon(work, tenant)
             await trio.testing.wait_all_tasks_blocked()
     print("after a pause:", *served)
+
+
+@explore(exhaustive=True)
+async def test_one_has_the_turn_and_who_gives_up_pays_for_none(x: ExploredRun) -> None:
+    turns = WeightedFairQueue(1, {"gold": 2, "silver": 1})
+    served: set[str] = set()
+
+    async def work(tenant: str) -> None:
+        with trio.CancelScope():
+            async with turns.turn(tenant):
+                served.add(tenant)
+                with x.exclusive("the turn"):
+                    await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        for tenant in turns.weights:
+            nursery.start_soon(work, tenant)
+    assert turns.core.free == 1
+    assert all(tenant in served or not turns.ends[tenant] for tenant in turns.weights)
 
 
 if __name__ == "__main__":

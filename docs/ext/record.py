@@ -98,6 +98,29 @@ def unseen() -> Table:
     return ["what is missed", "why"], rows
 
 
+def programs() -> Table:
+    """One row for each program under examples/programs: what it uses, what holds, which mistake is found."""
+    heads = ["program", "made of", "holds in every schedule", "a mistake, and what comes of it"]
+    folder = ROOT / "examples" / "programs"
+    mistakes = tomllib.loads((folder / "mistakes.toml").read_text(encoding="utf-8"))
+    rows = []
+    for name, mistake in sorted(mistakes.items()):
+        files = [
+            one for one in (folder / f"{name}.py", folder.parent / f"{name}.py") if one.exists()
+        ]
+        tree = ast.parse(files[0].read_text(encoding="utf-8"))
+        (test,) = [
+            node.name.removeprefix("test_").replace("_", " ")
+            for node in tree.body
+            if isinstance(node, ast.AsyncFunctionDef) and node.name.startswith("test_")
+        ]
+        summary = (ast.get_docstring(tree) or "").partition("\n")[0]
+        mistaken = f"{mistake['mistake']}: {mistake['found']}"
+        file = files[0].relative_to(folder.parent).as_posix()
+        rows.append([f"{file}: {summary}", ", ".join(_used(tree)), test, mistaken])
+    return heads, rows
+
+
 def mutation() -> Table:
     """One row for each target of mutation testing: what was noticed, of how many, by which nets."""
     heads = ["changed", "asked", "noticed", "of", "share", "target", "mutants in all"]
@@ -171,6 +194,16 @@ def _tests_in(folder: Path) -> int:
         for file in folder.glob("test_*.py")
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
     )
+
+
+def _used(tree: ast.Module) -> list[str]:
+    """Return what a program imports from structsync itself."""
+    return [
+        alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "structsync"
+        for alias in node.names
+    ]
 
 
 def _number(value: int) -> str:

@@ -58,6 +58,27 @@ def test_each_planted_fault_has_a_row(record: ModuleType) -> None:
     ]
 
 
+def test_each_program_has_a_row_with_what_it_is_made_of(record: ModuleType, tmp_path: Path) -> None:
+    examples = ROOT / "examples"
+    folder = tmp_path / "examples" / "programs"
+    folder.mkdir(parents=True)
+    (folder / "mistakes.toml").write_text(
+        '[booking]\nmistake = "m"\nfound = "deadlock"\n'
+        '[weighted_fair_queue]\nmistake = "n"\nfound = "error"\n'
+    )
+    shutil.copy(examples / "programs" / "booking.py", folder)
+    shutil.copy(examples / "weighted_fair_queue.py", folder.parent)
+    heads, (booking, fair) = record.programs()
+    assert len(heads) == len(booking)
+    assert booking[0].startswith("programs/booking.py: Seats in a theatre")
+    assert booking[1:] == [
+        "LockMap, acquire_all",
+        "a seat is sold once and nobody waits forever",
+        "m: deadlock",
+    ]
+    assert fair[0].startswith("weighted_fair_queue.py: ")
+
+
 def test_test_functions_are_counted_by_folder(record: ModuleType) -> None:
     _, rows = record.tests()
     assert rows == [["tests/core", "1", "2"]]
