@@ -68,6 +68,9 @@ from ._primitives.pool_results import Results as Results
 from ._primitives.pool_statistics import PoolStatistics as PoolStatistics
 from ._primitives.rate_limiter import RateLimiter as RateLimiter
 from ._primitives.rate_limiter import RateLimiterStatistics as RateLimiterStatistics
+from ._primitives.resource_pool import PoolItem as PoolItem
+from ._primitives.resource_pool import ResourcePool as ResourcePool
+from ._primitives.resource_pool import ResourcePoolStatistics as ResourcePoolStatistics
 from ._primitives.rwlock import Locked as Locked
 from ._primitives.rwlock import RWLock as RWLock
 from ._primitives.rwlock import RWLockStatistics as RWLockStatistics
@@ -165,6 +168,7 @@ __all__ = [
     "ParkerStatistics",
     "PermitLeakError",
     "PolicyName",
+    "PoolItem",
     "PoolStatistics",
     "Primitive",
     "PrimitiveEvent",
@@ -178,6 +182,8 @@ __all__ = [
     "ReceivingEnd",
     "Request",
     "RequestWithdrawn",
+    "ResourcePool",
+    "ResourcePoolStatistics",
     "Results",
     "Scope",
     "Semaphore",

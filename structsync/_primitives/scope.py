@@ -93,13 +93,15 @@ class Scope:
         """Start a child task and wait until it is ready; see :meth:`trio.Nursery.start`."""
         return await self._nursery.start(async_fn, *args, name=name)
 
-    def _end(self) -> PermitLeakError | None:
+    async def _end(self) -> PermitLeakError | None:
         accounts, self._owned = self._owned or {}, None
         try:
             leaks = [leak for account in accounts.values() if (leak := account.settle())]
         finally:  # whatever a primitive of the user's does, the others close
             for account in accounts.values():
                 account.close()
+        for account in accounts.values():
+            await account.primitive._after_close()
         return PermitLeakError("; ".join(leaks)) if leaks else None
 
     def __init_subclass__(cls) -> NoReturn:
@@ -173,10 +175,10 @@ class _ScopeManager:
         try:
             handled = await self._nursery_manager.__aexit__(kind, error, traceback)
         except BaseException as raised:
-            if leak := self._scope._end():
+            if leak := await self._scope._end():
                 raise _joined(raised, leak) from None
             raise
-        leak = self._scope._end()
+        leak = await self._scope._end()
         if leak is None:
             return handled
         if handled or error is None:

@@ -135,6 +135,9 @@ class Primitive(Live[ClaimT]):
     def _end(self, cause: Hashable) -> None:
         parking.change(self, lambda: self._core.end(cause))
 
+    async def _after_close(self) -> None:
+        """Do what :meth:`close`, which cannot wait, leaves to the end of a scope."""
+
 
 class OwnedPrimitive(Primitive[ClaimT]):
     """A primitive that belongs to tasks, and breaks if one of them ends with it (C5)."""

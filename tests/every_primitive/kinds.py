@@ -25,6 +25,7 @@ from structsync import (
     Parker,
     Primitive,
     RateLimiter,
+    ResourcePool,
     RWLock,
     Semaphore,
     Value,
@@ -35,7 +36,8 @@ from structsync import (
 )
 from structsync._core.monitors.entry import Guard, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
-from structsync._runtime import parking
+from structsync._runtime import lending, parking
+from structsync._runtime.lending import Loan
 from structsync._runtime.runs import check_run
 
 Direction = Literal["east", "west"]
@@ -451,6 +453,42 @@ class OfBatches(OfGetting):
         p.get_many_nowait(1)
 
 
+async def make_object() -> object:
+    return object()
+
+
+class OfResourcePool(Kind):
+    """A pool whose one item exists already: the item is borrowed, and returned, by hand."""
+
+    cls = ResourcePool
+
+    def make(self) -> Any:
+        pool = ResourcePool(make_object, 1)
+        place = Loan()
+        pool._acquire_nowait(place)
+        pool._core.put_in(place, object())
+        lending.leave(pool, place)
+        return pool
+
+    @trio.lowlevel.enable_ki_protection  # as in a method of the library
+    def occupy(self, p: Any) -> None:
+        p._acquire_nowait(Loan())
+
+    @trio.lowlevel.enable_ki_protection
+    def free(self, p: Any) -> None:
+        (place,) = p._core.loans
+        lending.leave(p, place)
+
+    async def take(self, p: Any) -> None:
+        await lending.borrow(p, Loan())
+
+    def take_nowait(self, p: Any) -> None:
+        self.occupy(p)
+
+    def give(self, p: Any) -> None:
+        self.free(p)
+
+
 class Gate(Monitor):
     """A monitor whose entry lets one through each time it is opened."""
 
@@ -553,4 +591,5 @@ KINDS: list[Kind] = [
     OfGetting("buffer, getting"),
     OfPutting("buffer, putting"),
     OfBatches("buffer, in batches"),
+    OfResourcePool("resource pool"),
 ]

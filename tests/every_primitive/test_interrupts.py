@@ -14,7 +14,7 @@ import trio.testing
 from structsync import Semaphore, observe, open_scope
 from structsync._runtime import live
 
-from .kinds import KINDS, Kind, OfGroup
+from .kinds import KINDS, Kind, OfGroup, OfResourcePool
 from .striking import interrupted, sweep
 
 pytestmark = [
@@ -41,6 +41,7 @@ SWEPT = [
     "buffer, getting",
     "buffer, putting",
     "buffer, in batches",
+    "resource pool",
 ]
 KIND_OF = {kind.name: kind for kind in KINDS}
 
@@ -136,6 +137,8 @@ async def takes_in_a_block(kind: Kind, primitive: Any) -> None:
     block = primitive.permits(3) if kind.name == "three permits" else primitive
     if isinstance(kind, OfGroup):
         block = kind.block(primitive)
+    if isinstance(kind, OfResourcePool):
+        block = primitive.item()
     async with block:
         await trio.lowlevel.checkpoint()
 

@@ -22,11 +22,13 @@ from structsync import (
     Parker,
     Primitive,
     RateLimiter,
+    ResourcePool,
     RWLock,
     Semaphore,
     Value,
     WaitQueue,
 )
+from structsync._runtime.lending import Loan
 
 if TYPE_CHECKING:
     from tests.peers.conftest import OneStep, Start
@@ -53,6 +55,16 @@ def read_rwlock() -> RWLock:
     return lock
 
 
+def lent_pool() -> ResourcePool[object]:
+    pool = ResourcePool[object](make_object, 1)
+    pool._acquire_nowait(Loan())
+    return pool
+
+
+async def make_object() -> object:
+    return object()
+
+
 # Each primitive in a state in which its operation has to wait.
 BUSY: dict[str, tuple[Make, Operation]] = {
     "Semaphore": (lambda: Semaphore(0, max_value=3), Semaphore.acquire),
@@ -65,6 +77,7 @@ BUSY: dict[str, tuple[Make, Operation]] = {
     "Latch": (lambda: Latch(1), Latch.wait),
     "Buffer": (lambda: Buffer(1), Buffer.get),
     "RateLimiter": (spent_rate_limiter, RateLimiter.acquire),
+    "ResourcePool": (lent_pool, lambda pool: pool.item().__aenter__()),
     "Value": (lambda: Value(False), lambda value: value.wait_for(bool)),
     "Monitor": (Monitor, lambda monitor: monitor.entry(list, lambda: False)()),
 }

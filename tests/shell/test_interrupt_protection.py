@@ -33,6 +33,7 @@ CHANGES_NOTHING = {
     "WaitGraph.to_svg",
     "WaitGraph.to_text",
     "EntryMethod.when",  # while a class is made
+    "ResourcePool.item",
     "Value.changes",
     "Monitor.entry",
     "Monitor.condition",

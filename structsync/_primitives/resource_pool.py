@@ -1,0 +1,310 @@
+"""A pool of items that are lent to one task at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, final
+
+import trio
+from trio.lowlevel import enable_ki_protection
+
+from structsync._core.primitives.resource_pool import ResourcePoolCore
+from structsync._runtime import lending, parking
+from structsync._runtime.arguments import check_count
+from structsync._runtime.done import DONE, coroutine_function
+from structsync._runtime.lending import Loan
+from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.primitive import Primitive
+
+if TYPE_CHECKING:
+    from typing import Self
+
+T = TypeVar("T")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ResourcePoolStatistics(PrimitiveStatistics):
+    """The state of a :class:`ResourcePool`, for debugging.
+
+    Attributes:
+      lent: how many places are taken: by who has an item, or makes, checks or closes one.
+      idle: how many items wait for the next borrower.
+      max_size: how many places there are.
+    """
+
+    lent: int
+    idle: int
+    max_size: int
+
+
+@final
+class ResourcePool(Primitive[Loan], Generic[T]):
+    """Items that are costly to make, connections for example: lent to one task at a time, and kept.
+
+    ::
+
+        async with structsync.ResourcePool(connect, 10, close=Connection.aclose) as pool:
+            ...
+            async with pool.item() as connection:
+                await connection.send(...)
+
+    Who comes is given the item that was returned last, or makes one if none is idle and fewer than
+    ``max_size`` exist, or waits. An item counts until its ``close`` has returned.
+
+    ``factory`` and ``check`` run in the task that wants the item. What they raise, a cancellation too,
+    is raised there, and the place goes to the next. An item of which ``check`` does not say that it
+    can be used is closed, and the next one tried.
+
+    ``close`` runs in the task that returns an item that was discarded, or is the first to return one
+    after it expired. It is shielded from cancellation, for ``close_timeout`` seconds at most. What it
+    raises is logged: nobody could do anything about it.
+
+    Nothing runs in the background. An idle item that expires is never lent again, and closed by the
+    next task that returns one, or by :meth:`close_stale`.
+
+    Fairness: strictly first come, first served. Cancellation: a cancelled borrower holds no place, and
+    no item is lost; one whose check was cancelled is closed.
+
+    Args:
+      factory: an async function that makes an item.
+      max_size: how many items there are at once, an int >= 1.
+      min_size: so many are made by :meth:`fill`, and do not expire; an int from 0 to ``max_size``.
+      check: an async function of an item that was idle: can it be used? A bool. None: it can.
+      close: an async function of an item that is used no more. None: such an item is dropped.
+      max_idle: after so many seconds an idle item expires, a number > 0; None: it does not.
+      close_timeout: for how many seconds a ``close`` may run before it is cancelled, a number > 0,
+          or ``math.inf``.
+      name: how it is called in ``repr`` and reports.
+
+    Raises:
+      TypeError, ValueError: if an argument is none of these.
+
+    Source: httpcore's connection pool, whose bookkeeping around tasks that are cancelled this one is
+    explored against (encode/httpcore #1093); SQLAlchemy's ``QueuePool`` for checks and LIFO.
+    """
+
+    __slots__ = ("_check", "_clock", "_close_timeout", "_closer", "_factory")
+    _core: ResourcePoolCore
+    _factory: Callable[[], Awaitable[T]]
+    _check: Callable[[T], Awaitable[bool]] | None
+    _closer: Callable[[T], Awaitable[object]] | None
+    _close_timeout: float
+    _clock: trio.abc.Clock | None
+
+    def __init__(
+        self,
+        factory: Callable[[], Awaitable[T]],
+        max_size: int,
+        *,
+        min_size: int = 0,
+        check: Callable[[T], Awaitable[bool]] | None = None,
+        close: Callable[[T], Awaitable[object]] | None = None,
+        max_idle: float | None = None,
+        close_timeout: float = 5,
+        name: str | None = None,
+    ) -> None:
+        check_count(max_size, "max_size")
+        check_count(min_size, "min_size", least=0)
+        if min_size > max_size:
+            raise ValueError(f"min_size must be <= max_size, which is {max_size}, not {min_size}")
+        _check_callable(factory, "factory")
+        for function, what in ((check, "check"), (close, "close")):
+            if function is not None:
+                _check_callable(function, what)
+        if max_idle is not None:
+            _check_time(max_idle, "max_idle")
+        _check_time(close_timeout, "close_timeout")
+        super().__init__(ResourcePoolCore(max_size, min_size, max_idle), name=name)
+        self._factory = factory
+        self._check = check
+        self._closer = close
+        self._close_timeout = close_timeout
+        self._clock = None
+
+    @property
+    def max_size(self) -> int:
+        """How many items there are at once; changed by :meth:`resize`."""
+        return self._core.max_size
+
+    @property
+    def min_size(self) -> int:
+        """How many items :meth:`fill` makes, and how many do not expire."""
+        return self._core.min_size
+
+    def item(self, *, discard_on_error: bool = False) -> PoolItem[T]:
+        """Return an async context manager that borrows an item: waits for it, and returns it at its end.
+
+        Args:
+          discard_on_error: whether the item is closed, and not kept, if the block ends with an error,
+              a cancellation included. Right for everything that such a block leaves half-way, as a
+              connection in the middle of an answer.
+
+        Entering raises:
+          Exception: what ``factory`` or ``check`` raises.
+          TypeError: if ``factory`` is no async function, or ``check`` returns no bool.
+          trio.ClosedResourceError: if the pool is closed, before or meanwhile.
+        """
+        return PoolItem(self, discard_on_error)
+
+    @enable_ki_protection
+    def discard(self, item: T) -> None:
+        """Let a borrowed item be closed where it would be returned, and never be lent again.
+
+        Raises:
+          ValueError: if this very item is not lent now.
+        """
+        loan = self._core.loan_of(item)
+        if loan is None:
+            raise ValueError(
+                f"only a borrowed item can be discarded, and this pool lends no {item!r} now; "
+                "call discard() inside the block of item()"
+            )
+        self._core.discard(loan)
+
+    @enable_ki_protection
+    async def fill(self) -> None:
+        """Make items, one after the other, until there are :attr:`min_size`.
+
+        Cancellation: those that are made by then stay.
+
+        Raises:
+          Exception: what ``factory`` raises.
+          trio.ClosedResourceError: if the pool is closed.
+        """
+        await lending.fill(self)
+        await trio.lowlevel.cancel_shielded_checkpoint()
+
+    @enable_ki_protection
+    async def close_stale(self) -> None:
+        """Close the idle items that are not to be lent any more, one after the other.
+
+        Those that have expired, are too many since a :meth:`resize`, or were discarded where their
+        task was interrupted. To be called now and then where nobody may return one for long.
+        """
+        await lending.close_stale(self)
+        await trio.lowlevel.checkpoint()
+
+    @enable_ki_protection
+    def resize(self, max_size: int) -> None:
+        """Change how many items there are at once.
+
+        If they are too many, those that are lent stay lent, and the oldest idle ones are closed by the
+        next task that returns one, or by :meth:`close_stale`.
+
+        Raises:
+          TypeError: if ``max_size`` is not an int.
+          ValueError: if it is less than 1, or than :attr:`min_size`.
+        """
+        check_count(max_size, "max_size")
+        parking.change(
+            self, partial(self._core.resize, max_size), events=[("changed", ("resize", max_size))]
+        )
+
+    @enable_ki_protection
+    async def aclose(self) -> None:
+        """Close the pool for good, and the items that are idle, one after the other.
+
+        An item that is lent is closed by its borrower. ``close()`` alone closes no item: in a block of
+        the pool, or a scope that owns it, its end does. Idempotent.
+
+        Cancellation: the pool and its items are closed all the same.
+        """
+        self.close()
+        await self._after_close()
+        await trio.lowlevel.checkpoint()
+
+    async def _after_close(self) -> None:
+        await lending.close_stale(self)
+
+    @enable_ki_protection
+    async def __aenter__(self) -> Self:
+        """Make :attr:`min_size` items, as :meth:`fill`; the end of the block is :meth:`aclose`."""
+        try:
+            await self.fill()
+        except BaseException:
+            self.close()
+            await self._after_close()
+            raise
+        return self
+
+    @enable_ki_protection
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+    def statistics(self) -> ResourcePoolStatistics:
+        """Return the state of this pool, for debugging."""
+        core = self._core
+        return ResourcePoolStatistics(
+            len(core.queue), lent=len(core.loans), idle=len(core.idle), max_size=core.max_size
+        )
+
+    def _describe(self) -> str:
+        core = self._core
+        return f"{len(core.loans)} lent, {len(core.idle)} idle, max_size {core.max_size}"
+
+    def _details_of(self, claim: Loan) -> dict[str, object]:
+        return {}
+
+
+@final
+class PoolItem(Generic[T]):
+    """The block of a borrower, from :meth:`ResourcePool.item`; its value is the item."""
+
+    __slots__ = ("_discards", "_loan", "_pool")
+
+    _pool: ResourcePool[T]
+    _discards: bool
+    _loan: Loan | None
+
+    def __init__(self, pool: ResourcePool[T], discards: bool) -> None:
+        self._pool = pool
+        self._discards = discards
+        self._loan = None
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("PoolItem is final; ResourcePool.item() makes them")
+
+    @coroutine_function
+    @enable_ki_protection
+    async def __aenter__(self) -> T:
+        if self._loan is not None:
+            raise RuntimeError("this block was entered already; call item() for each block")
+        self._loan = loan = Loan()
+        try:
+            return cast(T, await lending.borrow(self._pool, loan))
+        except BaseException:
+            self._loan = None
+            raise
+
+    @enable_ki_protection
+    def __aexit__(
+        self, kind: object, error: object, traceback: object, /
+    ) -> CoroutineType[Any, Any, None]:
+        pool, loan = self._pool, cast(Loan, self._loan)
+        self._loan = None
+        if error is not None and self._discards:
+            pool._core.discard(loan)
+        lending.leave(pool, loan)
+        if pool._core.has_stale(lending.time_of(pool)):
+            return lending.close_stale(pool)
+        return DONE
+
+    def __repr__(self) -> str:
+        state = "" if self._loan is None else ", entered"
+        return f"<PoolItem of {self._pool!r}{state}>"
+
+
+def _check_callable(function: object, what: str) -> None:
+    if not callable(function):
+        raise TypeError(f"{what} must be an async function, not {function!r}")
+
+
+def _check_time(seconds: object, what: str) -> None:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise TypeError(f"{what} must be a number of seconds, not {seconds!r}")
+    if not seconds > 0:
+        raise ValueError(f"{what} must be > 0, not {seconds}")
