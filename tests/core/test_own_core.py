@@ -55,8 +55,9 @@ def test_what_has_a_name_of_the_arbiters_fields_is_refused(name: str, value: obj
         ("submit", lambda self: 3),
         ("take", lambda self, claim, price: 3),
         ("end", 3),
+        ("admissible", lambda self, claim, priority: True),  # callers may leave out the priority
     ],
-    ids=["left", "release", "submit", "take", "end"],
+    ids=["left", "release", "submit", "take", "end", "admissible"],
 )
 def test_a_method_that_cannot_stand_for_the_arbiters_is_refused(name: str, value: object) -> None:
     with pytest.raises(TypeError, match=rf"Bad\.{name} must take \(self.*rename it"):
