@@ -172,6 +172,18 @@ class Told(Undeclared):
         super().restore(rest)
 
 
+class SaysWhatIsInIt(Undeclared):
+    """With a snapshot of its own it is believed, whatever that is."""
+
+    def snapshot(self) -> Any:
+        return super().snapshot()
+
+
+class SaysWhatItTakesBack(Undeclared):
+    def restore(self, snapshot: Any) -> None:
+        super().restore(snapshot)
+
+
 def spec_of(core_class: type[TankCore]) -> type[Spec]:
     class TankSpec(Spec):
         core: TankCore = start(core_class)
@@ -208,7 +220,7 @@ def test_a_core_with_state_that_no_snapshot_has_is_refused_by_the_checker(
         check(spec_of(core))
 
 
-@pytest.mark.parametrize("core", [TankCore, Indexed, Told])
+@pytest.mark.parametrize("core", [TankCore, Indexed, Told, SaysWhatIsInIt, SaysWhatItTakesBack])
 def test_a_core_whose_state_is_all_in_its_snapshots_is_checked(core: type[TankCore]) -> None:
     assert check(spec_of(core)).verdict is Verdict.CONFIRMED
 
