@@ -68,6 +68,15 @@ def test_who_puts_does_not_stand_in_the_way_of_who_gets() -> None:
     assert core.submit(One()).status == "granted"
 
 
+def test_a_successor_stands_in_the_lane_and_may_leave_it() -> None:
+    core = BufferCore(1)
+    request, _ = core.ask(One(), "before")
+    core.replace(request, successor := Request(One(), -1, "successor"))
+    assert waiters(core) == ["successor"]
+    assert core.withdraw(successor) == []
+    assert not core.queue
+
+
 def test_both_lanes_are_one_queue_in_the_order_of_arrival() -> None:
     core = BufferCore(5)
     core.ask(tuple("abc"))

@@ -158,6 +158,7 @@ async def test_the_error_of_a_job_that_is_run_is_in_no_reference_cycle() -> None
     async def job() -> None:
         raise OfTheJob
 
+    seen = list[weakref.ref[OfTheJob]]()
     async with open_pool(1) as pool:
         gc.collect()
         gc.disable()
@@ -165,8 +166,8 @@ async def test_the_error_of_a_job_that_is_run_is_in_no_reference_cycle() -> None
             try:
                 await pool.run(job)
             except OfTheJob as error:
-                seen = weakref.ref(error)
-            assert seen() is None
+                seen.append(weakref.ref(error))
+            assert [error() for error in seen] == [None]
         finally:
             gc.enable()
 
