@@ -1,51 +1,119 @@
-"""Each fault in `plants` is looked for: by the sweeps over schedules, by the machines, or by both."""
+"""The catalogue of planted faults: each names who must find it, who is there, and is written once."""
 
 from __future__ import annotations
 
 import ast
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-TESTS = Path(__file__).parent
-PLANTS = TESTS / "plants"
-SEEKERS = (
-    TESTS / "schedules" / "test_planted_faults.py",
-    TESTS / "stateful" / "test_the_machines_find_planted_faults.py",
-)
+from structsync._core.primitives.latch import LatchCore
+from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync.checking._load import shipped_specs
+
+from . import catalogue
+from .catalogue import Mistake, Planted, planted, replaced_by
+from .plants._reuse import plant
+from .schedules.sweeping import SWEPT
+from .stateful import test_cores, test_shells
+
+MISTAKES = catalogue.catalogue()
+MENTIONS = [one for mistake in MISTAKES for one in mistake.mentions]
 
 
-def planted(file: Path) -> list[str]:
-    """Return the faults of a module: functions of one argument, which is where they are planted."""
-    functions = [
-        one for one in ast.parse(file.read_text()).body if isinstance(one, ast.FunctionDef)
-    ]
-    return [
-        f"{file.stem}.{one.name}"
-        for one in functions
-        if [arg.arg for arg in one.args.args] == ["patch"] and not one.name.startswith("_")
-    ]
-
-
-def looked_for(file: Path) -> set[str]:
-    """Return each "module.name" that a test speaks of."""
+def claims() -> set[str]:
+    """Return the names of the claims, without CrossHair: functions that begin with an assert."""
+    folder = shipped_specs().folder / "claims"
     return {
-        ast.unparse(node)
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        f"{file.stem}.{one.name}"
+        for file in folder.glob("*.py")
+        for one in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(one, ast.FunctionDef) and isinstance(one.body[0], ast.Assert)
     }
 
 
-@pytest.mark.parametrize("file", sorted(PLANTS.glob("*.py")), ids=lambda file: file.stem)
-def test_each_fault_is_looked_for(file: Path) -> None:
-    faults = planted(file)
-    assert faults
-    sought = set().union(*map(looked_for, SEEKERS))
-    assert [fault for fault in faults if fault not in sought] == []
+FINDERS = {
+    "spec": {
+        f"{one.spec.__name__}.{one.refuted_by}"
+        for one in shipped_specs().faults.values()
+        if one.spec in shipped_specs().specs.values()
+    },
+    "claim": claims(),
+    "schedule": {test.__name__ for test in SWEPT},
+    # who is only ever asked about faults would not be known to be right
+    "machine": {one.__name__ for one in (*test_cores.MACHINES, *test_shells.MACHINES)},
+}
 
 
-def test_a_fault_that_nobody_looks_for_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "lock.py"
-    file.write_text("def a_release_is_forgotten(patch): ...\ndef _helper(patch): ...\n")
-    assert planted(file) == ["lock.a_release_is_forgotten"]
-    assert not {*planted(file)} & set().union(*map(looked_for, SEEKERS))
+def is_there(finder: str) -> bool:
+    kind, _, name = finder.partition(" ")
+    return name in FINDERS[kind]
+
+
+def doubles(mistakes: list[Mistake]) -> list[list[str]]:
+    """Return where the same mistake is written more than once."""
+    return [[one.home for one in each.mentions] for each in mistakes if not each.is_written_once]
+
+
+def test_each_fault_has_somebody_who_must_find_it() -> None:
+    assert [one.home for one in MENTIONS if not one.finders] == []
+
+
+def test_whoever_must_find_a_fault_is_there() -> None:
+    assert [(one.home, who) for one in MENTIONS for who in one.finders if not is_there(who)] == []
+
+
+def test_each_mistake_is_written_once() -> None:
+    assert doubles(MISTAKES) == []
+
+
+def test_all_four_layers_have_faults_of_their_own() -> None:
+    found = {
+        kind: sum(who.startswith(kind) for one in MENTIONS for who in one.finders)
+        for kind in FINDERS
+    }
+    assert min(found.values()) > 100, found
+
+
+# ==== and each of these can fail ====
+
+
+def test_a_fault_that_nobody_looks_for_is_in_the_catalogue() -> None:
+    module = type(ast)("plants_of_this_test")
+    exec("def a_release_is_forgotten(patch): ...\ndef helper(core): ...", vars(module))
+    assert [one.__name__ for one in catalogue.plants_in(module)] == ["a_release_is_forgotten"]
+
+
+def test_a_finder_that_is_gone_is_named() -> None:
+    assert not is_there("schedule test_that_was_deleted")
+    assert not is_there("claim lock.that_was_renamed")
+
+
+def twice(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SemaphoreCore, "admits", lambda self, claim: claim <= self.value + 2)
+
+
+def again(patch: pytest.MonkeyPatch) -> None:
+    """In other words, and the same."""
+    patch.setattr(SemaphoreCore, "admits", lambda core, wanted: wanted <= core.value + 2)
+
+
+def mentioned(home: str, mistake: Any) -> Planted:
+    return planted(home, replaced_by(mistake), [])
+
+
+def test_a_mistake_that_is_written_twice_is_named() -> None:
+    one, other = mentioned("one", twice), mentioned("other", again)
+    assert one.replaced == other.replaced
+    assert doubles([Mistake([one, other])]) == [["one", "other"]]
+    assert doubles([Mistake([one, mentioned("a use of it", twice)])]) == []
+
+
+class NeedsItsClass(LatchCore):
+    def admits(self, claim: int) -> bool:
+        return not super().admits(claim)
+
+
+def test_what_belongs_to_a_subclass_cannot_be_planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TypeError, match=r"NeedsItsClass\.admits belongs to a subclass"):
+        plant(monkeypatch, LatchCore, NeedsItsClass)

@@ -85,7 +85,10 @@ async def work_in_one_scope(pool: HandsOutJobs, worker: Worker) -> bool:
         error = raised
         status = CANCELLED if has_cancelled(raised) else FAILED
     worker.scope = trio.CancelScope()
-    return end_job(pool, worker, status, value, error, broken)
+    try:
+        return end_job(pool, worker, status, value, error, broken)
+    finally:
+        del error  # its traceback holds this frame
 
 
 async def next_job(pool: HandsOutJobs, worker: Worker) -> Job[Any] | None:

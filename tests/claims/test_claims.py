@@ -29,7 +29,7 @@ from .faults import (
     value,
     wait_queue,
 )
-from .faults._planting import Fault
+from .faults._planting import Fault, OfASpec, Shared
 
 CLAIMS = shipped_claims()
 MODULES = (
@@ -57,7 +57,7 @@ FAULTS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": one
     for module in MODULES
     for name, one in vars(module).items()
-    if isinstance(one, Fault)
+    if isinstance(one, Fault | OfASpec | Shared)
 }
 ENDS = [(name, end) for name, claim in CLAIMS.items() for end in ends_of(claim)]
 
@@ -79,8 +79,10 @@ def test_the_end_of_each_branch_is_reachable(name: str, end: int, tmp_path: Path
 
 
 @each_fault
-def test_the_claim_refutes_its_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fault.owner, fault.attribute, fault.changed)
+def test_the_claim_refutes_its_fault(
+    fault: Fault | OfASpec | Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault.plant(monkeypatch)
     answer = analyze(CLAIMS[fault.refuted_by])
     assert answer.verdict is Verdict.REFUTED, answer.words
 

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from structsync._core.primitives.buffer import BufferCore
+from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.primitives.sides import Batch, Get, One
 from structsync._core.queue.arbiter import EndedForGood
+from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Request
 from structsync.checking import invariants
 
@@ -54,6 +56,24 @@ def test_a_batch_that_waits_for_its_first_item_has_no_window() -> None:
     request, _ = core.ask(Batch(2), "batch")
     assert core.end_window(request) == []
     core.withdraw(request)
+    assert not core.queue
+
+
+def test_who_puts_does_not_stand_in_the_way_of_who_gets() -> None:
+    """So that the explorer takes it for no overtaking."""
+    assert not BufferCore(1).policy.one_line
+    core = BufferCore(1)
+    core.ask(("a",))
+    core.ask(("b",), "puts")
+    assert core.submit(One()).status == "granted"
+
+
+def test_a_successor_stands_in_the_lane_and_may_leave_it() -> None:
+    core = BufferCore(1)
+    request, _ = core.ask(One(), "before")
+    core.replace(request, successor := Request(One(), -1, "successor"))
+    assert waiters(core) == ["successor"]
+    assert core.withdraw(successor) == []
     assert not core.queue
 
 
@@ -104,3 +124,18 @@ def test_a_batch_whose_end_of_a_channel_is_closed_collects_no_more() -> None:
     assert core.end_window(batch) == []
     core.ask(("another",), "sender")
     assert core.items.snapshot() == ("item", "another")
+
+
+@pytest.mark.parametrize("puts", [False, True])
+def test_a_group_stands_behind_who_came_before_it_although_it_would_fit(puts: bool) -> None:
+    core, semaphore = BufferCore(2), SemaphoreCore(0)
+    core.ask(("a",))
+    core.ask(("b", "c") if puts else Batch(2), "before")
+    claim: Any = ("d",) if puts else One()
+    group = Claims(True, [(core, claim), (semaphore, 1)], "group")
+    assert not group.submit()
+    assert core.admits(claim)
+    assert semaphore.release(1) == []
+    (before,) = [one for one in core.queue if one.waiter == "before"]
+    core.withdraw(before)
+    assert [one.status for one in group.members] == ["granted", "granted"]

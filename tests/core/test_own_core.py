@@ -55,8 +55,9 @@ def test_what_has_a_name_of_the_arbiters_fields_is_refused(name: str, value: obj
         ("submit", lambda self: 3),
         ("take", lambda self, claim, price: 3),
         ("end", 3),
+        ("admissible", lambda self, claim, priority: True),  # callers may leave out the priority
     ],
-    ids=["left", "release", "submit", "take", "end"],
+    ids=["left", "release", "submit", "take", "end", "admissible"],
 )
 def test_a_method_that_cannot_stand_for_the_arbiters_is_refused(name: str, value: object) -> None:
     with pytest.raises(TypeError, match=rf"Bad\.{name} must take \(self.*rename it"):
@@ -171,6 +172,18 @@ class Told(Undeclared):
         super().restore(rest)
 
 
+class SaysWhatIsInIt(Undeclared):
+    """With a snapshot of its own it is believed, whatever that is."""
+
+    def snapshot(self) -> Any:
+        return super().snapshot()
+
+
+class SaysWhatItTakesBack(Undeclared):
+    def restore(self, snapshot: Any) -> None:
+        super().restore(snapshot)
+
+
 def spec_of(core_class: type[TankCore]) -> type[Spec]:
     class TankSpec(Spec):
         core: TankCore = start(core_class)
@@ -207,7 +220,7 @@ def test_a_core_with_state_that_no_snapshot_has_is_refused_by_the_checker(
         check(spec_of(core))
 
 
-@pytest.mark.parametrize("core", [TankCore, Indexed, Told])
+@pytest.mark.parametrize("core", [TankCore, Indexed, Told, SaysWhatIsInIt, SaysWhatItTakesBack])
 def test_a_core_whose_state_is_all_in_its_snapshots_is_checked(core: type[TankCore]) -> None:
     assert check(spec_of(core)).verdict is Verdict.CONFIRMED
 

@@ -1,9 +1,14 @@
 """Who stands before whom: the three policies, and the heap behind the priorities."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
+from structsync import Arbiter, CapacityLimiter, Lock, Semaphore
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.job_queue import JobQueueCore
+from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import Fifo, Priority
 from structsync._core.queue.request import Queue, Request
@@ -105,6 +110,36 @@ def test_a_grant_at_once_counts_as_an_arrival_that_overtook() -> None:
         assert core.admissible(1)
         core.release(core.submit(1).claim)
     assert not core.admissible(1)
+
+
+class Plain(Arbiter[int]):
+    """As a user writes one, who says nothing of ageing."""
+
+    def admits(self, claim: int) -> bool:
+        return False
+
+    def admit(self, claim: int) -> None: ...
+    def give_back(self, claim: int) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Plain(policy="priority"),
+        lambda: SemaphoreCore(1, policy="priority"),
+        lambda: LockCore(policy="priority"),
+        lambda: CapacityLimiterCore(1, policy="priority"),
+        lambda: JobQueueCore(1, 1, policy="priority"),
+        lambda: Semaphore(1, policy="priority")._core,
+        lambda: Lock(policy="priority")._core,
+        lambda: CapacityLimiter(1, policy="priority")._core,
+    ],
+    ids=["arbiter", *("semaphore", "lock", "limiter", "jobs"), *("Semaphore", "Lock", "Limiter")],
+)
+def test_a_hundred_later_arrivals_per_level_may_overtake_where_nothing_else_is_said(
+    make: Callable[[], Arbiter[Any]],
+) -> None:
+    assert cast(Priority, make().policy).ageing == 100
 
 
 def test_ageing_of_nought_ignores_priorities() -> None:

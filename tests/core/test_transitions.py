@@ -10,6 +10,7 @@ import pytest
 
 from structsync._core.primitives.barrier import BarrierCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.primitives.latch import LatchCore
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.parker import Busy, ParkerCore
@@ -391,3 +392,20 @@ def test_a_borrower_that_exited_breaks_the_limiter_if_it_holds_a_token_and_else_
     assert core.owner_exited("nobody", "exited") == []
     assert core.owner_exited("holder", "exited") == []  # nobody waits any more
     assert core.cause == "exited"
+
+
+# ==== the queue of a pool ====
+
+
+def test_a_job_queue_is_at_rest_once_it_is_closed_and_its_last_job_has_ended() -> None:
+    core = JobQueueCore(1, 2)
+    core.submit("runs")
+    core.submit("waits")
+    seen = [core.at_rest]
+    core.close("closed")
+    seen.append(core.at_rest)
+    core.release("runs")
+    seen.append(core.at_rest)
+    core.release("waits")
+    assert (seen, core.at_rest) == ([False] * 3, True)
+    assert not JobQueueCore(1, 2).at_rest  # its workers belong to a run

@@ -13,6 +13,7 @@ import trio
 
 import structsync
 from structsync import Monitor, Primitive
+from structsync._runtime.transitions import of_this_thread
 
 from .attempt import waiting
 from .kinds import KINDS, Kind
@@ -139,6 +140,16 @@ async def test_nothing_keeps_a_primitive_alive_that_was_used_and_is_at_rest(kind
     del primitive
     gc.collect()
     assert reference() is None
+
+
+async def test_whoever_has_waited_is_not_taken_for_one_that_is_about_to_park(kind: Kind) -> None:
+    """Nor kept alive by that."""
+    primitive = kind.make()
+    kind.occupy(primitive)
+    async with trio.open_nursery() as nursery:
+        await waiting(kind, primitive, nursery)
+        kind.free(primitive)
+    assert of_this_thread().parking is None
 
 
 async def test_nothing_keeps_a_primitive_alive_that_broke_its_waiters(kind: Kind) -> None:

@@ -11,6 +11,9 @@ from structsync._core.primitives.barrier import BarrierCore
 from structsync._core.primitives.latch import LatchCore
 from structsync._core.queue.request import Request
 from structsync._runtime import parking_together
+from structsync.specs import barrier_faults, latch_faults
+
+from ._reuse import plant
 
 
 def a_round_is_one_party_short(patch: pytest.MonkeyPatch) -> None:
@@ -57,11 +60,7 @@ def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
 
 
 def who_leaves_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
-    def remove_party(self: BarrierCore, action: object = None) -> list[Request[Any]]:
-        self.parties -= 1
-        return []
-
-    patch.setattr(BarrierCore, "remove_party", remove_party)
+    plant(patch, BarrierCore, barrier_faults.LeavingLetsNobodyIn)
 
 
 def who_leaves_is_waited_for(patch: pytest.MonkeyPatch) -> None:
@@ -77,28 +76,16 @@ def who_leaves_is_waited_for(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_action_runs_after_the_round_is_let_in(patch: pytest.MonkeyPatch) -> None:
-    def complete_round(self: BarrierCore, action: Any = None) -> list[Request[Any]]:
-        ended = self.release_round()
-        if action is not None:
-            action()
-        return ended
-
-    patch.setattr(BarrierCore, "complete_round", complete_round)
+    plant(patch, BarrierCore, barrier_faults.TheActionRunsTooLate)
 
 
 def a_failed_action_lets_the_others_go_on(patch: pytest.MonkeyPatch) -> None:
     """And is told to the one who came last."""
-
-    def complete_round(self: BarrierCore, action: Any = None) -> list[Request[Any]]:
-        if action is not None:
-            action()
-        return self.release_round()
-
-    patch.setattr(BarrierCore, "complete_round", complete_round)
+    plant(patch, BarrierCore, barrier_faults.AFailedActionIsForgotten)
 
 
 def the_latch_opens_early(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(LatchCore, "admits", lambda self, claim: self.count <= 1)
+    plant(patch, LatchCore, latch_faults.OpensEarly)
 
 
 def the_last_count_lets_one_in(patch: pytest.MonkeyPatch) -> None:
@@ -107,7 +94,4 @@ def the_last_count_lets_one_in(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_reset_opens_what_is_closed(patch: pytest.MonkeyPatch) -> None:
-    def mend(self: BarrierCore) -> None:
-        self.broken, self.cause = False, None
-
-    patch.setattr(BarrierCore, "_mend", mend)
+    plant(patch, BarrierCore, barrier_faults.ResetOpensAClosedBarrier)

@@ -10,6 +10,9 @@ from trio.lowlevel import Abort
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.queue.request import Request
 from structsync._runtime import cancelling, items
+from structsync.specs import buffer_faults
+
+from ._reuse import plant
 
 
 def the_item_of_who_is_cancelled_is_lost(patch: pytest.MonkeyPatch) -> None:
@@ -62,7 +65,7 @@ def half_of_a_put_is_put(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_end_of_a_window_takes_nothing(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(BufferCore, "end_window", lambda self, request: [])
+    plant(patch, BufferCore, buffer_faults.TheEndOfAWindowIsIgnored)
 
 
 def who_waits_for_more_is_not_told_of_the_end(patch: pytest.MonkeyPatch) -> None:

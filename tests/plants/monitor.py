@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from structsync import Monitor
-from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.entry import EntryCore, Invocation
 from structsync._core.monitors.hoare import HoareConditionCore
 from structsync._core.monitors.lanes import Lanes
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import Queue, Request
+from structsync.specs import monitor_faults
+
+from ._reuse import plant
 
 
 def two_are_inside(patch: pytest.MonkeyPatch) -> None:
@@ -38,19 +41,11 @@ def guards_are_asked_on_arrival_only(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_monitor_left_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
-    def release(self: MonitorCore, claim: Invocation) -> list[Request[Any]]:
-        self.give_back(claim)
-        return []
-
-    patch.setattr(MonitorCore, "release", release)
+    plant(patch, MonitorCore, monitor_faults.LeavingAsksNobody)
 
 
 def a_guard_that_is_removed_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
-    def constrain(self: MonitorCore, entry: EntryCore, guard: Guard | None) -> list[Request[Any]]:
-        entry.guard = guard
-        return []
-
-    patch.setattr(MonitorCore, "constrain", constrain)
+    plant(patch, MonitorCore, monitor_faults.ReplacingAGuardAsksNobody)
 
 
 def a_change_asks_nobody(patch: pytest.MonkeyPatch) -> None:
@@ -86,11 +81,7 @@ def a_closed_monitor_takes_new_calls(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_entry_that_closes_forgets_its_callers(patch: pytest.MonkeyPatch) -> None:
-    def remove(self: MonitorCore, entry: EntryCore, cause: Any) -> list[Request[Any]]:
-        entry.cause = cause
-        return []
-
-    patch.setattr(MonitorCore, "remove", remove)
+    plant(patch, MonitorCore, monitor_faults.TakenOutTellsNobody)
 
 
 def the_waiter_that_was_signalled_waits_in_queue(patch: pytest.MonkeyPatch) -> None:

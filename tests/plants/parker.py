@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from structsync._core.primitives.parker import ParkerCore
+from structsync.specs import parker_faults
+
+from ._reuse import plant
 
 
 def an_unblock_that_comes_first_is_lost(patch: pytest.MonkeyPatch) -> None:
@@ -22,4 +25,4 @@ def an_unblock_is_used_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def two_may_block(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ParkerCore, "refuse_impossible", lambda self, claim: None)
+    plant(patch, ParkerCore, parker_faults.AnybodyMayBlock)

@@ -8,9 +8,11 @@ import pytest
 from trio.lowlevel import Abort, Task
 
 from structsync._core.primitives.job_queue import JobQueueCore
-from structsync._core.queue.request import Request
 from structsync._runtime import job_queue
 from structsync._runtime.job import Job
+from structsync.specs import job_queue_faults
+
+from ._reuse import plant
 
 
 def a_worker_has_two_jobs(patch: pytest.MonkeyPatch) -> None:
@@ -35,8 +37,4 @@ def a_cancelled_run_leaves_its_job_running(patch: pytest.MonkeyPatch) -> None:
 
 
 def closing_forgets_who_is_held_back(patch: pytest.MonkeyPatch) -> None:
-    def close(self: JobQueueCore, cause: Any) -> list[Request[Any]]:
-        self.cause = cause
-        return []
-
-    patch.setattr(JobQueueCore, "close", close)
+    plant(patch, JobQueueCore, job_queue_faults.CloseForgetsWhoIsHeldBack)

@@ -10,28 +10,21 @@ import trio
 from structsync._core.primitives.rate_limiter import RateLimiterCore, TimedRequest
 from structsync._core.queue.request import Request
 from structsync._runtime import parking_in_time
+from structsync.specs import rate_limiter_faults
+
+from ._reuse import plant
 
 
 def the_bucket_overflows(patch: pytest.MonkeyPatch) -> None:
-    def admit(self: RateLimiterCore, claim: int) -> None:
-        self.spent += claim
-
-    patch.setattr(RateLimiterCore, "admit", admit)
+    plant(patch, RateLimiterCore, rate_limiter_faults.TheBucketOverflows)
 
 
 def whoever_is_granted_late_delays_the_next(patch: pytest.MonkeyPatch) -> None:
-    def elapse(self: RateLimiterCore, now: float) -> list[Request[int]]:
-        self.now = max(self.now, now)
-        return self.settle()
-
-    patch.setattr(RateLimiterCore, "elapse", elapse)
+    plant(patch, RateLimiterCore, rate_limiter_faults.ALateTimerDelaysTheNext)
 
 
 def a_part_of_a_permit_is_lost(patch: pytest.MonkeyPatch) -> None:
-    def admit(self: RateLimiterCore, claim: int) -> None:
-        self.anchor, self.spent = self.now, self.burst - self.value(self.now) + claim
-
-    patch.setattr(RateLimiterCore, "admit", admit)
+    plant(patch, RateLimiterCore, rate_limiter_faults.AGrantForgetsTheFraction)
 
 
 def who_moves_up_to_the_head_has_no_timer(patch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,9 @@ import pytest
 
 from structsync._core.primitives.rwlock import READ, Access, PhaseFairCore, RWLockCore
 from structsync._core.queue.request import Request
+from structsync.specs import rwlock_faults
+
+from ._reuse import plant
 
 
 def readers_enter_beside_a_writer(patch: pytest.MonkeyPatch) -> None:
@@ -53,4 +56,4 @@ def a_reader_that_left_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_downgrade_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(RWLockCore, "writing_ended", lambda self: [])
+    plant(patch, RWLockCore, rwlock_faults.DowngradeTellsNobody)

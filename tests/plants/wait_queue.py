@@ -8,14 +8,13 @@ from structsync._core.primitives.wait_queue import WaitQueueCore
 from structsync._core.queue.request import Request
 from structsync._primitives import wait_queue
 from structsync._runtime.predicate import wait_for
+from structsync.specs import wait_queue_faults
+
+from ._reuse import plant
 
 
 def a_wake_is_kept(patch: pytest.MonkeyPatch) -> None:
-    def wake(self: WaitQueueCore, count: int | None) -> list[Request[None]]:
-        self.wakes = len(self.queue) if count is None else count
-        return self.settle()
-
-    patch.setattr(WaitQueueCore, "wake", wake)
+    plant(patch, WaitQueueCore, wait_queue_faults.WakesAreKept)
 
 
 def waking_all_leaves_one_behind(patch: pytest.MonkeyPatch) -> None:

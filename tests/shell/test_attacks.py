@@ -18,6 +18,7 @@ from structsync import (
     CapacityLimiter,
     Condition,
     Lock,
+    LockMap,
     Monitor,
     PermitLeakError,
     Primitive,
@@ -25,6 +26,7 @@ from structsync import (
     Semaphore,
     Synchronizer,
     acquire_all,
+    acquire_any,
     open_scope,
 )
 from structsync._core.primitives.rwlock import WRITE, Access
@@ -75,8 +77,11 @@ BLOCKS: dict[str, tuple[Callable[[], Any], Callable[[Any], Any]]] = {
     "lock": (Lock, lambda p: p),
     "condition": (Condition, lambda p: p),
     "limiter": (lambda: CapacityLimiter(1), lambda p: p),
-    "read-write lock": (RWLock, lambda p: p.writing()),
-    "group": (Lock, lambda p: acquire_all(p.claim())),
+    "writing": (RWLock, lambda p: p.writing()),
+    "reading": (RWLock, lambda p: p.reading()),
+    "key of a map": (LockMap, lambda p: p["key"]),
+    "all of a group": (Lock, lambda p: acquire_all(p.claim())),
+    "any of a group": (Lock, lambda p: acquire_any(p.claim())),
 }
 
 

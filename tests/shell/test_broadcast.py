@@ -110,6 +110,18 @@ async def test_the_end_is_told_to_each_when_it_has_all() -> None:
         broadcast.put_nowait(2)
 
 
+@pytest.mark.parametrize("slow", ["wait", "drop"])
+@pytest.mark.parametrize("subscribed", [False, True])
+def test_nothing_is_put_for_nobody_after_the_end(slow: Any, subscribed: bool) -> None:
+    """Where a put never waits, an item that is put is gone without a word."""
+    broadcast = Broadcast[int](1, slow=slow)
+    if subscribed:
+        broadcast.subscribe()
+    broadcast.complete()
+    with pytest.raises(trio.ClosedResourceError, match="this Broadcast is complete"):
+        broadcast.put_nowait(1)
+
+
 async def test_who_waits_to_put_is_told_of_the_end() -> None:
     for end in (Broadcast[int].complete, Broadcast[int].close):
         broadcast = Broadcast[int](1)

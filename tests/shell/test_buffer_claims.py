@@ -8,7 +8,17 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Buffer, Claim, Lock, Semaphore, acquire_all, acquire_any, first_of, observe
+from structsync import (
+    Buffer,
+    Claim,
+    Lock,
+    PrimitiveEvent,
+    Semaphore,
+    acquire_all,
+    acquire_any,
+    first_of,
+    observe,
+)
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -120,6 +130,21 @@ async def test_who_waits_for_the_first_of_several_is_let_in_by_any(which: int) -
     assert found == [which, [(1,), 2, None][which]]
     assert all(one.statistics().tasks_waiting == 0 for one in (left, right, slots))
     assert slots.value == 0  # nothing is given back
+
+
+async def test_observers_hear_that_a_choice_has_left_the_other_queues() -> None:
+    buffer, slots, kinds = Buffer[int](1), Semaphore(0), list[str]()
+
+    def observer(event: PrimitiveEvent) -> None:
+        if event.primitive is slots:
+            kinds.append(event.kind)
+
+    with observe(observer):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(first_of, buffer.get_claim(), slots.claim())
+            await settle()
+            buffer.put_nowait(1)
+    assert kinds == ["requested", "withdrawn"]
 
 
 async def test_one_buffer_may_be_put_into_or_got_from() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from trio._core import _ki
 
 import structsync
+from structsync import _primitives
 
 #: They read, or return something that does the work later.
 CHANGES_NOTHING = {
@@ -71,14 +74,38 @@ def methods() -> Iterator[tuple[str, Callable[..., object]]]:
 METHODS = dict(methods())
 
 
+def methods_of_blocks() -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield what a block calls at its ends, of private classes too."""
+    for module in pkgutil.iter_modules(_primitives.__path__, f"{_primitives.__name__}."):
+        for name, kind in vars(importlib.import_module(module.name)).items():
+            if inspect.isclass(kind) and kind.__module__.startswith("structsync"):
+                for method in ENDS_OF_BLOCKS & vars(kind).keys():
+                    function = vars(kind)[method]
+                    # others return a coroutine that is protected
+                    if method != "__aenter__" or inspect.iscoroutinefunction(
+                        inspect.unwrap(function)
+                    ):
+                        yield f"{name}.{method}", function
+
+
+ENDS_OF_BLOCKS = {"__exit__", "__aenter__", "__aexit__", "aclose"}
+BLOCKS = dict(methods_of_blocks())
+
+
 @pytest.mark.parametrize("name", sorted(METHODS.keys() - CHANGES_NOTHING))
 def test_a_method_that_changes_something_is_protected(name: str) -> None:
     assert is_protected(METHODS[name])
 
 
+@pytest.mark.parametrize("name", BLOCKS)
+def test_both_ends_of_a_block_are_protected(name: str) -> None:
+    assert is_protected(BLOCKS[name])
+
+
 def test_what_is_said_to_change_nothing_exists() -> None:
     assert METHODS.keys() >= CHANGES_NOTHING
     assert len(METHODS) > 60, "the methods were not found"
+    assert BLOCKS.keys() > {"PoolManager.__aenter__", "AllOf.__aenter__", "_End.__exit__"}
 
 
 def test_a_method_without_protection_is_seen() -> None:

@@ -200,20 +200,27 @@ async def test_what_is_released_for_an_owner_goes_to_who_waits(nursery: trio.Nur
 
 
 @pytest.mark.parametrize("owner_exit", ["breaks", "releases"])
-async def test_a_request_that_an_ended_task_left_is_withdrawn(
+async def test_a_request_that_an_ended_task_left_is_withdrawn_and_no_other(
     owner_exit: str, nursery: trio.Nursery
 ) -> None:
     rack = Rack("saw", owner_exit=owner_exit)
-    requests = []
+    requests, got = [], []
 
     async def asks() -> None:
         requests.append(rack.request())
 
+    async def waits() -> None:
+        async with rack.tool() as tool:
+            got.append(tool)
+
     async with rack.tool():
-        nursery.start_soon(asks)
-        await settle()
+        for task in (waits, asks):
+            nursery.start_soon(task)
+            await settle()
         assert requests[0].status == "withdrawn"
-    assert rack.core.tools == ("saw",)
+        assert rack.statistics().tasks_waiting == 1
+    await settle()
+    assert (got, rack.core.tools) == (["saw"], ("saw",))
 
 
 async def test_a_block_whose_primitive_broke_meanwhile_adds_no_error(

@@ -1,7 +1,12 @@
 """TaskPool: which job runs when, who waits for room, and what a job finds."""
 
 import copy
+import gc
+import inspect
 import math
+import weakref
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from typing import Any
 
@@ -19,6 +24,8 @@ from structsync import (
     TaskPool,
     observe,
     open_pool,
+    open_process_pool,
+    open_thread_pool,
 )
 
 
@@ -333,3 +340,36 @@ async def test_pools_and_jobs_are_not_copied_and_not_subclassed(gate: Gate) -> N
     for kind in (TaskPool, SyncPool, Job, Results):
         with pytest.raises(TypeError, match="is final"):
             type("Own", (kind,), {"__module__": "own"})
+
+
+@pytest.mark.parametrize("open_one", [open_pool, open_thread_pool])
+async def test_a_queue_as_long_as_there_are_workers_and_a_slow_ageing_are_the_default(
+    open_one: Callable[..., AbstractAsyncContextManager[Any]],
+) -> None:
+    async with open_one(2, policy="priority") as pool:
+        core = pool._core
+        assert (core.max_queued, core.policy.ageing) == (2, 100)
+
+
+def test_pools_of_all_kinds_have_the_same_options() -> None:
+    options = [
+        [
+            (one.name, one.kind, one.default)
+            for one in inspect.signature(open_one).parameters.values()
+        ]
+        for open_one in (open_pool, open_thread_pool, open_process_pool)
+    ]
+    assert options[0] == options[1] == options[2]
+
+
+async def test_nothing_keeps_the_task_of_a_worker_that_has_ended() -> None:
+    tasks = list[weakref.ref[trio.lowlevel.Task]]()
+
+    async def job() -> None:
+        tasks.append(weakref.ref(trio.lowlevel.current_task()))
+
+    async with open_pool(1) as pool:
+        await pool.run(job)
+    del pool
+    gc.collect()
+    assert [one() for one in tasks] == [None]

@@ -1,5 +1,7 @@
 """TaskPool: where errors go, what is refused, and what a job must not leave behind."""
 
+import gc
+import weakref
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -135,6 +137,39 @@ async def test_a_job_that_fails_while_the_pool_is_cancelled_lets_the_cancellatio
             nursery.start_soon(pool.submit, fail_when_cancelled)
             await wait_all_tasks_blocked()
             pool.cancel_scope.cancel()
+
+
+async def test_a_job_that_fails_with_several_errors_has_failed() -> None:
+    async def fail_together() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(fail)
+
+    with pytest.RaisesGroup(pytest.RaisesGroup(ValueError)):
+        async with open_pool(1) as pool:
+            job = pool.submit_nowait(fail_together)
+    assert job.status == "failed"
+
+
+class OfTheJob(Exception):
+    """An exception that can be referenced weakly."""
+
+
+async def test_the_error_of_a_job_that_is_run_is_in_no_reference_cycle() -> None:
+    async def job() -> None:
+        raise OfTheJob
+
+    seen = list[weakref.ref[OfTheJob]]()
+    async with open_pool(1) as pool:
+        gc.collect()
+        gc.disable()
+        try:
+            try:
+                await pool.run(job)
+            except OfTheJob as error:
+                seen.append(weakref.ref(error))
+            assert [error() for error in seen] == [None]
+        finally:
+            gc.enable()
 
 
 # ==== what a job leaves behind ====

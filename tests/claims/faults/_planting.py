@@ -1,4 +1,4 @@
-"""Bugs on purpose: one function of the core that ships is replaced while a claim is analyzed."""
+"""Bugs on purpose: functions of the core that ships are replaced while a claim is analyzed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from structsync import Arbiter, Status
 from structsync._core.queue.request import Request
+
+from ...plants._reuse import plant  # noqa: TID252 - the one home of the faults
 
 Ended = list[Request[Any]]
 
@@ -20,6 +24,32 @@ class Fault:
     attribute: str
     changed: Any
     refuted_by: str
+
+    def plant(self, patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(self.owner, self.attribute, self.changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A mistake that another layer has to find too, and the claim that must notice."""
+
+    mistake: Callable[[pytest.MonkeyPatch], None]
+    refuted_by: str
+
+    def plant(self, patch: pytest.MonkeyPatch) -> None:
+        self.mistake(patch)
+
+
+@dataclass(frozen=True, slots=True)
+class OfASpec:
+    """A mistake that the model checker has to find too: where it is written, and the claim."""
+
+    owner: type
+    mistake: Any
+    refuted_by: str
+
+    def plant(self, patch: pytest.MonkeyPatch) -> None:
+        plant(patch, self.owner, self.mistake)
 
 
 def fault(owner: type, attribute: str, *, refuted_by: str) -> Callable[[Any], Fault]:

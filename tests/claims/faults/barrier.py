@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 from structsync._core.primitives.barrier import BarrierCore
 from structsync._core.queue.request import Request
+from structsync.specs import barrier_faults
 
-from ._planting import Ended, Fault, fault
+from ...plants import barrier_and_latch  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, OfASpec, Shared, fault
 
-a_round_waits_for_one_too_many = Fault(
-    BarrierCore,
-    "full",
-    property(lambda core: len(core.queue) > core.parties),
-    "barrier.a_round_is_full_with_its_last_party",
+a_round_waits_for_one_too_many = OfASpec(
+    BarrierCore, barrier_faults.OneTooMany, "barrier.a_round_is_full_with_its_last_party"
 )
 
 
@@ -31,17 +29,14 @@ def who_leaves_still_counts(core: BarrierCore, request: Request[Any]) -> Ended:
     return []
 
 
-@fault(
-    BarrierCore, "leave_and_break", refuted_by="barrier.a_party_that_deserts_takes_the_others_along"
+a_deserter_only_leaves = Shared(
+    barrier_and_latch.a_deserter_only_leaves, "barrier.a_party_that_deserts_takes_the_others_along"
 )
-def a_deserter_only_leaves(core: BarrierCore, request: Request[Any], cause: Hashable) -> Any:
-    return core.withdraw(request)
 
 
-@fault(BarrierCore, "remove_party", refuted_by="barrier.who_leaves_for_good_is_not_waited_for")
-def who_leaves_lets_nobody_in(core: BarrierCore, action: object = None) -> Ended:
-    core.parties -= 1
-    return []
+who_leaves_lets_nobody_in = Shared(
+    barrier_and_latch.who_leaves_lets_nobody_in, "barrier.who_leaves_for_good_is_not_waited_for"
+)
 
 
 @fault(
@@ -53,6 +48,7 @@ def what_the_action_says_is_forgotten(core: BarrierCore, action: object = None) 
     return core.release_round()
 
 
-@fault(BarrierCore, "_mend", refuted_by="barrier.a_reset_begins_anew_unless_it_is_closed")
-def a_reset_opens_what_is_closed(core: BarrierCore) -> None:
-    core.broken, core.cause = False, None
+a_reset_opens_what_is_closed = Shared(
+    barrier_and_latch.a_reset_opens_what_is_closed,
+    "barrier.a_reset_begins_anew_unless_it_is_closed",
+)

@@ -6,12 +6,12 @@ from collections.abc import Hashable
 
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 
-from ._planting import Ended, fault, grant
+from ...plants import capacity_limiter  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, Shared, fault, grant
 
-
-@fault(CapacityLimiterCore, "admits", refuted_by="capacity_limiter.a_grant_needs_a_spare_token")
-def one_token_too_many_is_lent(core: CapacityLimiterCore, claim: Hashable) -> bool:
-    return len(core.borrowers) <= core.total_tokens
+one_token_too_many_is_lent = Shared(
+    capacity_limiter.one_token_too_many, "capacity_limiter.a_grant_needs_a_spare_token"
+)
 
 
 @fault(

@@ -7,11 +7,10 @@ from typing import Any
 
 from structsync import Status
 from structsync._core.primitives.condition import ConditionCore
-from structsync._core.primitives.lock import LockCore
-from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import Request
 
-from ._planting import Ended, fault
+from ...plants import condition  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, Shared, fault
 
 
 @fault(
@@ -36,13 +35,10 @@ def a_wait_keeps_the_lock(
     return core.enqueue(claim, waiter=waiter), []
 
 
-@fault(
-    ConditionCore,
-    "_oldest",
-    refuted_by="condition.a_notification_moves_the_oldest_to_the_end_of_the_locks_queue",
+the_newest_are_notified = Shared(
+    condition.the_youngest_are_notified_first,
+    "condition.a_notification_moves_the_oldest_to_the_end_of_the_locks_queue",
 )
-def the_newest_are_notified(core: ConditionCore, count: int | None) -> Ended:
-    return core.waiting()[::-1][:count]
 
 
 @fault(ConditionCore, "_oldest", refuted_by="condition.notifying_all_moves_all")
@@ -50,16 +46,10 @@ def all_means_the_oldest(core: ConditionCore, count: int | None) -> Ended:
     return core.waiting()[: count or 1]
 
 
-@fault(
-    ConditionCore,
-    "_stop_waiting",
-    refuted_by="condition.a_cancelled_notification_passes_to_the_oldest_not_notified",
+a_cancelled_waiter_takes_its_notification_along = Shared(
+    condition.a_notification_is_lost_with_its_waiter,
+    "condition.a_cancelled_notification_passes_to_the_oldest_not_notified",
 )
-def a_cancelled_waiter_takes_its_notification_along(
-    core: ConditionCore, request: Request[Any]
-) -> bool:
-    """As in trio's condition."""
-    return core._pop(request) or core.lock.leave(request)
 
 
 @fault(
@@ -93,9 +83,10 @@ def a_wait_is_cancelled_after_its_grant(core: ConditionCore, request: Request[An
     return core._pop(request) or core.lock.leave(request) or True
 
 
-@fault(LockCore, "end", refuted_by="condition.breaking_the_lock_reaches_every_waiter")
-def breaking_reaches_the_locks_own_queue_alone(core: LockCore, cause: Hashable) -> Ended:
-    return Arbiter.end(core, cause)
+breaking_reaches_the_locks_own_queue_alone = Shared(
+    condition.the_lock_forgets_its_conditions_when_it_breaks,
+    "condition.breaking_the_lock_reaches_every_waiter",
+)
 
 
 @fault(

@@ -9,7 +9,8 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.group import Claims, Member
 from structsync._core.queue.request import GRANTED, Request
 
-from ._planting import fault
+from ...plants import groups  # noqa: TID252 - the one home of the faults
+from ._planting import Shared, fault
 
 
 @fault(Claims, "admissible", refuted_by="group.all_that_is_there_is_taken_or_nothing")
@@ -24,18 +25,16 @@ def every_choice_is_taken(group: Claims, members: Sequence[Member]) -> None:
         member.status = GRANTED
 
 
-@fault(Claims, "consents", refuted_by="group.what_comes_back_is_granted_with_what_is_there")
-def one_queue_decides(group: Claims, request: Request[Any]) -> bool:
-    return True
-
-
-@fault(
-    Claims,
-    "_withdraw_pending",
-    refuted_by="group.a_choice_that_is_granted_leaves_the_other_queue",
+one_queue_decides = Shared(
+    groups.a_group_is_granted_where_there_is_no_room,
+    "group.what_comes_back_is_granted_with_what_is_there",
 )
-def the_other_place_is_kept(group: Claims) -> None:
-    pass
+
+
+the_other_place_is_kept = Shared(
+    groups.a_group_stays_in_the_other_queues,
+    "group.a_choice_that_is_granted_leaves_the_other_queue",
+)
 
 
 @fault(SemaphoreCore, "settle", refuted_by="group.whoever_stood_behind_a_withdrawn_group_is_let_in")

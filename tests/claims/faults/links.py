@@ -7,7 +7,8 @@ from typing import Any
 
 from structsync._core.queue.request import Queue, Request, TicketQueue
 
-from ._planting import fault
+from ...plants import queue  # noqa: TID252 - the one home of the faults
+from ._planting import Shared, fault
 
 
 @fault(Queue, "append", refuted_by="links.who_joins_is_the_last")
@@ -42,14 +43,10 @@ def who_left_holds_who_came_after_it(queue: Queue[Any], request: Request[Any]) -
     request.behind = behind
 
 
-@fault(Queue, "replace", refuted_by="links.a_successor_stands_where_the_other_stood")
-def who_stood_behind_does_not_see_the_successor(
-    queue: Queue[Any], request: Request[Any], successor: Request[Any]
-) -> None:
-    behind = request.behind
-    intact_replace(queue, request, successor)
-    if behind is not None:
-        behind.ahead = request
+who_stood_behind_does_not_see_the_successor = Shared(
+    queue.who_takes_the_position_of_another_is_not_linked_from_behind,
+    "links.a_successor_stands_where_the_other_stood",
+)
 
 
 @fault(Queue, "__iter__", refuted_by="links.the_one_yielded_last_may_leave")

@@ -6,14 +6,14 @@ from collections.abc import Hashable
 
 from structsync._core.primitives.lock import LockCore
 from structsync._core.queue.arbiter import Arbiter
-from structsync._core.queue.request import Request
+from structsync.specs import lock_faults
 
-from ._planting import Ended, Fault, fault, grant_unnoted
+from ...plants import lock, queue  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, Fault, OfASpec, Shared, fault, grant_unnoted
 
-
-@fault(LockCore, "give_back", refuted_by="lock.only_the_owner_gives_back")
-def anybody_gives_back(core: LockCore, claim: Hashable) -> None:
-    core.owner = None
+anybody_gives_back = OfASpec(
+    LockCore, lock_faults.AnybodyReleases, "lock.only_the_owner_gives_back"
+)
 
 
 @fault(LockCore, "give_back", refuted_by="lock.nobody_gives_back_a_free_lock")
@@ -22,15 +22,14 @@ def a_free_lock_is_given_back(core: LockCore, claim: Hashable) -> None:
         raise RuntimeError
 
 
-@fault(LockCore, "release", refuted_by="lock.a_release_passes_the_lock_to_the_oldest_waiter")
-def a_release_leaves_the_lock_free(core: LockCore, claim: Hashable) -> Ended:
-    core.give_back(claim)
-    return []
+a_release_leaves_the_lock_free = Shared(
+    queue.a_release_lets_nobody_in, "lock.a_release_passes_the_lock_to_the_oldest_waiter"
+)
 
 
-@fault(LockCore, "admits", refuted_by="lock.a_newcomer_waits_while_there_is_an_owner")
-def a_second_owner_is_let_in(core: LockCore, claim: Hashable) -> bool:
-    return True
+a_second_owner_is_let_in = Shared(
+    lock.the_lock_is_granted_to_two, "lock.a_newcomer_waits_while_there_is_an_owner"
+)
 
 
 @fault(
@@ -41,9 +40,9 @@ def who_waits_may_queue_again(core: LockCore, claim: Hashable) -> None:
         raise RuntimeError
 
 
-@fault(LockCore, "left", refuted_by="lock.who_withdrew_may_claim_again")
-def who_leaves_stays_in_the_index(core: LockCore, request: Request[Hashable]) -> None:
-    pass
+who_leaves_stays_in_the_index = Shared(
+    queue.who_leaves_the_queue_stays_in_the_index, "lock.who_withdrew_may_claim_again"
+)
 
 
 a_grant_is_not_noted = Fault(
@@ -64,6 +63,8 @@ def the_lock_of_the_dead_is_passed_on(core: LockCore, claimant: Hashable, cause:
     return core.release(claimant)
 
 
-@fault(LockCore, "owner_exited", refuted_by="lock.another_that_exits_leaves_the_lock_in_service")
-def any_exit_breaks_the_lock(core: LockCore, claimant: Hashable, cause: Hashable) -> Ended:
-    return core.end(cause)
+any_exit_breaks_the_lock = OfASpec(
+    LockCore,
+    lock_faults.WhoeverDisappearsBreaksIt,
+    "lock.another_that_exits_leaves_the_lock_in_service",
+)

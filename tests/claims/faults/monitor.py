@@ -8,14 +8,14 @@ from structsync import Arbiter
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
 from structsync._core.monitors.hoare import HoareConditionCore
 from structsync._core.monitors.monitor import MonitorCore
-from structsync._core.queue.request import Request
+from structsync.specs import monitor_faults
 
-from ._planting import Ended, fault
+from ...plants import monitor  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, OfASpec, Shared, fault
 
-
-@fault(MonitorCore, "give_back", refuted_by="monitor.only_who_is_inside_leaves")
-def anybody_leaves(core: MonitorCore, claim: Invocation) -> None:
-    core.owner = None
+anybody_leaves = OfASpec(
+    MonitorCore, monitor_faults.AnybodyLeaves, "monitor.only_who_is_inside_leaves"
+)
 
 
 @fault(MonitorCore, "candidates", refuted_by="monitor.of_those_permitted_the_oldest_is_next")
@@ -42,17 +42,10 @@ def all_are_sent_away(core: MonitorCore, entry: EntryCore, cause: Any) -> Ended:
     return Arbiter.end(core, cause)
 
 
-@fault(
-    MonitorCore,
-    "hand_over",
-    refuted_by="monitor.a_signal_passes_the_monitor_on_and_its_sender_is_next",
+the_signaller_goes_to_the_end = Shared(
+    monitor.a_signaller_gets_in_last,
+    "monitor.a_signal_passes_the_monitor_on_and_its_sender_is_next",
 )
-def the_signaller_goes_to_the_end(
-    core: MonitorCore, signaller: Request[Any], waiter: Request[Any]
-) -> None:
-    core.give_back(signaller.claim)
-    core.join(signaller)
-    core.grant(waiter)
 
 
 @fault(
@@ -64,6 +57,7 @@ def the_monitor_is_left_in_any_case(
     return None, core.lock.release(claim)
 
 
-@fault(MonitorCore, "waiting", refuted_by="monitor.closing_reaches_who_signalled_and_who_waits")
-def signallers_are_forgotten(core: MonitorCore) -> Ended:
-    return Arbiter.waiting(core)
+signallers_are_forgotten = Shared(
+    monitor.a_monitor_forgets_its_signallers_when_it_closes,
+    "monitor.closing_reaches_who_signalled_and_who_waits",
+)

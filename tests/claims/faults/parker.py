@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from structsync._core.primitives.parker import ParkerCore
+from structsync.specs import parker_faults
 
-from ._planting import Ended, Fault, fault, mark_only
+from ...plants import parker  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, Fault, OfASpec, Shared, fault, mark_only
 
-
-@fault(ParkerCore, "give_back", refuted_by="parker.an_unblock_lets_one_block_pass")
-def unblocks_are_a_flag(core: ParkerCore, claim: None) -> None:
-    core.unblocks = 1
+unblocks_are_a_flag = OfASpec(
+    ParkerCore, parker_faults.UnblocksAreNotCounted, "parker.an_unblock_lets_one_block_pass"
+)
 
 
 @fault(ParkerCore, "admit", refuted_by="parker.a_block_uses_one_unblock_or_waits")
@@ -25,13 +26,9 @@ def an_unblock_that_finds_nobody_is_lost(core: ParkerCore, claim: None) -> Ended
     return core.settle()
 
 
-@fault(
-    ParkerCore,
-    "refuse_impossible",
-    refuted_by="parker.a_second_waiter_is_refused_and_the_first_keeps_waiting",
+a_second_waiter_may_queue = Shared(
+    parker.two_may_block, "parker.a_second_waiter_is_refused_and_the_first_keeps_waiting"
 )
-def a_second_waiter_may_queue(core: ParkerCore, claim: None) -> None:
-    pass
 
 
 an_unblock_goes_to_one_who_withdrew = Fault(

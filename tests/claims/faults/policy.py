@@ -9,7 +9,8 @@ from typing import Any
 from structsync._core.queue.policy import AnyQueue, Eligible, Fifo, Priority, tickets_of
 from structsync._core.queue.request import Request
 
-from ._planting import fault
+from ...plants import semaphore  # noqa: TID252 - the one home of the faults
+from ._planting import Shared, fault
 
 
 @fault(Priority, "_rank", refuted_by="policy.at_most_ageing_later_arrivals_per_level_overtake")
@@ -63,11 +64,9 @@ def an_eligible_newcomer_queues(
     return False
 
 
-@fault(
-    Priority, "candidates", refuted_by="policy.a_head_of_better_rank_blocks_those_that_would_fit"
+the_oldest_is_asked_first = Shared(
+    semaphore.the_priority_is_ignored, "policy.a_head_of_better_rank_blocks_those_that_would_fit"
 )
-def the_oldest_is_asked_first(policy: Priority, queue: AnyQueue) -> Iterable[Request[Any]]:
-    return queue
 
 
 @fault(Fifo, "may_pass", refuted_by="policy.fifo_lets_nobody_pass")

@@ -6,26 +6,21 @@ from structsync import Status
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import Eligible
 from structsync._core.queue.request import Request
+from structsync.specs import semaphore_faults
 
-from ._planting import Ended, Fault, fault, grant
+from ...plants import queue  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, Fault, OfASpec, Shared, fault
 
-
-@fault(
+a_release_wakes_only_one = OfASpec(
     SemaphoreCore,
-    "release",
-    refuted_by="queue.a_release_grants_from_the_head_until_one_does_not_fit",
+    semaphore_faults.ReleaseWakesOnlyOne,
+    "queue.a_release_grants_from_the_head_until_one_does_not_fit",
 )
-def a_release_wakes_only_one(core: SemaphoreCore, claim: int) -> Ended:
-    core.give_back(claim)
-    return [grant(core, one) for one in core.waiting()[:1] if core.admits(one.claim)]
 
 
-@fault(SemaphoreCore, "withdraw", refuted_by="queue.a_withdrawal_lets_in_those_behind")
-def a_withdrawal_wakes_nobody(core: SemaphoreCore, request: Request[int]) -> Ended | None:
-    if not core.leave(request):
-        return None
-    request.status = Status.WITHDRAWN
-    return []
+a_withdrawal_wakes_nobody = Shared(
+    queue.a_withdrawal_lets_nobody_in, "queue.a_withdrawal_lets_in_those_behind"
+)
 
 
 @fault(SemaphoreCore, "withdraw", refuted_by="queue.a_withdrawal_behind_the_head_lets_nobody_in")
@@ -45,9 +40,11 @@ def a_granted_request_is_withdrawn(core: SemaphoreCore, request: Request[int]) -
     return core.settle()
 
 
-@fault(SemaphoreCore, "admissible", refuted_by="queue.a_newcomer_is_granted_only_if_nobody_waits")
-def a_newcomer_barges(core: SemaphoreCore, claim: int, priority: int = 0) -> bool:
-    return core.cause is None and core.admits(claim)
+a_newcomer_barges = OfASpec(
+    SemaphoreCore,
+    semaphore_faults.NewcomerBarges,
+    "queue.a_newcomer_is_granted_only_if_nobody_waits",
+)
 
 
 @fault(SemaphoreCore, "resize", refuted_by="queue.a_resize_leaves_nobody_waiting_who_fits")
@@ -71,15 +68,14 @@ def closing_reaches_the_head_alone(core: SemaphoreCore, cause: str) -> Ended:
     return ended
 
 
-@fault(SemaphoreCore, "end", refuted_by="queue.a_closed_queue_stays_closed_for_the_first_reason")
-def the_last_reason_counts(core: SemaphoreCore, cause: str) -> Ended:
-    core.cause = cause
-    return []
+the_last_reason_counts = Shared(
+    queue.closing_forgets_those_in_queue, "queue.a_closed_queue_stays_closed_for_the_first_reason"
+)
 
 
-@fault(SemaphoreCore, "admissible", refuted_by="queue.nothing_is_granted_after_closing")
-def a_closed_semaphore_still_grants(core: SemaphoreCore, claim: int, priority: int = 0) -> bool:
-    return not core.queue and core.admits(claim)
+a_closed_semaphore_still_grants = Shared(
+    queue.a_closed_primitive_still_grants, "queue.nothing_is_granted_after_closing"
+)
 
 
 the_head_blocks_although_it_may_be_passed = Fault(

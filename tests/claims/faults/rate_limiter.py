@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from structsync._core.primitives.rate_limiter import RateLimiterCore
+from structsync.specs import rate_limiter_faults
 
-from ._planting import Ended, fault
+from ...plants import rate_limiter  # noqa: TID252 - the one home of the faults
+from ._planting import OfASpec, Shared, fault
 
 
 @fault(
@@ -14,17 +16,19 @@ def a_permit_is_lent_before_it_is_there(core: RateLimiterCore, claim: int) -> bo
     return core.time_of(claim - 1) <= core.now
 
 
-@fault(RateLimiterCore, "admit", refuted_by="rate_limiter.a_full_bucket_has_no_room_for_more")
-def it_overflows(core: RateLimiterCore, claim: int) -> None:
-    core.spent += claim
+it_overflows = Shared(
+    rate_limiter.the_bucket_overflows, "rate_limiter.a_full_bucket_has_no_room_for_more"
+)
 
 
-@fault(RateLimiterCore, "elapse", refuted_by="rate_limiter.who_is_late_is_granted_as_of_its_time")
-def the_time_of_the_clock_counts(core: RateLimiterCore, now: float) -> Ended:
-    core.now = max(core.now, now)
-    return core.settle()
+the_time_of_the_clock_counts = Shared(
+    rate_limiter.whoever_is_granted_late_delays_the_next,
+    "rate_limiter.who_is_late_is_granted_as_of_its_time",
+)
 
 
-@fault(RateLimiterCore, "change_clock", refuted_by="rate_limiter.another_clock_brings_nothing")
-def times_of_two_clocks_are_compared(core: RateLimiterCore, now: float) -> None:
-    core.now = now
+times_of_two_clocks_are_compared = OfASpec(
+    RateLimiterCore,
+    rate_limiter_faults.AnotherClockFillsTheBucket,
+    "rate_limiter.another_clock_brings_nothing",
+)

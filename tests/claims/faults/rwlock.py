@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from structsync._core.primitives.rwlock import READ, Access, PhaseFairCore, RWLockCore
-from structsync._core.queue.request import WITHDRAWN, Request
+from structsync.specs import rwlock_faults
 
-from ._planting import Ended, Fault, fault, grant_unnoted
+from ...plants import queue, rwlock  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, Fault, OfASpec, Shared, fault, grant_unnoted
 
 a_grant_is_not_noted = Fault(
     RWLockCore,
@@ -17,24 +18,16 @@ a_grant_is_not_noted = Fault(
 )
 
 
-@fault(
-    RWLockCore,
-    "admits",
-    refuted_by="rwlock.a_reader_that_leaves_lets_a_writer_in_only_as_the_last",
+a_writer_enters_beside_one_reader = Shared(
+    rwlock.one_reader_that_leaves_lets_a_writer_in,
+    "rwlock.a_reader_that_leaves_lets_a_writer_in_only_as_the_last",
 )
-def a_writer_enters_beside_one_reader(core: RWLockCore, claim: Access) -> bool:
-    return core.writer is None and (claim.mode is READ or len(core.readers) < 2)
 
 
-@fault(
-    RWLockCore,
-    "withdraw",
-    refuted_by="rwlock.a_writer_that_withdraws_lets_in_the_readers_behind_it",
+a_withdrawal_lets_nobody_in = Shared(
+    queue.a_withdrawal_lets_nobody_in,
+    "rwlock.a_writer_that_withdraws_lets_in_the_readers_behind_it",
 )
-def a_withdrawal_lets_nobody_in(core: RWLockCore, request: Request[Access]) -> Ended:
-    core.leave(request)
-    request.status = WITHDRAWN
-    return []
 
 
 @fault(
@@ -69,9 +62,11 @@ def readers_may_exit(core: RWLockCore, claimant: Hashable, cause: Hashable) -> E
     return core.release(Access(READ, claimant))
 
 
-@fault(RWLockCore, "owner_exited", refuted_by="rwlock.another_that_exits_only_leaves_the_queue")
-def any_exit_breaks_the_lock(core: RWLockCore, claimant: Hashable, cause: Hashable) -> Ended:
-    return core.end(cause)
+any_exit_breaks_the_lock = OfASpec(
+    RWLockCore,
+    rwlock_faults.WhoeverDisappearsBreaksIt,
+    "rwlock.another_that_exits_only_leaves_the_queue",
+)
 
 
 @fault(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync.specs import semaphore_faults
 
-from ._planting import Ended, fault
+from ...plants import semaphore  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, OfASpec, Shared, fault
 
-
-@fault(SemaphoreCore, "admits", refuted_by="semaphore.a_claim_is_granted_from_what_is_there")
-def one_permit_too_many_is_lent(core: SemaphoreCore, claim: int) -> bool:
-    return claim <= core.value + 1
+one_permit_too_many_is_lent = Shared(
+    semaphore.one_permit_is_granted_twice, "semaphore.a_claim_is_granted_from_what_is_there"
+)
 
 
 @fault(SemaphoreCore, "give_back", refuted_by="semaphore.a_release_adds_what_it_gives_back")
@@ -38,10 +39,11 @@ def a_resize_calls_all_permits_in(core: SemaphoreCore, max_value: int) -> Ended:
     return core.settle()
 
 
-@fault(SemaphoreCore, "resize", refuted_by="semaphore.a_resize_never_forgets_the_largest_maximum")
-def a_shrink_forgets_how_large_it_was(core: SemaphoreCore, max_value: int) -> Ended:
-    core.max_value = core.largest = max_value
-    return core.settle()
+a_shrink_forgets_how_large_it_was = OfASpec(
+    SemaphoreCore,
+    semaphore_faults.ResizingMakesItBounded,
+    "semaphore.a_resize_never_forgets_the_largest_maximum",
+)
 
 
 @fault(

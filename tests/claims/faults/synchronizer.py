@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
 
 from structsync._core.monitors.entry import Call, EntryCore, Invocation, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
-from structsync._core.queue.request import Request
 
-from ._planting import fault
+from ...plants import synchronizer  # noqa: TID252 - the one home of the faults
+from ._planting import Shared, fault
 
 
 @fault(
@@ -34,9 +33,10 @@ def an_error_of_a_trigger_is_swallowed(trigger: Trigger, invocation: Invocation)
         pass
 
 
-@fault(Rules, "together", refuted_by="synchronizer.all_of_a_group_start_or_none_does")
-def nobody_waits_for_a_partner(rules: Rules, call: Request[Any]) -> Sequence[Request[Any]]:
-    return [call]
+nobody_waits_for_a_partner = Shared(
+    synchronizer.the_first_of_two_does_not_wait_for_the_other,
+    "synchronizer.all_of_a_group_start_or_none_does",
+)
 
 
 @fault(

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ...plants import value  # noqa: TID252 - the one home of the faults
+from ._planting import Shared
 
-from structsync._core.primitives.value import ValueCore
-
-from ._planting import Ended, fault
-
-
-@fault(ValueCore, "assign", refuted_by="value.an_assignment_grants_exactly_those_who_want_it")
-def those_who_wait_see_the_value_before(core: ValueCore, value: Any) -> Ended:
-    ended = core.settle()
-    core.value = value
-    return ended
+those_who_wait_see_the_value_before = Shared(
+    value.an_assignment_is_seen_by_the_next_one,
+    "value.an_assignment_grants_exactly_those_who_want_it",
+)

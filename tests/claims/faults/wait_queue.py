@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from structsync._core.primitives.wait_queue import WaitQueueCore
 
-from ._planting import Ended, Fault, fault, mark_only
+from ...plants import wait_queue  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, Fault, Shared, fault, mark_only
 
 
 @fault(
@@ -23,10 +24,9 @@ def all_means_the_oldest(core: WaitQueueCore, count: int | None) -> Ended:
     return core.settle()
 
 
-@fault(WaitQueueCore, "wake", refuted_by="wait_queue.a_wake_that_finds_too_few_is_not_kept")
-def a_wake_is_kept_for_later(core: WaitQueueCore, count: int) -> Ended:
-    core.wakes = count
-    return core.settle()
+a_wake_is_kept_for_later = Shared(
+    wait_queue.a_wake_is_kept, "wait_queue.a_wake_that_finds_too_few_is_not_kept"
+)
 
 
 a_wake_goes_to_one_who_withdrew = Fault(
