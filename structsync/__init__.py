@@ -92,7 +92,6 @@ from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
 from ._runtime.events import EventKind as EventKind
 from ._runtime.events import Observer as Observer
 from ._runtime.events import PrimitiveEvent as PrimitiveEvent
-from ._runtime.events import observe as observe
 from ._runtime.job import Job as Job
 from ._runtime.job import JobStatus as JobStatus
 from ._runtime.live import PrimitiveStatistics as PrimitiveStatistics
@@ -103,6 +102,10 @@ from ._runtime.request import Request as Request
 from .observing.deadlock import DeadlockError as DeadlockError
 from .observing.deadlock import DeadlockWarning as DeadlockWarning
 from .observing.deadlock import deadlock_guard as deadlock_guard
+from .observing.histogram import Histogram as Histogram
+from .observing.metrics import Metrics as Metrics
+from .observing.observe import observe as observe
+from .observing.primitive_metrics import PrimitiveMetrics as PrimitiveMetrics
 from .observing.show import show as show
 from .observing.snapshot import Holder as Holder
 from .observing.snapshot import PrimitiveSnapshot as PrimitiveSnapshot
@@ -142,6 +145,7 @@ __all__ = [
     "GroupRequest",
     "GuardFunction",
     "Held",
+    "Histogram",
     "Holder",
     "Holding",
     "Invocation",
@@ -156,6 +160,7 @@ __all__ = [
     "LockMapStatistics",
     "LockStatistics",
     "Locked",
+    "Metrics",
     "Monitor",
     "MonitorCondition",
     "MonitorConditionStatistics",
@@ -168,6 +173,7 @@ __all__ = [
     "PoolStatistics",
     "Primitive",
     "PrimitiveEvent",
+    "PrimitiveMetrics",
     "PrimitiveSnapshot",
     "PrimitiveStatistics",
     "RWLock",

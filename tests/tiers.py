@@ -22,6 +22,7 @@ TIERS: dict[str, str] = {
     "drop_in": "everywhere",
     "every_primitive": "everywhere",
     "observing/test_no_false_alarm.py": "slow",
+    "observing/test_metrics.py": "once",
     "observing": "everywhere",
     "peers": "everywhere",
     "record": "everywhere",
