@@ -52,4 +52,4 @@ class Observe:
 
 
 #: What users import: one object, so that what it offers is found by its name.
-observe = Observe()
+observe: Observe = Observe()
