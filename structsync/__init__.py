@@ -103,9 +103,12 @@ from .observing.deadlock import DeadlockError as DeadlockError
 from .observing.deadlock import DeadlockWarning as DeadlockWarning
 from .observing.deadlock import deadlock_guard as deadlock_guard
 from .observing.histogram import Histogram as Histogram
+from .observing.logs import log_events as log_events
 from .observing.metrics import Metrics as Metrics
 from .observing.observe import observe as observe
 from .observing.primitive_metrics import PrimitiveMetrics as PrimitiveMetrics
+from .observing.recording import Recording as Recording
+from .observing.recording import recording as recording
 from .observing.show import show as show
 from .observing.snapshot import Holder as Holder
 from .observing.snapshot import PrimitiveSnapshot as PrimitiveSnapshot
@@ -182,6 +185,7 @@ __all__ = [
     "RateLimiter",
     "RateLimiterStatistics",
     "ReceivingEnd",
+    "Recording",
     "Request",
     "RequestWithdrawn",
     "Results",
@@ -208,12 +212,14 @@ __all__ = [
     "deadlock_guard",
     "entry",
     "first_of",
+    "log_events",
     "observe",
     "open_channel",
     "open_pool",
     "open_process_pool",
     "open_scope",
     "open_thread_pool",
+    "recording",
     "show",
     "snapshot",
     "trace_waits",

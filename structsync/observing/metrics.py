@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import get_ident
 from typing import Any, TypeAlias, final
 
 from trio.lowlevel import Task, enable_ki_protection
 
-from structsync._core.monitors.monitor import MonitorCore
-from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
-from structsync._core.primitives.job_queue import JobQueueCore
-from structsync._core.primitives.lock import LockCore
-from structsync._core.primitives.rwlock import Access, RWLockCore
-from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._runtime.arguments import check_count
 from structsync._runtime.events import PrimitiveEvent, observe
 
 from .histogram import Durations
-from .per_primitive import PerPrimitive
+from .holds import Holds
 from .places import current_time, name_of_task
 from .primitive_metrics import PrimitiveMetrics
 from .prometheus import exposition
 
 #: What is called neither by its class nor by its name, because there are too many already.
 OTHERS = "others"
-#: Of each primitive so many are timed at once: who waits, who holds, and what one of these holds.
-MOST_TIMED, MOST_OF_ONE = 20_000, 64
-
-_GIVEN_BACK = (
-    *(LockCore, MonitorCore, RWLockCore, CapacityLimiterCore),
-    *(SemaphoreCore, JobQueueCore),
-)
+#: Of the primitives of one row so many are timed at once that wait.
+MOST_TIMED = 20_000
 
 Key: TypeAlias = tuple[str, str | None]
 
@@ -86,7 +74,7 @@ class Metrics:
         self._thread = get_ident()
         self._most = most
         self._rows: dict[Key, _Row] = {}
-        self._holds: PerPrimitive[list[tuple[float, int]]] = PerPrimitive()
+        self._holds: Holds[float] = Holds()
 
     def primitives(self) -> tuple[PrimitiveMetrics, ...]:
         """Return the numbers of each class and name, those that waited most in all first."""
@@ -110,13 +98,17 @@ class Metrics:
                 row.waiting[id(event.request)] = (event.request, event.time, event.task)
             return
         if kind == "released":
-            self._given_back(row, event)
+            for since in self._holds.released(event):
+                if event.time is not None:
+                    row.holds.add(event.time - since)
             return
-        _, since, task = row.waiting.pop(id(event.request), (None, None, None))
-        if kind == "granted":
-            if since is not None and event.time is not None:
-                row.waited(event.time - since, task)
-            self._taken(event)
+        _, asked, task = row.waiting.pop(id(event.request), (None, None, None))
+        if kind == "granted" and event.time is not None:
+            if asked is not None:
+                # What never stood in a queue has a mere object as its request.
+                is_at_once = type(event.request) is object
+                row.waited(0.0 if is_at_once else event.time - asked, task)
+            self._holds.granted(event, event.time)
 
     def _row_of(self, live: Any) -> _Row:
         key = (type(live).__name__, live._name)
@@ -126,43 +118,6 @@ class Metrics:
                 key = (OTHERS, None)
             row = self._rows.setdefault(key, _Row())
         return row
-
-    def _taken(self, event: PrimitiveEvent) -> None:
-        core = event.primitive._core
-        if event.time is None or not (core.user_written or isinstance(core, _GIVEN_BACK)):
-            return
-        held = self._holds.to_write(event.primitive)
-        taken = held.setdefault(_holder(event), [])
-        taken.append((event.time, event.primitive._units(event.claim)))
-        if len(taken) > MOST_OF_ONE:  # of permits that are signals, nobody gives any back
-            del taken[0]
-        if len(held) > MOST_TIMED:
-            del held[next(iter(held))]
-
-    def _given_back(self, row: _Row, event: PrimitiveEvent) -> None:
-        held, who = self._holds.of(event.primitive), _holder(event)
-        taken = held.get(who)
-        if taken is None or event.time is None:  # a permit that another task took
-            return
-        units = event.primitive._units(event.claim)
-        while taken and units > 0:
-            since, of_it = taken.pop()
-            if of_it > units:
-                taken.append((since, of_it - units))
-            units -= of_it
-            row.holds.add(event.time - since)
-        if not taken:
-            del held[who]
-
-
-def _holder(event: PrimitiveEvent) -> Hashable:
-    """Return who gives back what was granted, however he is called by then."""
-    core, claim = event.primitive._core, event.claim
-    if isinstance(claim, Access):
-        return claim
-    if isinstance(core, ClaimantArbiter):
-        return core.claimant_of(claim)
-    return claim if isinstance(core, JobQueueCore) else event.task
 
 
 #: Those that are on, the one that was opened last at the end.

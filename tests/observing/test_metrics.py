@@ -14,7 +14,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 import structsync
 from structsync import Metrics, PrimitiveMetrics, observe
-from structsync.observing import histogram, metrics
+from structsync.observing import histogram, holds, metrics
 from structsync.observing.histogram import LAST, Durations, bucket_of, upper_of
 from structsync.observing.prometheus import BOUNDS
 
@@ -127,9 +127,10 @@ async def test_a_permit_that_another_task_gives_back_is_counted_and_not_timed() 
 
 async def test_what_a_signal_leaves_behind_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "MOST_TIMED", 5)
+    monkeypatch.setattr(holds, "MOST_HOLDERS", 5)
     semaphore = structsync.Semaphore(1_000)
     with observe.metrics() as found:
-        for _ in range(metrics.MOST_OF_ONE + 9):
+        for _ in range(holds.MOST_OF_ONE + 9):
             semaphore.acquire_nowait()
         async with trio.open_nursery() as nursery:
             for _ in range(20):
@@ -137,7 +138,7 @@ async def test_what_a_signal_leaves_behind_is_bounded(monkeypatch: pytest.Monkey
         requests = [semaphore.request(1_000) for _ in range(20)]
         held = found._holds.of(semaphore)
         assert len(held) == 5
-        assert max(map(len, held.values())) <= metrics.MOST_OF_ONE
+        assert max(map(len, held.values())) <= holds.MOST_OF_ONE
         assert only(found).waiting == 5
         for one in requests:
             one.withdraw()
@@ -148,11 +149,11 @@ async def test_what_a_primitive_leaves_is_forgotten_with_it() -> None:
     with observe.metrics() as found:
         lock = structsync.Lock()
         lock.acquire_nowait()
-        assert len(found._holds._kept) == 1
+        assert len(found._holds._taken._kept) == 1
         lock.release()
         del lock
         gc.collect()
-        assert len(found._holds._kept) == 0
+        assert len(found._holds._taken._kept) == 0
 
 
 def test_outside_of_a_run_is_counted_and_not_timed() -> None:
@@ -162,6 +163,28 @@ def test_outside_of_a_run_is_counted_and_not_timed() -> None:
         semaphore.release()
     one = only(found)
     assert (one.granted, one.released, one.waits.count, one.holds.count) == (1, 1, 0, 0)
+
+
+def test_what_is_given_back_after_the_run_is_not_timed() -> None:
+    limiter = structsync.CapacityLimiter(1)
+    with observe.metrics() as found:
+        trio.run(limiter.acquire_on_behalf_of, "somebody")
+        limiter.release_on_behalf_of("somebody")
+    assert (only(found).released, only(found).holds.count) == (1, 0)
+
+
+async def test_a_grant_whose_request_was_not_seen_is_counted_and_not_timed() -> None:
+    semaphore = structsync.Semaphore(0)
+    semaphore.request()
+    with observe.metrics() as found:
+        semaphore.release()
+    assert (only(found).granted, only(found).waits.count) == (1, 0)
+
+
+def test_the_wait_of_no_task_has_no_name() -> None:
+    row = metrics._Row()
+    row.waited(1, None)
+    assert row.longest_waiter is None
 
 
 def test_the_runs_of_other_threads_are_not_counted() -> None:
