@@ -24,6 +24,7 @@ TIERS: dict[str, str] = {
     "observing/test_no_false_alarm.py": "slow",
     "observing/test_logs.py": "once",
     "observing/test_metrics.py": "once",
+    "observing/test_otel.py": "once",
     "observing/test_recording.py": "once",
     "observing": "everywhere",
     "peers": "everywhere",
