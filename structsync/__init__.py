@@ -95,7 +95,6 @@ from ._runtime.errors import RequestWithdrawn as RequestWithdrawn
 from ._runtime.events import EventKind as EventKind
 from ._runtime.events import Observer as Observer
 from ._runtime.events import PrimitiveEvent as PrimitiveEvent
-from ._runtime.events import observe as observe
 from ._runtime.job import Job as Job
 from ._runtime.job import JobStatus as JobStatus
 from ._runtime.live import PrimitiveStatistics as PrimitiveStatistics
@@ -106,6 +105,13 @@ from ._runtime.request import Request as Request
 from .observing.deadlock import DeadlockError as DeadlockError
 from .observing.deadlock import DeadlockWarning as DeadlockWarning
 from .observing.deadlock import deadlock_guard as deadlock_guard
+from .observing.histogram import Histogram as Histogram
+from .observing.logs import log_events as log_events
+from .observing.metrics import Metrics as Metrics
+from .observing.observe import observe as observe
+from .observing.primitive_metrics import PrimitiveMetrics as PrimitiveMetrics
+from .observing.recording import Recording as Recording
+from .observing.recording import recording as recording
 from .observing.show import show as show
 from .observing.snapshot import Holder as Holder
 from .observing.snapshot import PrimitiveSnapshot as PrimitiveSnapshot
@@ -145,6 +151,7 @@ __all__ = [
     "GroupRequest",
     "GuardFunction",
     "Held",
+    "Histogram",
     "Holder",
     "Holding",
     "Invocation",
@@ -159,6 +166,7 @@ __all__ = [
     "LockMapStatistics",
     "LockStatistics",
     "Locked",
+    "Metrics",
     "Monitor",
     "MonitorCondition",
     "MonitorConditionStatistics",
@@ -172,6 +180,7 @@ __all__ = [
     "PoolStatistics",
     "Primitive",
     "PrimitiveEvent",
+    "PrimitiveMetrics",
     "PrimitiveSnapshot",
     "PrimitiveStatistics",
     "RWLock",
@@ -180,6 +189,7 @@ __all__ = [
     "RateLimiter",
     "RateLimiterStatistics",
     "ReceivingEnd",
+    "Recording",
     "Request",
     "RequestWithdrawn",
     "ResourcePool",
@@ -208,12 +218,14 @@ __all__ = [
     "deadlock_guard",
     "entry",
     "first_of",
+    "log_events",
     "observe",
     "open_channel",
     "open_pool",
     "open_process_pool",
     "open_scope",
     "open_thread_pool",
+    "recording",
     "show",
     "snapshot",
     "trace_waits",

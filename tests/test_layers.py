@@ -29,7 +29,7 @@ FLOORS: Floors = (
     ("_runtime/",),
     ("_primitives/",),
     ("lowlevel.py", "observing/"),
-    ("__init__.py", "threads.py"),
+    ("__init__.py", "otel.py", "threads.py"),
     ("specs/", "testing/_errors.py", "testing/_settings.py"),
     ("testing/_execution/", "testing/_result.py"),
     ("testing/_state/",),

@@ -18,6 +18,7 @@ from structsync._runtime.errors import PermitLeakError
 from structsync._runtime.events import PrimitiveEvent
 from structsync._runtime.live import everywhere
 from structsync._runtime.primitive import Primitive
+from structsync._runtime.reports import lines_of, report
 
 PrimitiveT = TypeVar("PrimitiveT", bound=Primitive[Any])
 Ts = TypeVarTuple("Ts")
@@ -35,7 +36,7 @@ def open_scope() -> AbstractAsyncContextManager[Scope]:
 
     The block ends when its body and all its children have. Then each owned primitive is closed; and
     if one of them has not got everything back, :exc:`PermitLeakError` names the primitive and the
-    tasks that took more than they gave back. It is raised alone if the block ended well. Else the
+    tasks that took more than they gave back (inside of :func:`trace_waits`, also the lines). It is raised alone if the block ended well. Else the
     original exceptions are raised as trio raises them, in an exception group that the leak joins.
     """
     return _ScopeManager()
@@ -148,10 +149,15 @@ class _Account:
         )
         if missing <= 0:
             return None
-        debtors = ", ".join(
-            f"{who!r} took {units} too many" for who, units in self.ledger.debtors()
-        )
-        return f"{missing} not given back to {self.primitive!r}: {debtors or 'by nobody known'}"
+        debtors = ", ".join(self._debt(*one) for one in self.ledger.debtors())
+        leak = f"{missing} not given back to {self.primitive!r}: {debtors or 'by nobody known'}"
+        report("leak", self.primitive, leak)
+        return leak
+
+    def _debt(self, who: Hashable, units: int) -> str:
+        lines = lines_of(self.primitive, who)
+        place = f", acquired at {' and '.join(lines)}" if lines else ""
+        return f"{who!r} took {units} too many{place}"
 
 
 class _ScopeManager:

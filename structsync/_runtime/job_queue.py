@@ -117,9 +117,9 @@ class JobQueue(Live[Job[Any]]):
         if request.status is GRANTED:
             self._hand_out(transitions, job)
         if self._observers:
-            emit("requested", self, job, task)
+            emit("requested", self, job, task, request)
             if request.status is GRANTED:
-                emit("granted", self, job, task)
+                emit("granted", self, job, task, request)
         return request
 
     def _hand_out(self, transitions: Transitions, job: Job[Any]) -> None:

@@ -41,6 +41,7 @@ from .causes import error_of
 from .done import coroutine_function
 from .events import EventKind, emit, emit_ended
 from .live import Live
+from .reports import listeners, report
 from .runs import check_run, errors_of_ended, running_task
 from .transitions import NOBODYS, Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
@@ -295,4 +296,6 @@ def owner_exited(live: Live[Any], claimant: Any, cause: Hashable) -> None:
         ended = core.owner_exited(claimant, cause)
         if releases and live._observers:
             emit("released", live, claimant, None)
+        if listeners and cause is not None and core.cause is cause:
+            report("broken", live, str(error_of(cause)))
         wake(transitions, live, ended)

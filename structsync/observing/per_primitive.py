@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from functools import partial
 from typing import Any, Generic, TypeVar
 from weakref import ref
@@ -31,6 +31,11 @@ class PerPrimitive(Generic[T]):
         if found is None:
             found = self._kept[key] = (ref(live, partial(_forget, self._kept, key)), {})
         return found[1]
+
+    def items(self) -> Iterator[tuple[Any, dict[Hashable, T]]]:
+        """Yield the primitives, and the dictionary of each."""
+        for reference, found in list(self._kept.values()):
+            yield reference(), found  # not dead: it would be forgotten
 
 
 def _forget(kept: dict[int, Any], key: int, _: object) -> None:

@@ -44,7 +44,12 @@ def names_of(them: Iterable[Hashable]) -> Names:
 
 
 def _short(one: object) -> str:
-    return one.name.rpartition("<locals>.")[2] if isinstance(one, Task) else repr(one)
+    return name_of_task(one) if isinstance(one, Task) else repr(one)
+
+
+def name_of_task(task: Task) -> str:
+    """Return how messages call a task: by its name, without where its function was defined."""
+    return task.name.rpartition("<locals>.")[2]
 
 
 def titled(live: Any) -> str:

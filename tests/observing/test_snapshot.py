@@ -16,7 +16,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 import structsync
 from structsync import WaitEdge, WaitGraph, show, snapshot, trace_waits
-from structsync.observing import trace
+from structsync.observing import holds, trace
 from structsync.observing.per_primitive import PerPrimitive
 from structsync.observing.show import MOST_IDLE, MOST_WAITERS, text_of
 
@@ -136,7 +136,7 @@ async def test_since_when_and_from_which_line_is_traced(mock_clock: MockClock) -
 async def test_of_permits_that_nobody_gives_back_the_latest_are_remembered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(trace, "MOST_HOLDS", 2)
+    monkeypatch.setattr(holds, "MOST_HOLDERS", 2)
     semaphore = structsync.Semaphore(3)
     with trace_waits():
         async with trio.open_nursery() as nursery:

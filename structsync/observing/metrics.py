@@ -1,0 +1,138 @@
+"""How often, how long, and who longest: numbers of each primitive, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any, TypeAlias, final
+
+from trio.lowlevel import Task, enable_ki_protection
+
+from structsync._runtime.arguments import check_count
+from structsync._runtime.events import PrimitiveEvent, observe
+
+from .histogram import Durations
+from .holds import Holds
+from .places import current_time, name_of_task
+from .primitive_metrics import PrimitiveMetrics
+from .prometheus import exposition
+
+#: What is called neither by its class nor by its name, because there are too many already.
+OTHERS = "others"
+#: Of the primitives of one row so many are timed at once that wait.
+MOST_TIMED = 20_000
+
+Key: TypeAlias = tuple[str, str | None]
+
+
+class _Row:
+    """What is counted for one class and name."""
+
+    __slots__ = ("counts", "holds", "longest_waiter", "waiting", "waits")
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.waits, self.holds = Durations(), Durations()
+        self.longest_waiter: str | None = None
+        # By the identity of the request, the oldest first; the request is kept so that it has one.
+        self.waiting: dict[int, tuple[object, float | None, Task | None]] = {}
+
+    def waited(self, seconds: float, task: Task | None) -> None:
+        if self.waits.add(seconds) and task is not None:
+            self.longest_waiter = name_of_task(task)
+
+    def shown(self, key: Key, now: float | None) -> PrimitiveMetrics:
+        counts, waiting = self.counts.copy(), list(self.waiting.values())
+        _, since, oldest = waiting[0] if waiting else (None, None, None)
+        return PrimitiveMetrics(
+            kind=key[0],
+            name=key[1],
+            requested=counts["requested"],
+            granted=counts["granted"],
+            withdrawn=counts["withdrawn"],
+            broken=counts["broken"],
+            released=counts["released"],
+            waiting=len(waiting),
+            waits=self.waits.shown(),
+            holds=self.holds.shown(),
+            longest_waiter=self.longest_waiter,
+            oldest_wait=None if since is None or now is None else now - since,
+            oldest_waiter=None if oldest is None else name_of_task(oldest),
+        )
+
+
+@final
+class Metrics:
+    """The numbers of all primitives since :func:`observe.metrics` was entered.
+
+    They stay what they are when its block ends. They may be read in any thread.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._thread = get_ident()
+        self._most = most
+        self._rows: dict[Key, _Row] = {}
+        self._holds: Holds[float] = Holds()
+
+    def primitives(self) -> tuple[PrimitiveMetrics, ...]:
+        """Return the numbers of each class and name, those that waited most in all first."""
+        now = current_time()
+        found = [row.shown(key, now) for key, row in list(self._rows.items())]
+        return tuple(sorted(found, key=lambda one: (-one.waits.total, one.kind, one.name or "")))
+
+    def to_prometheus(self) -> str:
+        """Return the numbers in the text format of Prometheus, version 0.0.4."""
+        return exposition(self.primitives())
+
+    def _note(self, event: PrimitiveEvent) -> None:
+        """Take an event in: the observer."""
+        if get_ident() != self._thread:  # another run, with another clock
+            return
+        row = self._row_of(event.primitive)
+        kind = event.kind
+        row.counts[kind] += 1
+        if kind == "requested":
+            if len(row.waiting) < MOST_TIMED:
+                row.waiting[id(event.request)] = (event.request, event.time, event.task)
+            return
+        if kind == "released":
+            for since in self._holds.released(event):
+                if event.time is not None:
+                    row.holds.add(event.time - since)
+            return
+        _, asked, task = row.waiting.pop(id(event.request), (None, None, None))
+        if kind == "granted" and event.time is not None:
+            if asked is not None:
+                # What never stood in a queue has a mere object as its request.
+                is_at_once = type(event.request) is object
+                row.waited(0.0 if is_at_once else event.time - asked, task)
+            self._holds.granted(event, event.time)
+
+    def _row_of(self, live: Any) -> _Row:
+        key = (type(live).__name__, live._name)
+        row = self._rows.get(key)
+        if row is None:
+            if len(self._rows) >= self._most:
+                key = (OTHERS, None)
+            row = self._rows.setdefault(key, _Row())
+        return row
+
+
+#: Those that are on, the one that was opened last at the end.
+open_metrics: list[Metrics] = []
+
+
+@contextmanager
+@enable_ki_protection
+def metrics(*, most: int = 1_000) -> Iterator[Metrics]:
+    """Count and time what happens to every primitive while the block runs: ``observe.metrics()``."""
+    check_count(most, "most")
+    found = Metrics(most)
+    with observe(found._note):
+        open_metrics.append(found)
+        try:
+            yield found
+        finally:
+            open_metrics.remove(found)

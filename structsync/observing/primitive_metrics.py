@@ -1,0 +1,45 @@
+"""What is counted and timed for the primitives of one class and name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from .histogram import Histogram
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PrimitiveMetrics:
+    """The numbers of the primitives of one class and name.
+
+    Attributes:
+      kind: their class; ``others`` for those that came when there were too many names.
+      name: their name; None for those that have none.
+      requested: how many requests there were.
+      granted: how many of these were granted.
+      withdrawn: how many were withdrawn, most of them because a task was cancelled.
+      broken: how many ended because the primitive was closed or broke.
+      released: how many claims were given back.
+      waiting: how many requests wait now.
+      waits: how long it took from a request to its grant, where there was one.
+      holds: how long it took from a grant to its release, of what is given back by who took it.
+      longest_waiter: the name of the task whose grant took longest so far; None without any.
+      oldest_wait: how long the oldest of those has been waiting that wait now, in seconds; None
+          where nobody waits, and outside of the run.
+      oldest_waiter: the name of its task.
+    """
+
+    kind: str
+    name: str | None
+    requested: int
+    granted: int
+    withdrawn: int
+    broken: int
+    released: int
+    waiting: int
+    waits: Histogram
+    holds: Histogram
+    longest_waiter: str | None
+    oldest_wait: float | None
+    oldest_waiter: str | None

@@ -1,0 +1,167 @@
+"""A run as trace events, for Perfetto and chrome://tracing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, final
+
+from trio.lowlevel import Task, enable_ki_protection
+
+from structsync._runtime.arguments import check_count
+from structsync._runtime.events import PrimitiveEvent, observe
+
+from .places import current_time, name_of_task, titled
+from .spans import Span, Spans
+
+#: The rows of tasks are those of one process, the queues those of another one: two headings.
+TASKS, QUEUES = 1, 2
+
+
+@final
+class Recording:
+    """What happened while the block of :func:`recording` ran.
+
+    Attributes:
+      left_out: how many steps came after it was full.
+    """
+
+    left_out: int
+
+    def __init__(self, most: int) -> None:
+        self.left_out = 0
+        self._most = most
+        self._last = 0.0  # when something happened last
+        self._is_open = True
+        self._spans = Spans(self._ended)
+        self._slices: list[tuple[Span, str]] = []
+        self._lengths: list[tuple[float, str, int]] = []
+        self._length_of: dict[str, int] = {}
+
+    def to_trace_events(self) -> dict[str, Any]:
+        """Return the trace events: an object of the JSON format that Perfetto reads.
+
+        Each task is a row, with what it waited for and held as slices; where these overlap, the task
+        has several rows. The number of those who wait is a counter for each primitive. Times are
+        microseconds of trio's clock, from the first step.
+        """
+        now = current_time() if self._is_open and not self.left_out else None
+        unfinished = self._spans.unfinished(self._last if now is None else now)
+        spans = [*self._slices, *((one, one.title) for one in unfinished)]
+        spans.sort(key=lambda one: (one[0].since, -one[0].until))
+        start = min(
+            [one.since for one, _ in spans] + [time for time, _, _ in self._lengths], default=0.0
+        )
+        rows = _Rows()
+        slices = [_slice(one, title, rows, start) for one, title in spans]
+        lengths = [
+            _event("C", QUEUES, 0, f"waiting: {title}", _micro(time - start), {"waiting": length})
+            for time, title, length in self._lengths
+        ]
+        return {
+            "traceEvents": [*rows.headings(), *slices, *lengths],
+            "displayTimeUnit": "ms",
+            "otherData": {"steps left out": str(self.left_out)},
+        }
+
+    def write(self, path: str | Path) -> None:
+        """Write the trace events into a file, which Perfetto opens."""
+        Path(path).write_text(json.dumps(self.to_trace_events()), encoding="utf-8")
+
+    def _note(self, event: PrimitiveEvent) -> None:
+        """Take an event in: the observer."""
+        if len(self._slices) + len(self._lengths) >= self._most:
+            self.left_out += 1
+            return
+        self._spans.note(event)
+        if event.time is not None:
+            self._last = event.time
+            self._note_length(event.primitive, event.time)
+
+    def _note_length(self, live: Any, time: float) -> None:
+        """Note how many wait, where that has changed."""
+        title, length = titled(live), len(live._core.queue)
+        if self._length_of.get(title, 0) != length:
+            self._length_of[title] = length
+            self._lengths.append((time, title, length))
+
+    def _ended(self, span: Span) -> None:
+        if span.what == "hold" or span.until > span.since:  # who need not wait does not wait
+            self._slices.append((span, span.title))
+
+
+class _Rows:
+    """Which rows a task has: slices of one row do not overlap."""
+
+    def __init__(self) -> None:
+        self._busy_until: dict[Task | None, list[tuple[int, float]]] = {}
+        self._names: list[str] = []
+
+    def row_for(self, span: Span) -> int:
+        busy = self._busy_until.setdefault(span.task, [])
+        for place, (row, until) in enumerate(busy):
+            if until <= span.since:
+                busy[place] = row, span.until
+                return row
+        name = "no task" if span.task is None else name_of_task(span.task)
+        self._names.append(name if not busy else f"{name} ({len(busy) + 1})")
+        busy.append((len(self._names), span.until))
+        return len(self._names)
+
+    def headings(self) -> Iterator[dict[str, Any]]:
+        for process, name in ((TASKS, "tasks"), (QUEUES, "queues")):
+            yield {"ph": "M", "pid": process, "name": "process_name", "args": {"name": name}}
+        for row, name in enumerate(self._names, 1):
+            heading = {"ph": "M", "pid": TASKS, "tid": row}
+            yield {**heading, "name": "thread_name", "args": {"name": name}}
+            yield {**heading, "name": "thread_sort_index", "args": {"sort_index": row}}
+
+
+def _slice(span: Span, title: str, rows: _Rows, start: float) -> dict[str, Any]:
+    args = {"outcome": span.outcome}
+    event = _event("X", TASKS, rows.row_for(span), title, _micro(span.since - start), args)
+    # Not the rounded difference: that might reach into the next slice of the row.
+    end = _micro(span.until - start)
+    return {**event, "cat": span.what, "dur": round(end - event["ts"], 3)}
+
+
+def _event(
+    phase: str, process: int, row: int, name: str, time: float, args: dict[str, Any]
+) -> dict[str, Any]:
+    return {"ph": phase, "pid": process, "tid": row, "name": name, "ts": time, "args": args}
+
+
+def _micro(seconds: float) -> float:
+    return round(seconds * 1e6, 3)
+
+
+@contextmanager
+@enable_ki_protection
+def recording(*, most: int = 200_000) -> Iterator[Recording]:
+    """Record who waits for what and who holds what, while the block runs, as a trace to look at.
+
+    ::
+
+        with structsync.recording() as run:
+            trio.run(main)
+        run.write("run.json")  # open it in https://ui.perfetto.dev or chrome://tracing
+
+    The memory is bounded: what comes after ``most`` steps is counted and left out. The runs of the
+    thread are recorded in which the block is entered. Each request costs some microseconds more.
+
+    Args:
+      most: how many slices and changes of queues are kept.
+
+    Raises:
+      TypeError: if ``most`` is not an int.
+      ValueError: if it is less than 1.
+    """
+    check_count(most, "most")
+    found = Recording(most)
+    with observe(found._note):
+        try:
+            yield found
+        finally:
+            found._is_open = False
