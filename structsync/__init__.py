@@ -3,7 +3,7 @@
 Map of the package, from the inside out; each folder imports from those above it only:
 
 * ``_core``: the pure decisions, without trio: ``queue`` (requests, policies, the arbiter),
-  ``primitives`` (one core each), ``monitors`` (entries, guards, rules).
+  ``primitives`` (one core each), ``monitors`` (entries, guards, rules), ``shared`` (the cores over a log).
 * ``_runtime``: the only code that parks and wakes tasks (``parking``, ``parking_together``, ``items``, ``cancelling``, ``waking``).
 * ``_primitives``: the public classes, without decisions.
 * ``observing``: deadlocks with their cycle, and a view of what is held and waited for.

@@ -24,7 +24,7 @@ Floors = Sequence[Sequence[str]]
 FLOORS: Floors = (
     ("_core/queue/", "report/"),
     ("_core/primitives/", "checking/"),
-    ("_core/monitors/",),
+    ("_core/monitors/", "_core/shared/"),
     ("_core/__init__.py",),
     ("_runtime/",),
     ("_primitives/",),

@@ -84,6 +84,14 @@ class ConditionCore(ClaimantArbiter):
         self._rejoin(request)
         return self.lock.settle()
 
+    def forget(self, request: Request[Any]) -> None:
+        """Take out a waiter that can never own the lock again; its notification passes to the next.
+
+        The caller settles the lock.
+        """
+        self._stop_waiting(request)
+        self.end_with(request, WITHDRAWN)
+
     def end(self, cause: Hashable) -> list[Request[Any]]:
         """Close the condition: its waiters join the lock's queue, and raise once they own it.
 

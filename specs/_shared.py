@@ -1,0 +1,183 @@
+"""The state of the specifications of shared primitives: a replica, and what the clients believe.
+
+The replica goes through the encoder that ships, from each state to the next. Two situations that differ
+in nothing but numbers are one state: the operations of a session are renumbered by who made them, and
+tokens are counted by their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from structsync._core.primitives.rwlock import Access
+from structsync._core.shared.core import SharedCore
+from structsync._core.shared.operations import Key, Operation, Outcome, Verb, Want
+from structsync._core.shared.plain import decode, encode
+from structsync._core.shared.preview import preview
+
+
+class Replica:
+    """One replica of a log, and for each person which request and which token it has."""
+
+    shared: type[SharedCore] = SharedCore
+    encode: Any = staticmethod(encode)
+    preview: Any = staticmethod(preview)
+
+    def __init__(self, people: Mapping[str, str]) -> None:
+        self.people = people  # who is in which session
+        self.core = self.shared()
+        self.keys: dict[str, Key] = {}
+        self.tokens: dict[str, int] = {}  # of what they hold, as they were told
+        self.highest = 0  # the largest token that anybody was ever told
+        # What the last entry did; forgotten before the next.
+        self.outcomes: list[Outcome] = []
+        self.granted: list[tuple[str, int]] = []
+        self.harmless = True
+        self.foreseen: Sequence[str] | None = None
+
+    # ==== Entries ====
+
+    def deliver(self, verb: Verb, session: str, *details: Any) -> Key:
+        """Append an entry and apply it; and apply it again, as if its answer had been lost."""
+        number = self.core.sessions.get(session, -1) + 1
+        entry = Operation.decode(Operation(verb, session, number, details).encode())
+        self.outcomes += self.core.apply(entry, self.highest + 1)
+        if verb not in (Verb.JOIN, Verb.END):
+            after = self.core.encode()
+            self.harmless = (
+                not self.core.apply(entry, self.highest + 1) and self.core.encode() == after
+            )
+        return (session, number)
+
+    def ask(self, who: str, wants: Iterable[Want]) -> None:
+        self._ask(who, Verb.ACQUIRE, tuple(wants))
+
+    def wait(self, who: str, condition: str) -> None:
+        """Give up the lock that somebody holds until the condition is notified."""
+        number = self.keys[who][1]
+        del self.tokens[who]
+        self._ask(f"{who} waits", Verb.WAIT, condition, number)
+
+    def notify(self, who: str, condition: str, count: int | None) -> None:
+        session, number = self.keys[who]
+        self.deliver(Verb.NOTIFY, session, condition, number, count)
+
+    def withdraw(self, who: str) -> None:
+        session, number = self.keys[who]
+        self.deliver(Verb.WITHDRAW, session, number)
+        self.hear()
+
+    def release(self, who: str) -> None:
+        session, number = self.keys.pop(who)
+        del self.tokens[who]
+        seen = self.preview(self.core, (session, number))
+        self.foreseen = None if seen is None else [self.who_has(key) for key in seen]
+        self.deliver(Verb.RELEASE, session, number)
+        self.hear()
+
+    def reclaim(self, who: str, wants: Iterable[Want]) -> None:
+        session, number = self.keys[who]
+        self.deliver(Verb.RECLAIM, session, number, tuple(wants), self.tokens[who])
+
+    def end(self, session: str) -> None:
+        self.deliver(Verb.END, session)
+        for who, (its, _) in [*self.keys.items()]:
+            if its == session:
+                del self.keys[who]
+                self.tokens.pop(who, None)
+        self.hear()
+
+    def lose_everything(self) -> None:
+        """The engine starts with nothing; its sessions are alive, and those who waited ask again."""
+        sessions = [*self.core.sessions]
+        self.core = self.shared()
+        for session in sessions:
+            self.deliver(Verb.JOIN, session)
+            # their numbers go on
+            self.core.sessions[session] = self._last
+        for who in [*self.keys]:
+            if who not in self.tokens:
+                del self.keys[who]
+
+    def _ask(self, who: str, verb: Verb, *details: Any) -> None:
+        session = self.people[who.removesuffix(" waits")]
+        # known before the outcome is
+        self.keys[who] = (session, self.core.sessions.get(session, -1) + 1)
+        self.deliver(verb, session, *details)
+        self.hear()
+
+    def hear(self) -> None:
+        """Tell everybody what has become of their requests."""
+        for one in self.outcomes:
+            who = self.who_has(one.key)
+            if not who:
+                continue
+            if one.token:
+                self.granted.append((who, one.token))
+                self.highest = max(self.highest, one.token)
+            holder = who.removesuffix(" waits")
+            if one.key not in self.core.places:
+                del self.keys[who]
+            if one.token and holder in self.keys:
+                self.tokens[holder] = one.token
+
+    # ==== Views ====
+
+    def who_has(self, key: Key) -> str:
+        """Return whose request this is; nobody's if it is no request."""
+        return next((who for who, its in self.keys.items() if its == tuple(key)), "")
+
+    def queue(self, name: str) -> list[str]:
+        """Return who waits for what has this name, in the order of arrival."""
+        found = self.core.named.get(name)
+        return [] if found is None else [self.who_has(one.waiter) for one in found.core.queue]
+
+    # ==== Snapshots ====
+
+    @property
+    def _last(self) -> int:
+        return 2 * len(self.people)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        tokens = sorted({*self.tokens.values(), self.highest})
+        ranks = {token: rank for rank, token in enumerate(tokens, 1)}
+        names = [*self.people, *[f"{who} waits" for who in self.people]]
+        renamed = {key: (key[0], names.index(who)) for who, key in self.keys.items()}
+        version, _, sessions, named, places = decode(self.encode(self.core.snapshot()))
+        order = [renamed.get(key, key) for key, *_ in places]
+        places = [
+            (key, wants, ranks.get(token, 0), hold, raises)
+            for key, wants, token, hold, raises in places
+        ]
+        snapshot = (
+            version,
+            max([one[2] for one in places], default=0),
+            tuple(sorted((session, self._last) for session, _ in sessions)),
+            # a condition after its lock
+            _renamed(
+                tuple(sorted(named, key=lambda one: (one[1] == "condition", one[0]))), renamed
+            ),
+            tuple([_renamed(one, renamed) for _, one in sorted(zip(order, places, strict=True))]),
+        )
+        keys = tuple(sorted((who, renamed[key]) for who, key in self.keys.items()))
+        told = tuple(sorted((who, ranks[token]) for who, token in self.tokens.items()))
+        return (snapshot, keys, told, ranks[self.highest])
+
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
+        its, keys, told, self.highest = snapshot
+        self.core = self.shared()
+        self.core.restore(its)
+        self.keys, self.tokens = dict(keys), dict(told)
+        self.outcomes, self.granted, self.harmless, self.foreseen = [], [], True, None
+
+
+def _renamed(value: Any, renamed: Mapping[Key, Key]) -> Any:
+    """Return a value in which each key of a request is another one."""
+    if isinstance(value, Access):
+        return Access(value.mode, _renamed(value.claimant, renamed))
+    if isinstance(value, frozenset):
+        return frozenset([_renamed(one, renamed) for one in value])
+    if isinstance(value, tuple):
+        return renamed.get(value) or tuple([_renamed(one, renamed) for one in value])
+    return value

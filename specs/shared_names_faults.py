@@ -1,0 +1,175 @@
+"""Bugs of queues, names and snapshots that processes share, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from structsync._core.primitives.rwlock import Access
+from structsync._core.queue.policy import Eligible
+from structsync._core.queue.request import Request
+from structsync._core.shared.core import SharedCore
+from structsync._core.shared.kinds import KINDS
+from structsync._core.shared.operations import Key, Outcome, Want
+from structsync._core.shared.plain import encode
+from structsync._core.shared.state import Place
+from structsync.checking import fault
+
+from ._planting import NewestFirst
+from ._shared import Replica
+from .shared import SharedGroupsSpec, SharedRWLockSpec, SharedSemaphoreSpec
+from .shared_waits import SharedBarrierSpec, SharedLatchSpec
+
+Outcomes = list[Outcome]
+
+# ==== Queues and names ====
+
+
+class NewestFirstCore(SharedCore):
+    def core_of(self, want: Want) -> Any:
+        core = super().core_of(want)
+        core.policy = NewestFirst()
+        return core
+
+
+@fault(SharedSemaphoreSpec, "core", refuted_by="grants_follow_the_queue")
+class TheQueueIsServedFromItsEnd(Replica):
+    """Whoever came last goes first (peers overtake up to 164 times)."""
+
+    shared = NewestFirstCore
+
+
+class SmallFirstCore(SharedCore):
+    def core_of(self, want: Want) -> Any:
+        core = super().core_of(want)
+        core.policy = Eligible()
+        return core
+
+
+@fault(SharedSemaphoreSpec, "core", refuted_by="who_stays_in_queue_is_served")
+class SmallRequestsPassTheLarge(Replica):
+    """Whoever wants both permits starves behind those who want one."""
+
+    shared = SmallFirstCore
+
+
+class AnyDefinitionCore(SharedCore):
+    def core_of(self, want: Want) -> Any:
+        found = self.named.get(want.name)
+        return super().core_of(want) if found is None else found.core
+
+
+@fault(SharedSemaphoreSpec, "core", refuted_by="one_name_is_one_semaphore")
+class TheFirstDefinitionWins(Replica):
+    """Two processes disagree about the number of permits, and neither is told."""
+
+    shared = AnyDefinitionCore
+
+
+class RemembersCore(SharedCore):
+    def forget_unused(self) -> None:
+        pass
+
+
+@fault(SharedRWLockSpec, "core", refuted_by="what_nobody_uses_is_forgotten")
+class NamesAreKept(Replica):
+    """Every name that was ever used takes memory, in every process."""
+
+    shared = RemembersCore
+
+
+class ForgetsCore(SharedCore):
+    def forget_unused(self) -> None:
+        for name in [name for name, one in self.named.items() if one.core.at_rest]:
+            del self.named[name]
+        super().forget_unused()
+
+
+@fault(SharedLatchSpec, "core", refuted_by="it_is_open_when_all_is_counted")
+class ALatchForgetsItsCount(Replica):
+    """What was counted down while nobody waited has not happened."""
+
+    shared = ForgetsCore
+
+
+class AnyGroupCore(SharedCore):
+    def _acquire(self, key: Key, wants: Any) -> Outcomes:
+        last = {want[0]: want for want in wants if KINDS[want[1]].holds}
+        return super()._acquire(key, tuple(last.values()))
+
+
+@fault(SharedGroupsSpec, "core", refuted_by="what_a_group_cannot_be_is_refused")
+class AGroupTakesWhatItCan(Replica):
+    """What cannot be taken together is dropped from the group."""
+
+    shared = AnyGroupCore
+
+
+class NumbersLostCore(SharedCore):
+    def _grant(self, place: Place, request: Request[Any]) -> Outcome:
+        return super()._grant(place, request)._replace(value=0)
+
+
+@fault(SharedBarrierSpec, "core", refuted_by="a_round_is_let_in_as_a_whole")
+class TwoPartiesHaveOneNumber(Replica):
+    """Each party of a round believes to be the first."""
+
+    shared = NumbersLostCore
+
+
+# ==== Snapshots and previews ====
+
+
+class ForgetfulCore(SharedCore):
+    def restore(self, snapshot: Any) -> None:
+        super().restore(snapshot)
+        self.token = 0
+
+
+@fault(SharedSemaphoreSpec, "core", refuted_by="a_snapshot_is_everything")
+class ANewReplicaStartsItsTokensAgain(Replica):
+    """Who begins with a snapshot comes to other tokens than those who were there."""
+
+    shared = ForgetfulCore
+
+
+class LonelyCore(SharedCore):
+    def _link(self) -> None:
+        for one in self.named.values():
+            for request in one.core.queue:
+                if request.waiter in self.places:
+                    self.places[request.waiter].requests = [request]
+
+
+@fault(SharedGroupsSpec, "core", refuted_by="those_who_hold_are_in_the_core")
+class ASnapshotTakesGroupsApart(Replica):
+    """Who begins with a snapshot grants one thing of several."""
+
+    shared = LonelyCore
+
+
+def without_sets(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return frozenset()
+    if isinstance(value, tuple) and not isinstance(value, Access):
+        return tuple([without_sets(one) for one in value])
+    return value
+
+
+@fault(SharedRWLockSpec, "core", refuted_by="those_who_hold_are_in_the_core")
+class ASnapshotForgetsWhoReads(Replica):
+    """What an encoder does not know is left out, without a word."""
+
+    encode = staticmethod(lambda value: encode(without_sets(value)))
+
+
+def whole_queue(shared: SharedCore, key: Key) -> Sequence[Key] | None:
+    (want, *_) = shared.places[key].wants
+    return [request.waiter for request in shared.core_of(want).queue]
+
+
+@fault(SharedSemaphoreSpec, "core", refuted_by="a_preview_tells_who_is_let_in")
+class EverybodyIsForeseen(Replica):
+    """All who wait are woken, of whom one is let in: a thundering herd."""
+
+    preview = staticmethod(whole_queue)

@@ -1,0 +1,104 @@
+"""What a log consists of, and what comes of it: operations and outcomes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, NamedTuple, TypeAlias, final
+
+from .plain import decode, encode
+
+#: A request, and later what was granted for it: the session, and the number of the operation that asked.
+Key: TypeAlias = tuple[str, int]
+
+
+class Verb(StrEnum):
+    """What a session, or the engine about a session, writes into a log."""
+
+    JOIN = "join"  # by the engine, before the first operation of a session
+    END = "end"  # by the engine: the session has closed, its lease has ended, or its process died
+    ACQUIRE = "acquire"  # (wants)
+    WITHDRAW = "withdraw"  # (number of the request)
+    RELEASE = "release"  # (number of the request that was granted)
+    RECLAIM = "reclaim"  # (number, wants, token): it was granted before the engine lost its log
+    COUNT_DOWN = "count_down"  # (want): of a latch
+    WAIT = "wait"  # (condition, number of the request that was granted the lock)
+    DIGEST = "digest"  # by the engine: what every replica must come to here; see the replica
+    NOTIFY = "notify"  # (condition, number of the same, how many; None: all)
+
+
+@final
+class Operation(NamedTuple):
+    """One entry of a log.
+
+    Attributes:
+      verb: what it is.
+      session: whose.
+      number: grows from one operation of a session to its next, so that a repeated one is noticed.
+      details: depends on the verb.
+    """
+
+    verb: Verb
+    session: str
+    number: int = -1
+    details: tuple[Any, ...] = ()
+
+    def encode(self) -> bytes:
+        """Return the bytes that a log keeps."""
+        return encode((self.verb.value, self.session, self.number, self.details))
+
+    @classmethod
+    def decode(cls, data: bytes) -> Operation:
+        """Return the operation of these bytes.
+
+        Raises:
+          ValueError: if they are none.
+        """
+        entry = decode(data)
+        match entry:
+            case (str(verb), str(session), int(number), tuple(details)):
+                return cls(Verb(verb), session, number, details)
+            case _:
+                raise ValueError(f"{entry!r} is no operation on shared primitives")
+
+
+@final
+class Want(NamedTuple):
+    """What is asked for: so much of the primitive of that name.
+
+    Attributes:
+      name: of the primitive.
+      kind: ``"semaphore"``, ``"lock"``, ``"rwlock"``, ``"latch"`` or ``"barrier"``.
+      size: permits, count or parties that it was made with; None where there is nothing to say.
+      amount: a number of permits or counts, or ``"read"`` or ``"write"``; else None.
+    """
+
+    name: str
+    kind: str
+    size: int | None = None
+    amount: Any = None
+
+
+class Result(StrEnum):
+    """How an operation ended; of a request: of the operation that asked."""
+
+    GRANTED = "granted"
+    WITHDRAWN = "withdrawn"
+    DONE = "done"
+    REFUSED = "refused"
+
+
+@final
+class Outcome(NamedTuple):
+    """What one entry of a log has changed for somebody.
+
+    Attributes:
+      key: whose operation has ended.
+      result: how.
+      token: of a grant: greater than that of every grant before it.
+      value: of a barrier the number within the round; of a refusal the name of the error and its text.
+    """
+
+    key: Key
+    result: Result
+    token: int = 0
+    value: Any = None

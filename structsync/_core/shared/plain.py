@@ -1,0 +1,69 @@
+"""Operations and snapshots as bytes, and back: what is stored in a log and sent between processes.
+
+It is JSON, because whoever looks into a log can read it. Tuples come back as tuples, and what the cores
+that ship keep in their snapshots beside plain values is tagged. Nothing else is encoded, and nothing that
+is decoded runs code.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Any
+
+from structsync._core.primitives.rwlock import Access, Mode
+
+ACCESS, SET = "access", "set"
+
+
+def encode(value: Any) -> bytes:
+    """Return the bytes of a value; equal values have equal bytes.
+
+    Raises:
+      TypeError: if there is something in it that is no plain value.
+    """
+    return json.dumps(_tagged(value), separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def decode(data: bytes) -> Any:
+    """Return the value of these bytes.
+
+    Raises:
+      ValueError: if they are not what :func:`encode` returns.
+    """
+    try:
+        return _untagged(json.loads(data))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"not an entry of a log of structsync: {error}") from None
+
+
+def digest(data: bytes) -> str:
+    """Return a short text that tells two snapshots apart."""
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def _tagged(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, Access):
+        return {ACCESS: [value.mode.value, _tagged(value.claimant)]}
+    if isinstance(value, tuple | list):
+        return [_tagged(one) for one in value]
+    if isinstance(value, frozenset):
+        # in an order that does not depend on the process
+        return {SET: sorted((_tagged(one) for one in value), key=json.dumps)}
+    raise TypeError(f"{value!r} is no plain value, so no other process can be told of it")
+
+
+def _untagged(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple([_untagged(one) for one in value])
+    if not isinstance(value, dict):
+        return value
+    (tag, inner), *others = [*value.items()] or [("", ())]
+    if tag == SET and not others:
+        return frozenset(_untagged(inner))
+    if tag == ACCESS and not others:
+        mode, claimant = inner
+        return Access(Mode(mode), _untagged(claimant))
+    raise ValueError(f"{value!r} has no meaning in a log")

@@ -1,0 +1,190 @@
+"""What a replica knows: sessions, cores by name, and who waits for or holds what.
+
+A snapshot is plain values, so that a process that comes later can begin with it; see :mod:`.plain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
+
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.primitives.lock import LockCore
+from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.group import Claims
+from structsync._core.queue.request import Request
+
+from .kinds import CONDITION, KINDS
+from .operations import Key, Want
+from .plain import encode
+
+#: Of what an entry means. Processes that disagree about it must not share a log.
+VERSION = 1
+
+
+class Named(NamedTuple):
+    """A core that is shared, and what it was made with; of a condition the name of its lock."""
+
+    kind: str
+    size: Any
+    core: Arbiter[Any]
+
+
+class Place:
+    """Somebody's request: it waits, or holds, or both are over for now (a lock during a wait)."""
+
+    __slots__ = ("hold", "key", "raises", "requests", "token", "wants")
+
+    key: Key
+    wants: tuple[Want, ...]
+    requests: Sequence[Request[Any]]  # in the queues; empty once it waits no more
+    token: int  # of what it holds; 0 while it holds nothing
+    hold: Key | None  # of a wait on a condition: whose lock is given up meanwhile
+    raises: bool  # a wait that was withdrawn: it still has to own the lock
+
+    def __init__(self, key: Key, wants: Iterable[Want], hold: Key | None = None) -> None:
+        self.key = key
+        self.wants = tuple(wants)
+        self.requests = ()
+        self.token = 0
+        self.hold = hold
+        self.raises = False
+
+
+class SharedState:
+    """The state of one log after some entry of it."""
+
+    sessions: dict[str, int]  # that have joined, with the number of the last operation of each
+    named: dict[str, Named]
+    places: dict[Key, Place]
+    token: int  # of the last grant
+    used: dict[str, None]  # the names that the entry at hand is about
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.sessions = {}
+        self.named = {}
+        self.places = {}
+        self.token = 0
+        self.used = {}
+
+    # ==== Cores by name ====
+
+    def core_of(self, want: Want) -> Any:
+        """Return the core that is wanted; it is made if nobody uses the name.
+
+        Raises:
+          ValueError: if somebody uses the name for something else.
+        """
+        if want.kind not in KINDS:
+            raise ValueError(f"there is no shared primitive of the kind {want.kind!r}")
+        return self._core(want.name, want.kind, want.size, lambda: KINDS[want.kind].make(want.size))
+
+    def condition_of(self, name: str, lock: str) -> ConditionCore:
+        """Return a condition on the lock of that name, which somebody owns.
+
+        Raises:
+          ValueError: if somebody uses the name for something else.
+        """
+        core = self.named[lock].core
+        made = self._core(name, CONDITION, lock, lambda: ConditionCore(cast("LockCore", core)))
+        return cast("ConditionCore", made)
+
+    def _core(self, name: str, kind: str, size: Any, make: Any) -> Any:
+        found = self.named.get(name)
+        self.used[name] = None
+        if found is None:
+            found = self.named[name] = Named(kind, size, make())
+        elif (found.kind, found.size) != (kind, size):
+            raise ValueError(
+                f"{name!r} is in use as {_in_words(found.kind, found.size)}, and cannot be "
+                f"{_in_words(kind, size)}; use one definition in all processes"
+            )
+        return found.core
+
+    def forget_unused(self) -> None:
+        """Drop the cores of the last entry that say nothing; all cores, where nobody is left to use them."""
+        if not self.sessions:
+            self.named.clear()
+        for name in self.used:
+            one = self.named.get(name)
+            if one is not None and self._is_new(one):
+                del self.named[name]
+        self.used.clear()
+
+    def _is_new(self, one: Named) -> bool:
+        if one.kind == CONDITION:
+            return not one.core.queue
+        return KINDS[one.kind].is_new(one.core, one.size)
+
+    # ==== Snapshots ====
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """Return everything that decides the future, as plain values."""
+        return (
+            VERSION,
+            self.token,
+            tuple(self.sessions.items()),
+            tuple([(name, *one[:2], one.core.snapshot()) for name, one in self.named.items()]),
+            tuple(
+                [
+                    (one.key, one.wants, one.token, one.hold, one.raises)
+                    for one in self.places.values()
+                ]
+            ),
+        )
+
+    def encode(self) -> bytes:
+        """Return the snapshot as bytes."""
+        return encode(self.snapshot())
+
+    def restore(self, snapshot: Any) -> None:
+        """Return to a situation that :meth:`snapshot` described.
+
+        Raises:
+          ValueError: if it is of another version.
+        """
+        version, token, sessions, named, places = snapshot
+        if version != VERSION:
+            raise ValueError(
+                f"this log is written in version {version}, and this structsync speaks {VERSION}; "
+                "use one version in all processes"
+            )
+        self.clear()
+        self.token = token
+        self.sessions = dict(sessions)
+        for name, kind, size, its in named:
+            if kind == CONDITION:
+                core: Arbiter[Any] = self.condition_of(name, size)
+            else:
+                core = self.core_of(Want(name, kind, size))
+            core.restore(its)
+        for key, wants, its_token, hold, raises in places:
+            place = self.places[key] = Place(key, [Want(*want) for want in wants], hold)
+            place.token, place.raises = its_token, raises
+        self.used.clear()
+        self._link()
+
+    def _link(self) -> None:
+        """Find the requests of each place in the queues; those of a group are made one again."""
+        found: dict[Key, dict[str, Request[Any]]] = {}
+        for name, one in self.named.items():
+            for request in one.core.queue:
+                found.setdefault(request.waiter, {})[name] = request
+        for key, by_name in found.items():
+            place = self.places[key]
+            if len(by_name) == 1:
+                place.requests = [*by_name.values()]
+                continue
+            alone = [(self.named[want.name].core, by_name[want.name]) for want in place.wants]
+            group = Claims(True, [(core, request.claim) for core, request in alone], key)
+            for member, (core, request) in zip(group.members, alone, strict=True):
+                core.replace(request, member)
+            place.requests = group.members
+
+
+def _in_words(kind: str, size: Any) -> str:
+    return f"a {kind}" if size is None else f"a {kind} of {size!r}"
