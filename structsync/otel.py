@@ -53,10 +53,9 @@ class _Export:
         from opentelemetry.context import get_current
 
         about = _about(event.primitive)
-        if event.kind == "requested":
-            if len(self._contexts) < MOST_CONTEXTS:
-                self._contexts[id(event.request)] = (event.request, get_current())
-                self._waiting.add(1, about)
+        if event.kind == "requested" and len(self._contexts) < MOST_CONTEXTS:
+            self._contexts[id(event.request)] = (event.request, get_current())
+            self._waiting.add(1, about)
         self._spans.note(event)
         if event.kind in ("granted", "withdrawn", "broken"):
             self._requests.add(1, {**about, "structsync.outcome": event.kind})
