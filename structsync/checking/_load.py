@@ -84,12 +84,16 @@ def load(path: Path) -> Loaded:
 
 
 def _named(faults: list[Fault], root: str) -> dict[str, Fault]:
-    """Name the faults; one bug that several properties must find has the property in its name."""
+    """Name the faults; one bug planted several times has the property in its name, or the spec too."""
     planted = Counter(one.factory for one in faults)
+    alike = Counter((one.factory, one.refuted_by) for one in faults)
     named: dict[str, Fault] = {}
     for one in faults:
         name = spec_name(one.factory, root)
-        name += f"[{one.refuted_by}]" if planted[one.factory] > 1 else ""
+        found_by = one.refuted_by
+        if alike[one.factory, found_by] > 1:
+            found_by = f"{one.spec.__name__}.{found_by}"
+        name += f"[{found_by}]" if planted[one.factory] > 1 else ""
         if name in named:
             raise SpecError(
                 f"two faults have the name {name}, and one of them would be lost; rename one"

@@ -118,6 +118,14 @@ def test_two_faults_of_one_name_are_refused(tmp_path: Path) -> None:
         load(write(tmp_path, twice))
 
 
+def test_one_bug_in_two_specs_is_two_faults(tmp_path: Path) -> None:
+    text = "class Other(Wheel): pass\n\n"
+    text += "@fault(Wheel, 'n', refuted_by='in_range')\n@fault(Other, 'n', refuted_by='in_range')\n"
+    text += "def high():\n    return 7\n"
+    faults = [*load(write(tmp_path, text)).faults]
+    assert faults == ["wheel.high[Other.in_range]", "wheel.high[Wheel.in_range]"]
+
+
 def test_a_fault_has_a_name(tmp_path: Path) -> None:
     text = (
         "from functools import partial\nfault(Wheel, 'n', refuted_by='in_range')(partial(int, 7))\n"
