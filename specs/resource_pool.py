@@ -34,7 +34,6 @@ LIFETIME = 1  # tick; an item is idle since now, or over
 BORROWERS = ("a", "b", "c")  # one with each item and one behind them, or two in the queue
 HELPER = "helper"  # one is enough: two of them have nothing to do with each other
 
-FOR_GOOD = 9  # a time that never comes
 ITEMS = (1, 2, 3, 4)  # one more than exist at any time: two that are lent, and two that are closed
 
 
@@ -73,11 +72,6 @@ def _ago(now: int, since: float | None) -> float | None:
     return since if since in (None, math.inf) else max(since - now, -LIFETIME)
 
 
-def _once_lent(since: float | None) -> float | None:
-    """Whether an item was over is asked when it is lent: one that was not stays fit."""
-    return since if since in (None, -LIFETIME, math.inf) else FOR_GOOD
-
-
 class ResourcePoolSpec(FifoSpec):
     """A pool, who has which of its items, and those that are kept."""
 
@@ -99,9 +93,7 @@ class ResourcePoolSpec(FifoSpec):
         """Count time from now, no further back than matters, and items in the order in which they stand."""
         loans, idle, rest = snapshot.core
         ago = partial(_ago, snapshot.now)
-        lent = sorted(
-            (who, one and Kept(one.item, _once_lent(ago(one.since)))) for who, one in loans
-        )
+        lent = sorted((who, one and Kept(one.item, ago(one.since))) for who, one in loans)
         known = [*snapshot.places, *snapshot.closing, *[(None, item) for item, _ in snapshot.kept]]
         number: dict[int | None, int | None] = {None: None}
         for _, item in known:
