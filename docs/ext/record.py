@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,15 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 
 Table = tuple[list[str], list[list[str]]]
+
+
+def dependencies() -> Table:
+    """One row for each package that the library installs, with the reason beside it."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    listed = text.partition("\ndependencies = [")[2].partition("\n]\n")[0]
+    found = re.findall(r'^    "([\w-]+)>=([\w.]+)",\s*# (.*)$', listed, re.MULTILINE)
+    rows = [[*one] for one in found]
+    return ["package", "at least", "what for"], rows
 
 
 def specs() -> Table:

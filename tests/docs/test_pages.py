@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.rst") if "news" not in page.parts)
-MARKDOWN = [ROOT / "README.md"]
+MARKDOWN = [ROOT / "README.md", ROOT / "examples" / "README.md"]
 # Code in these blocks is run by Sphinx' doctest builder, or is a file that a test runs.
 UNRUN = re.compile(
     r"^ *\.\. (?:code-block|code|sourcecode|parsed-literal)::.*$|^(?! *\.\. ).*\S::$", re.MULTILINE
@@ -78,7 +78,7 @@ def test_a_named_file_that_does_not_exist_is_found(text: str) -> None:
     assert missing_files(text, DOCS)
 
 
-@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_links_of_the_readme_lead_somewhere(page: Path) -> None:
     assert missing_targets(page.read_text(), page.parent) == []
 

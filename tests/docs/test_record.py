@@ -4,6 +4,7 @@ import importlib
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -107,3 +108,17 @@ def test_the_tables_of_mutants_are_those_of_the_last_result(
     ]
     assert record.mutation_survivors()[1] == [["_core/a.py", "f", "a", "b"]]
     assert record.mutation_when()[1] == [["2026-01-01", "2025-12-31", "3.13.1"]]
+
+
+def test_a_dependency_has_its_reason_beside_it(record: ModuleType, tmp_path: Path) -> None:
+    lines = ["", "dependencies = [", '    "trio>=0.27.0",  # it parks', "]", '    "late>=1", # no']
+    (tmp_path / "pyproject.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert record.dependencies()[1] == [["trio", "0.27.0", "it parks"]]
+
+
+def test_each_dependency_of_the_package_has_a_row(
+    record: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "ROOT", ROOT)
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert [row[0] for row in record.dependencies()[1]] == [one.split(">")[0] for one in declared]

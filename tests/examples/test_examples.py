@@ -1,4 +1,4 @@
-"""The programs under examples/ do what their own first lines say, and the README lists them all."""
+"""The programs under examples/ do what their own first lines say, and the README beside them lists them all."""
 
 import ast
 import re
@@ -36,8 +36,8 @@ def printed(program: Path) -> str:
 
 
 def listed(readme: str) -> list[str]:
-    """Return the programs that the README's table names."""
-    return re.findall(r"\]\(examples/(\w+\.py)\) \|$", readme, re.MULTILINE)
+    """Return the programs that the table names."""
+    return re.findall(r"\]\((\w+\.py)\) \|$", readme, re.MULTILINE)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
@@ -49,9 +49,17 @@ def test_there_are_examples_to_run() -> None:
     assert len(PROGRAMS) > 10
 
 
-def test_every_line_of_the_readmes_table_is_a_program_and_every_program_has_a_line() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert sorted(listed(readme)) == [program.name for program in PROGRAMS]
+def test_every_row_of_the_table_is_a_program_and_every_program_has_a_row() -> None:
+    table = (EXAMPLES / "README.md").read_text()
+    assert sorted(listed(table)) == [program.name for program in PROGRAMS]
+
+
+def test_each_row_of_the_first_readme_is_one_of_the_table() -> None:
+    table = (EXAMPLES / "README.md").read_text().replace("](", "](examples/")
+    rows = [line for line in (ROOT / "README.md").read_text().splitlines() if "](examples/" in line]
+    shown = [line for line in rows if line.startswith("|")]
+    assert shown
+    assert [line for line in shown if line not in table] == []
 
 
 def test_a_program_that_prints_something_else_is_found(tmp_path: Path) -> None:
