@@ -7,12 +7,14 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
 import trio
-from trio.lowlevel import enable_ki_protection
+from trio.lowlevel import Abort, enable_ki_protection
 
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.sides import Get, One, Put
+from structsync._core.queue.request import Request
 from structsync._runtime import items, parking
 from structsync._runtime.arguments import check_count, check_sync
+from structsync._runtime.cancelling import RaiseCancel
 from structsync._runtime.causes import Completed, Drained
 from structsync._runtime.claim import Claim
 from structsync._runtime.primitive import Primitive
@@ -97,6 +99,9 @@ class Buffer(Primitive[Any], Generic[T]):
     def completed(self) -> bool:
         """Whether nothing more may be put into it."""
         return self._core.completed is not None
+
+    def _abort(self, request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
+        return items.abort(request, raise_cancel)
 
     def statistics(self) -> BufferStatistics:
         """Return the state of this buffer, for debugging."""

@@ -16,6 +16,7 @@ from structsync._runtime.arguments import check_count, check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.parking import acquire, acquire_for_block
 from structsync._runtime.primitive import CheckpointMode, Held, Primitive
 from structsync._runtime.request import Request
 from structsync._runtime.watching import watchers
@@ -186,7 +187,7 @@ class Semaphore(Primitive[int]):
         parking.change(self, change, events=(("changed", ("resize", max_value)),))
 
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
-        return (parking.acquire_for_block if watchers else parking.acquire)(self, 1)
+        return (acquire_for_block if watchers else acquire)(self, 1, 0, None)
 
     @enable_ki_protection
     def __aexit__(

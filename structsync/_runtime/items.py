@@ -6,7 +6,6 @@ buffer, so each decision ends with those whom it lets in.
 
 from __future__ import annotations
 
-from threading import get_ident
 from typing import Any, cast
 
 import trio
@@ -39,7 +38,7 @@ async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a h
 ) -> Any:
     """Put or get now, or wait in the queue for it; return what was got."""
     transitions = live._transitions
-    if transitions.thread != get_ident():
+    if not transitions.mark._is_owned():
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
@@ -61,7 +60,7 @@ async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a h
         if transitions.later:
             transitions.carry_out()
     if request is not None:
-        await wait_task_rescheduled(_abort.__get__(request))
+        await wait_task_rescheduled(request)
         transitions.parking = None
         return request.claim
     await checkpoint_if_cancelled()
@@ -131,7 +130,7 @@ async def collect(live: Live[Any], window: Window) -> list[Any]:
     return found  # noqa: RET504 - for mypy, a scope may catch what it cancels
 
 
-def _abort(request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
+def abort(request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
     """Withdraw the request of a task that trio wants to cancel; or end its window, if that is why."""
     claim = request.claim
     if not isinstance(claim, Window) or not claim.scope.cancel_called:

@@ -61,8 +61,10 @@ class Live(Generic[ClaimT]):
         self._root: trio.lowlevel.Task | None = None
         # How many uncontended acquires may go without a schedule point, in a row and from now on.
         self._skips = self._skips_left = skips
-        # If it is owned: the claims of live tasks that hold it, queue for it, or once did.
-        self._touched_by: set[ClaimT] | frozenset[ClaimT] = frozenset()
+        # The claims of live tasks that hold it, queue for it, or once did; None if it is not owned.
+        self._touched_by: set[ClaimT] | frozenset[ClaimT] | None = (
+            frozenset() if self._owned else None
+        )
 
     @property
     def name(self) -> str | None:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
-from threading import get_ident
 from typing import Any, cast
 
 import trio
@@ -36,7 +35,7 @@ from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import GRANTED, PENDING, Request
 
 from . import ownership
-from .cancelling import RaiseCancel, Stop, abort, abort_by
+from .cancelling import RaiseCancel, Stop, abort_by
 from .causes import error_of
 from .done import coroutine_function
 from .events import EventKind, emit, emit_ended
@@ -55,7 +54,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
 ) -> None:
     """Take the claim now or wait in the queue for it; ``task`` is the current one, where known."""
     transitions = live._transitions
-    if transitions.thread != get_ident():
+    if not transitions.mark._is_owned():
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
@@ -81,11 +80,10 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         if transitions.later:
             transitions.carry_out()
     if request is not None:
-        # MethodType(abort, request) needs a deeper stack, which each task that sleeps here would keep.
-        await wait_task_rescheduled(abort.__get__(request))
+        await wait_task_rescheduled(request)
         transitions.parking = None
         # Not when it joined the queue: while it sleeps there the task cannot end.
-        if live._owned and claim not in live._touched_by:
+        if live._touched_by is not None and claim not in live._touched_by:
             ownership.note(live, claim)
         if live._skips:
             live._skips_left = live._skips
@@ -99,7 +97,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     transitions.running = True
     try:
         live._core.take(claim)
-        if live._owned and claim not in live._touched_by:
+        if live._touched_by is not None and claim not in live._touched_by:
             ownership.note(live, claim)
         if live._observers:
             emit_taken(live, claim)
@@ -116,9 +114,10 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
 
 @enable_ki_protection
 @coroutine_function
-async def acquire_for_block(live: Live[Any], claim: Any, priority: int = 0) -> None:
+async def acquire_for_block(live: Live[Any], claim: Any, priority: int, task: Task | None) -> None:
     """Take the claim for a block that gives it back, while somebody wants to know of that."""
-    task = current_task()
+    if task is None:
+        task = current_task()
     inform_of_block(task, (live,))
     try:
         await acquire(live, claim, priority)
@@ -155,7 +154,7 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
             core.refuse(claim)
             raise trio.WouldBlock
         core.take(claim)
-        if live._owned and claim not in live._touched_by:
+        if live._touched_by is not None and claim not in live._touched_by:
             ownership.note(live, claim)
         if live._observers:
             emit_taken(live, claim)
@@ -164,14 +163,14 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
 def transitions_of(live: Live[Any]) -> Transitions:
     """Return the transitions in which the primitive may be used from here."""
     transitions = live._transitions
-    return transitions if transitions.thread == get_ident() else check_run(live)
+    return transitions if transitions.mark._is_owned() else check_run(live)
 
 
 @enable_ki_protection
 def release(live: Live[Any], claim: Any) -> None:
     """Release the claim and wake those whom that lets in; if a transition runs, right after it."""
     transitions = live._transitions
-    if transitions.thread != get_ident():
+    if not transitions.mark._is_owned():
         transitions = check_run(live)
     if transitions.running:
         transitions.later.append(partial(release, live, claim))
@@ -199,7 +198,7 @@ def submit(live: Live[Any], claim: Any, priority: int) -> Request[Any]:
         request.primitive = live
         if request.status is PENDING:
             live._transitions, live._root = NOBODYS, current_root_task()
-        if live._owned and claim not in live._touched_by:
+        if live._touched_by is not None and claim not in live._touched_by:
             ownership.note(live, claim)
         if live._observers:
             emit("requested", live, claim, task, request)

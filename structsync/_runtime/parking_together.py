@@ -128,7 +128,7 @@ def _queue_in_all(transitions: Transitions, group: Claims) -> None:
 def _note_owners(members: Sequence[Member]) -> None:
     for member in members:
         live: Live[Any] = member.primitive
-        if live._owned and member.claim not in live._touched_by:
+        if live._touched_by is not None and member.claim not in live._touched_by:
             ownership.note(live, member.claim)
 
 

@@ -7,13 +7,14 @@ from types import CoroutineType
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, final
 
 import trio
-from trio.lowlevel import enable_ki_protection
+from trio.lowlevel import Abort, enable_ki_protection
 
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.own_core import fault_at_creation
 from structsync._core.queue.request import ClaimT
+from structsync._core.queue.request import Request as CoreRequest
 
-from . import parking
+from . import cancelling, parking
 from .arguments import check_sync
 from .causes import Closed, OwnerExited
 from .claim import Claim
@@ -115,6 +116,9 @@ class Primitive(Live[ClaimT]):
         """Release the claim at the end of a block that held it."""
         self._give_back(claim)
 
+    def _abort(self, request: CoreRequest[ClaimT], raise_cancel: cancelling.RaiseCancel) -> Abort:
+        return cancelling.abort(request, raise_cancel)
+
     # For everybody.
 
     @enable_ki_protection
@@ -175,4 +179,4 @@ class Held(ReleasesAtExit[ClaimT]):
 
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
         acquire = parking.acquire_for_block if watchers else parking.acquire
-        return acquire(self._primitive, self._claim, self._priority)
+        return acquire(self._primitive, self._claim, self._priority, None)

@@ -127,7 +127,6 @@ def a_cancelled_acquire_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
         request.parked = False
         return Abort.SUCCEEDED
 
-    patch.setattr(parking, "abort", abort)
     patch.setattr(cancelling, "abort", abort)
     patch.setattr(parking, "abort_by", lambda stop, request, *_: abort(request))
 

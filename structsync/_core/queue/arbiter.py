@@ -50,11 +50,11 @@ class Arbiter(PrimitiveState[ClaimT]):
 
     def admissible(self, claim: ClaimT, priority: int = 0) -> bool:
         """Return whether the claim, submitted now, would be granted at once (I2)."""
-        queue, policy = self.queue, self.policy
-        if queue.length and not (
-            policy.may_be_passed and policy.may_pass(queue, self.next_ticket, priority)
-        ):
-            return False
+        queue = self.queue
+        if queue.length:
+            policy = self.policy
+            if not (policy.may_be_passed and policy.may_pass(queue, self.next_ticket, priority)):
+                return False
         return self.cause is None and self.admits(claim)
 
     def admissible_or_error(self, claim: ClaimT, priority: int = 0) -> bool:

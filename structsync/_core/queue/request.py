@@ -64,6 +64,13 @@ class Request(Generic[ClaimT]):
         self.status = PENDING
         self.queue = None
 
+    def __call__(self, raise_cancel: Any) -> Any:
+        """Stop the wait for it: what trio calls to cancel the task that sleeps here.
+
+        A method bound to the request would cost a sleeper 64 bytes, and a fiftieth of a hand-over.
+        """
+        return self.primitive._abort(self, raise_cancel)
+
     def __repr__(self) -> str:
         return f"<{self.status} request {self.ticket} for {self.claim!r}>"
 
