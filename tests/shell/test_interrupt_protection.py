@@ -69,6 +69,8 @@ def methods() -> Iterator[tuple[str, Callable[..., object]]]:
             is_ours = str(getattr(function, "__module__", "")).startswith("structsync")
             if inspect.isfunction(function) and is_public and is_ours and method != "statistics":
                 yield f"{name}.{method}", function
+            if isinstance(function, property) and function.fset is not None and method != "name":
+                yield f"{name}.{method} (assigned)", function.fset
 
 
 METHODS = dict(methods())

@@ -289,6 +289,18 @@ async def test_observers_see_jobs_begin_and_end(gate: Gate) -> None:
     assert events[0].task is here
 
 
+async def test_observers_see_what_never_began_because_the_pool_ended(gate: Gate) -> None:
+    events: list[PrimitiveEvent] = []
+    with observe(events.append):
+        async with open_pool(1, max_queued=3) as pool:
+            pool.submit_nowait(gate.job, 1)
+            waits = pool.submit_nowait(gate.job, 2)
+            await wait_all_tasks_blocked()
+            pool.cancel_scope.cancel()
+    seen = [event.kind for event in events if event.claim is waits]
+    assert seen == ["requested", "broken"]
+
+
 @pytest.mark.parametrize(
     ("error", "arguments"),
     [
