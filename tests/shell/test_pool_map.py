@@ -185,9 +185,12 @@ class FailsOnceAsync:
 async def test_no_item_is_taken_after_an_error_of_the_items(make: Any) -> None:
     found = []
     async with open_pool(2) as pool:
+        results = pool.map(double, make(), ahead=10)
         with pytest.raises(ValueError, match="planted"):
-            async for result in pool.map(double, make(), ahead=10):
+            async for result in results:
                 found.append(result)  # noqa: PERF401 - kept if it fails
+        with pytest.raises(StopAsyncIteration):
+            await anext(results)
     assert found == [2]
 
 
