@@ -32,7 +32,7 @@ from structsync import (
 )
 
 
-async def nothing() -> None:
+async def nothing(*_: object) -> None:
     """Be a job."""
 
 
