@@ -31,7 +31,7 @@ from .job import CANCELLED, DONE, FAILED, QUEUED, Job, JobStatus, RaiseCancel, b
 from .live import Live
 from .parking import about_to_park, park, sleep, transitions_of
 from .runs import check_run, errors_of_ended, running_task
-from .transitions import Transitions, of_this_thread
+from .transitions import Transitions
 from .waking import resume, wake_accepted, wake_task
 from .woken import WOKEN
 from .working import work
@@ -157,11 +157,6 @@ class JobQueue(Live[Job[Any]]):
             await cancel_shielded_checkpoint()
 
     def _cancel_and_wait(self, job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> Abort:
-        transitions = of_this_thread()
-        if transitions.running:
-            job._waiters[task] = raise_cancel
-            transitions.later.append(partial(self._cancel, job))
-            return Abort.FAILED
         del job._waiters[task]  # if it ends right here, trio wakes the task
         self._cancel(job)
         if has_ended(job):

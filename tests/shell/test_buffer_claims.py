@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -145,6 +147,31 @@ async def test_observers_hear_that_a_choice_has_left_the_other_queues() -> None:
             await settle()
             buffer.put_nowait(1)
     assert kinds == ["requested", "withdrawn"]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_choice_leaves_no_reference_cycle(waits: bool) -> None:
+    tasks = list[weakref.ref[trio.lowlevel.Task]]()
+
+    async def choose(*claims: Claim) -> None:
+        tasks.append(weakref.ref(trio.lowlevel.current_task()))
+        await first_of(*claims)
+
+    async def main() -> None:
+        buffer, slots = Buffer[int](1), Semaphore(0 if waits else 1)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(choose, buffer.get_claim(), slots.claim())
+            await settle()
+            if waits:
+                slots.release()
+        await trio.lowlevel.checkpoint()
+        assert tasks[0]() is None
+
+    gc.disable()
+    try:
+        trio.run(main)
+    finally:
+        gc.enable()
 
 
 async def test_one_buffer_may_be_put_into_or_got_from() -> None:

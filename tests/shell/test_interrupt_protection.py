@@ -31,6 +31,12 @@ CHANGES_NOTHING = {
     "RWLock.write_claim",
     "Semaphore.claim",
     "Semaphore.permits",
+    "Histogram.at_most",
+    "Histogram.quantile",
+    "Metrics.primitives",
+    "Metrics.to_prometheus",
+    "Recording.to_trace_events",
+    "Recording.write",
     "Snapshot.graph",
     "WaitGraph.to_dot",
     "WaitGraph.to_svg",
@@ -69,26 +75,28 @@ def methods() -> Iterator[tuple[str, Callable[..., object]]]:
             is_ours = str(getattr(function, "__module__", "")).startswith("structsync")
             if inspect.isfunction(function) and is_public and is_ours and method != "statistics":
                 yield f"{name}.{method}", function
+            if isinstance(function, property) and function.fset is not None and method != "name":
+                yield f"{name}.{method} (assigned)", function.fset
 
 
 METHODS = dict(methods())
 
 
 def methods_of_blocks() -> Iterator[tuple[str, Callable[..., object]]]:
-    """Yield what a block calls at its ends, of private classes too."""
+    """Yield what blocks and loops call, of private classes too."""
     for module in pkgutil.iter_modules(_primitives.__path__, f"{_primitives.__name__}."):
         for name, kind in vars(importlib.import_module(module.name)).items():
             if inspect.isclass(kind) and kind.__module__.startswith("structsync"):
-                for method in ENDS_OF_BLOCKS & vars(kind).keys():
+                for method in OF_BLOCKS & vars(kind).keys():
                     function = vars(kind)[method]
                     # others return a coroutine that is protected
-                    if method != "__aenter__" or inspect.iscoroutinefunction(
+                    if method not in ("__aenter__", "__anext__") or inspect.iscoroutinefunction(
                         inspect.unwrap(function)
                     ):
                         yield f"{name}.{method}", function
 
 
-ENDS_OF_BLOCKS = {"__exit__", "__aenter__", "__aexit__", "aclose"}
+OF_BLOCKS = {"__exit__", "__aenter__", "__aexit__", "__anext__", "aclose"}
 BLOCKS = dict(methods_of_blocks())
 
 
@@ -98,7 +106,7 @@ def test_a_method_that_changes_something_is_protected(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-def test_both_ends_of_a_block_are_protected(name: str) -> None:
+def test_what_blocks_and_loops_call_is_protected(name: str) -> None:
     assert is_protected(BLOCKS[name])
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import gc
-import pickle
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -159,17 +156,6 @@ async def test_repr_and_names_of_the_locks() -> None:
 def test_a_name_must_be_a_str() -> None:
     with pytest.raises(TypeError, match="name must be a str"):
         LockMap(name=3)  # type: ignore[arg-type]  # the mistake
-
-
-@pytest.mark.parametrize("double", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_doubling_is_refused(double: Callable[[Any], Any]) -> None:
-    with pytest.raises(TypeError, match="a LockMap cannot be copied or pickled"):
-        double(LockMap[int]())
-
-
-def test_subclassing_is_refused() -> None:
-    with pytest.raises(TypeError, match="LockMap is final"):
-        type("Mine", (LockMap,), {})
 
 
 async def test_a_key_that_a_finalizer_asks_for_meanwhile_has_one_lock() -> None:

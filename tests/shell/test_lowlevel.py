@@ -234,6 +234,13 @@ async def test_a_block_whose_primitive_broke_meanwhile_adds_no_error(
     assert rack.core.tools == ("axe",)
 
 
+async def test_a_block_whose_primitive_closes_meanwhile_releases_what_it_holds() -> None:
+    rack = Rack("saw")
+    async with rack.tool():
+        rack.close()
+    assert rack.core.tools == ("saw",)
+
+
 async def test_a_second_release_is_refused_and_a_leak_is_named() -> None:
     rack = Rack("saw")
     with pytest.raises(RuntimeError, match="hold no tool"):

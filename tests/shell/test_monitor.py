@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -308,12 +306,6 @@ def test_a_task_outside_gives_nothing_back() -> None:
     account = Account()
     with pytest.raises(RuntimeError, match="'a' is not inside this monitor"):
         account._core.release(Invocation(EntryCore("x"), "a"))
-
-
-@pytest.mark.parametrize("double", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_an_entry_cannot_be_copied_or_pickled(double: Callable[[object], object]) -> None:
-    with pytest.raises(TypeError, match="an Entry cannot be copied or pickled"):
-        double(Account().deposit)
 
 
 def test_a_marked_callable_that_would_not_get_self_is_refused() -> None:

@@ -133,10 +133,11 @@ async def test_a_job_that_fails_while_the_pool_is_cancelled_lets_the_cancellatio
                 raise ValueError
 
     with pytest.RaisesGroup(pytest.RaisesGroup(ValueError)):
-        async with open_pool(1) as pool, trio.open_nursery() as nursery:
-            nursery.start_soon(pool.submit, fail_when_cancelled)
+        async with open_pool(1) as pool:
+            job = pool.submit_nowait(fail_when_cancelled)
             await wait_all_tasks_blocked()
             pool.cancel_scope.cancel()
+    assert job.status == "cancelled"
 
 
 async def test_a_job_that_fails_with_several_errors_has_failed() -> None:

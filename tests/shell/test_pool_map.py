@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import trio
@@ -152,6 +152,46 @@ async def test_an_error_of_the_items_is_raised_after_their_results(ahead: int) -
                 async for result in pool.map(double, source, ahead=ahead):
                     found.append(result)  # noqa: PERF401 - kept if it fails
             assert found == [0, 2, 4]
+
+
+class FailsOnce:
+    """An iterator that could go on after its error, as no generator can."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> int:
+        self.number += 1
+        if self.number == 2:
+            raise ValueError("planted")
+        return self.number
+
+
+class FailsOnceAsync:
+    def __init__(self) -> None:
+        self.items = FailsOnce()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> int:
+        return next(self.items)
+
+
+@pytest.mark.parametrize("make", [FailsOnce, FailsOnceAsync])
+async def test_no_item_is_taken_after_an_error_of_the_items(make: Any) -> None:
+    found = []
+    async with open_pool(2) as pool:
+        results = pool.map(double, make(), ahead=10)
+        with pytest.raises(ValueError, match="planted"):
+            async for result in results:
+                found.append(result)  # noqa: PERF401 - kept if it fails
+        with pytest.raises(StopAsyncIteration):
+            await anext(results)
+    assert found == [2]
 
 
 @pytest.mark.parametrize("is_async", [True, False])

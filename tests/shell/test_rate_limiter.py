@@ -125,17 +125,21 @@ async def test_a_grant_beats_a_deadline_of_the_same_time(autojump_clock: object)
     assert limiter.value == 0
 
 
+@pytest.mark.parametrize("shielded", [False, True])
 async def test_a_cancellation_goes_past_the_timer_though_that_has_fired_meanwhile(
-    mock_clock: trio.testing.MockClock,
+    mock_clock: trio.testing.MockClock, shielded: bool
 ) -> None:
-    """Between the cancellation and the next run of the task its time comes."""
-    limiter, scope = RateLimiter(1), trio.CancelScope()
+    """Between the cancellation and the next run of the task its time comes.
+
+    If a shield comes between, too, trio has it that the timer is what cancels.
+    """
+    limiter, scope, shield = RateLimiter(1), trio.CancelScope(), trio.CancelScope()
     limiter.acquire_nowait()
     went_on = False
 
     async def acquire() -> None:
         nonlocal went_on
-        with scope:
+        with scope, shield:
             await limiter.acquire()
             went_on = True
 
@@ -143,10 +147,22 @@ async def test_a_cancellation_goes_past_the_timer_though_that_has_fired_meanwhil
         nursery.start_soon(acquire)
         await settle()
         scope.cancel()
+        shield.shield = shielded
         mock_clock.jump(1)
     assert scope.cancelled_caught
     assert not went_on
     assert limiter.value == 1
+
+
+async def test_an_acquire_that_fits_never_stands_in_the_queue() -> None:
+    limiter, seen = RateLimiter(1), list[tuple[str, int, float]]()
+
+    def observer(event: PrimitiveEvent) -> None:
+        seen.append((event.kind, limiter.statistics().tasks_waiting, limiter.value))
+
+    with observe(observer):
+        await limiter.acquire()
+    assert seen == [("requested", 0, 0), ("granted", 0, 0)]
 
 
 async def test_a_newcomer_grants_what_is_due_before_it_asks(

@@ -105,7 +105,7 @@ async def test_closing_a_pending_request_withdraws_it(
     request.close()
     assert (request.status, request.released) == ("withdrawn", False)
     assert shown(primitive) == before
-    with pytest.raises(RequestWithdrawn, match="make a new one"):
+    with pytest.raises(RequestWithdrawn, match="withdrawn; make a new one"):
         await request.wait()
     held.cancel()
 
@@ -143,7 +143,7 @@ async def test_a_request_that_waits_is_granted_when_the_primitive_is_free(
         nursery.start_soon(request.wait)
         await settle()
         assert request.status == "pending"
-        with pytest.raises(trio.BusyResourceError):
+        with pytest.raises(trio.BusyResourceError, match="another task already waits"):
             await request.wait()
         held.cancel()
         await settle()

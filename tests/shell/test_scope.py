@@ -11,7 +11,6 @@ from structsync import (
     Parker,
     PermitLeakError,
     Primitive,
-    Scope,
     Semaphore,
     WaitQueue,
     open_scope,
@@ -241,11 +240,6 @@ async def test_an_inner_scope_closes_its_own_alone() -> None:
             gone = inner.own(Semaphore(1))
         async with kept:
             assert "closed" in repr(gone)
-
-
-def test_a_scope_cannot_be_subclassed() -> None:
-    with pytest.raises(TypeError, match="Scope is final"):
-        type("Mine", (Scope,), {})
 
 
 async def test_a_child_task_is_named_after_its_function_unless_it_has_a_name() -> None:

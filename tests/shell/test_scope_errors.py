@@ -1,6 +1,5 @@
 """The end of a scope on every path: nothing is hidden, leaks join what trio raises."""
 
-import copy
 import signal
 from collections.abc import Awaitable, Callable
 
@@ -204,9 +203,3 @@ def test_where_trio_raises_an_error_alone_a_leak_makes_a_group_of_both() -> None
     with pytest.raises(ExceptionGroup) as caught:
         trio.run(main, strict_exception_groups=False)
     assert leaves(caught.value) == [KeyError, PermitLeakError]
-
-
-async def test_a_scope_is_neither_copied_nor_pickled() -> None:
-    async with open_scope() as scope:
-        with pytest.raises(TypeError, match="cannot be copied"):
-            copy.copy(scope)

@@ -419,17 +419,6 @@ async def test_the_end_of_a_block_does_not_hide_the_error_of_its_body(
     assert caught.value.__context__ is error
 
 
-@pytest.mark.parametrize("final", [Synchronizer, Entry])
-def test_synchronizers_and_entries_are_final(final: type[object]) -> None:
-    with pytest.raises(TypeError, match=f"{final.__name__} is final"):
-        type("Own", (final,), {})
-
-
-def test_a_synchronizer_is_not_copied() -> None:
-    with pytest.raises(TypeError, match="cannot be copied"):
-        Synchronizer().__reduce_ex__(2)
-
-
 async def test_an_observer_must_not_call_an_entry_that_a_synchronizer_concerns() -> None:
     monitor, lock, refused = Monitor(), Lock(), []
     work = monitor.entry(lambda: None)

@@ -203,11 +203,6 @@ async def test_a_value_has_no_claim_to_give_back() -> None:
         Value(0)._give_back(None)  # type: ignore[arg-type]  # nobody does
 
 
-def test_changes_are_final() -> None:
-    with pytest.raises(TypeError, match="Changes is final"):
-        type("Mine", (Changes,), {})
-
-
 async def test_a_value_may_be_awaited_while_something_is_held() -> None:
     value, permits = Value(0), Semaphore(1, max_value=1)
 
