@@ -268,9 +268,12 @@ class PoolItem(Generic[T]):
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("PoolItem is final; ResourcePool.item() makes them")
 
+    def __aenter__(self) -> CoroutineType[Any, Any, T]:
+        return self._enter()
+
     @coroutine_function
     @enable_ki_protection
-    async def __aenter__(self) -> T:
+    async def _enter(self) -> T:
         if self._loan is not None:
             raise RuntimeError("this block was entered already; call item() for each block")
         self._loan = loan = Loan()

@@ -25,6 +25,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
     pool,
     queue,
     rate_limiter,
+    resource_pool,
     rwlock,
     scope,
     semaphore,
@@ -46,6 +47,7 @@ from . import (
     test_pool,
     test_rate_limiter,
     test_requests,
+    test_resource_pool,
     test_rwlock,
     test_rwlock_in_groups,
     test_scope,
@@ -301,6 +303,35 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_rate_limiter.test_closing_sends_everybody_away_who_waits,
+        (queue.closing_forgets_those_in_queue,),
+    ),
+    (
+        test_resource_pool.test_an_item_is_lent_to_one_task_at_a_time_and_comes_back,
+        (
+            resource_pool.who_makes_no_item_keeps_its_place,
+            resource_pool.a_cancelled_request_is_assigned_the_place,
+            resource_pool.a_returned_item_wakes_nobody,
+            resource_pool.an_item_is_lent_twice,
+            resource_pool.a_place_is_given_back_only_by_who_ends_well,
+            resource_pool.a_block_that_fails_keeps_its_place,
+            queue.a_cancelled_acquire_stays_in_queue,
+        ),
+    ),
+    (
+        test_resource_pool.test_whatever_ends_a_check_or_a_close_frees_the_place,
+        (
+            resource_pool.an_item_counts_as_closed_when_its_close_begins,
+            resource_pool.what_a_cancelled_check_left_is_lent,
+            resource_pool.a_cancelled_check_loses_its_item,
+            resource_pool.a_close_can_be_cancelled,
+        ),
+    ),
+    (
+        test_resource_pool.test_whoever_fails_to_make_an_item_leaves_its_place_to_the_next,
+        (resource_pool.a_failed_block_keeps_its_item,),
+    ),
+    (
+        test_resource_pool.test_closing_sends_everybody_away_who_waits,
         (queue.closing_forgets_those_in_queue,),
     ),
     (

@@ -15,6 +15,7 @@ from .meeting_machines import BarrierMachine, LatchMachine
 from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
 from .rate_limiter_machines import RateLimiterMachine
+from .resource_pool_machines import ResourcePoolMachine
 from .rwlock_machine import RWLockMachine
 from .synchronizer_machine import SynchronizerMachine
 from .value_machines import ValueMachine
@@ -31,6 +32,7 @@ MACHINES = [
     LatchMachine,
     BufferMachine,
     RateLimiterMachine,
+    ResourcePoolMachine,
     GroupMachine,
     MonitorMachine,
     MesaMachine,

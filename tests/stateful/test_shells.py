@@ -11,6 +11,7 @@ from .lock_shell import LockShellMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_shell import MonitorShellMachine
 from .rate_limiter_machines import RateLimiterShellMachine
+from .resource_pool_machines import ResourcePoolShellMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
@@ -26,6 +27,7 @@ MACHINES = [
     BarrierShellMachine,
     LatchShellMachine,
     RateLimiterShellMachine,
+    ResourcePoolShellMachine,
     GroupShellMachine,
     MonitorShellMachine,
     ValueShellMachine,

@@ -20,6 +20,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     parker,
     queue,
     rate_limiter,
+    resource_pool,
     rwlock,
     semaphore,
     synchronizer,
@@ -39,6 +40,7 @@ from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
 from .monitor_shell import MonitorShellMachine
 from .rate_limiter_machines import RateLimiterMachine, RateLimiterShellMachine
+from .resource_pool_machines import ResourcePoolMachine, ResourcePoolShellMachine
 from .rwlock_machine import RWLockMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
@@ -148,6 +150,18 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     (RateLimiterShellMachine, rate_limiter.who_moves_up_to_the_head_has_no_timer),
     (RateLimiterShellMachine, rate_limiter.a_part_of_a_permit_is_lost),
     (RateLimiterShellMachine, rate_limiter.a_timer_only_withdraws),
+    *[
+        (machine, plant)
+        for machine in (ResourcePoolMachine, ResourcePoolShellMachine)
+        for plant in (
+            resource_pool.a_returned_item_wakes_nobody,
+            resource_pool.a_failed_block_keeps_its_item,
+        )
+    ],
+    (ResourcePoolMachine, resource_pool.who_makes_no_item_keeps_its_place),
+    (ResourcePoolMachine, resource_pool.what_a_cancelled_check_left_is_lent),
+    (ResourcePoolShellMachine, queue.those_let_in_are_not_woken),
+    (ResourcePoolShellMachine, queue.a_cancelled_acquire_stays_in_queue),
     *[
         (machine, plant)
         for machine in (ValueMachine, ValueShellMachine)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from typing import assert_type
 
 from structsync import (
@@ -12,8 +13,11 @@ from structsync import (
     Lock,
     LockMap,
     LockMapStatistics,
+    PoolItem,
     RateLimiter,
     RateLimiterStatistics,
+    ResourcePool,
+    ResourcePoolStatistics,
     Value,
     ValueStatistics,
     acquire_all,
@@ -62,6 +66,53 @@ async def test_a_lock_map_knows_the_type_of_its_keys() -> None:
     async with acquire_all(locks.claim("a"), locks.claim("b")):
         pass
     assert isinstance(assert_type(locks.statistics(), LockMapStatistics).tasks_waiting, int)
+
+
+async def number() -> int:
+    return 1
+
+
+async def is_odd(number: int) -> bool:
+    return number % 2 == 1
+
+
+async def drop(number: int) -> None: ...
+
+
+async def test_a_pool_lends_what_its_factory_makes() -> None:
+    pool = ResourcePool(number, 2, min_size=1, check=is_odd, close=drop, max_idle=60, name="odd")
+    assert_type(pool, ResourcePool[int])
+    async with pool as entered:
+        assert_type(entered, ResourcePool[int])
+        assert isinstance(assert_type(pool.item(), PoolItem[int]), PoolItem)
+        async with pool.item(discard_on_error=True) as one:
+            assert type(assert_type(one, int)) is int
+            assert_type(pool.discard(one), None)
+        async with AsyncExitStack() as stack:
+            other = await stack.enter_async_context(pool.item())
+            assert type(assert_type(other, int)) is int
+        assert_type(pool.resize(3), None)
+        assert_type(await pool.fill(), None)
+        assert_type(await pool.close_stale(), None)
+        assert isinstance(assert_type(pool.statistics(), ResourcePoolStatistics).lent, int)
+        assert type(assert_type(pool.max_size, int)) is int
+        assert type(assert_type(pool.min_size, int)) is int
+    assert_type(await pool.aclose(), None)
+
+
+async def pool_ends_well() -> int:
+    async with ResourcePool(number, 1).item() as one:  # it swallows no error: this returns
+        return one
+
+
+def pool_rejected_by_the_checkers() -> None:  # pragma: no cover - not run
+    ResourcePool(lambda: 3, 1)  # type: ignore[arg-type, return-value]
+    ResourcePool(number, 1, 2)  # type: ignore[call-arg]
+    ResourcePool(number, 1, check=drop)  # type: ignore[arg-type]
+    ResourcePool[str](number, 1)  # type: ignore[arg-type]
+    ResourcePool(number, 1).discard("1")  # type: ignore[arg-type]
+    with ResourcePool(number, 1).item():  # type: ignore[attr-defined]
+        pass
 
 
 def lock_map_rejected_by_the_checkers() -> None:  # pragma: no cover - not run
