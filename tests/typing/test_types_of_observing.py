@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import io
+import logging
 import warnings
 from contextlib import AbstractContextManager
-from typing import assert_type
+from typing import Any, assert_type
 
 import trio
 from trio.lowlevel import Task
@@ -19,14 +20,18 @@ from structsync import (
     DeadlockError,
     DeadlockWarning,
     EventKind,
+    Histogram,
     Holder,
     JobCancelled,
     JobFailed,
     Lock,
+    Metrics,
     Observer,
     PermitLeakError,
     PrimitiveEvent,
+    PrimitiveMetrics,
     PrimitiveSnapshot,
+    Recording,
     RequestWithdrawn,
     Semaphore,
     Snapshot,
@@ -35,8 +40,10 @@ from structsync import (
     Waiter,
     WaitGraph,
     deadlock_guard,
+    log_events,
     lowlevel,
     observe,
+    recording,
     show,
     snapshot,
     trace_waits,
@@ -77,6 +84,19 @@ async def test_a_snapshot_names_who_holds_and_who_waits() -> None:
             assert type(assert_type(graph.to_dot(), str)) is str
             assert_type(show(seen, file=file), None)
     assert "lock" in file.getvalue()
+
+
+async def test_numbers_and_recordings_are_plain_values() -> None:
+    logger = logging.getLogger(__name__)
+    with observe.metrics() as numbers, recording(most=10) as events, log_events(logger):
+        async with Lock(name="lock"):
+            pass
+    (one,) = assert_type(assert_type(numbers, Metrics).primitives(), tuple[PrimitiveMetrics, ...])
+    assert assert_type(one.granted, int) == 1
+    assert type(assert_type(assert_type(one.waits, Histogram).quantile(0.5), float)) is float
+    assert type(assert_type(numbers.to_prometheus(), str)) is str
+    trace = assert_type(assert_type(events, Recording).to_trace_events(), dict[str, Any])
+    assert trace["traceEvents"]
 
 
 async def test_a_deadlock_tells_its_tasks_and_its_graph() -> None:
