@@ -12,19 +12,22 @@ import trio
 from structsync import (
     Broadcast,
     Buffer,
+    BufferPolicy,
     BufferStatistics,
     Claim,
     First,
     ReceivingEnd,
     SendingEnd,
     Subscription,
+    WhenSlow,
     first_of,
     open_channel,
 )
 
 
 async def test_a_buffer_returns_what_was_put() -> None:
-    buffer = Buffer[str](5, policy="priority", key=len, name="words")
+    policy: BufferPolicy = "priority"
+    buffer = Buffer[str](5, policy=policy, key=len, name="words")
     assert_type(await buffer.put("a"), None)
     assert_type(buffer.put_nowait("bb"), None)
     assert_type(await buffer.put_many(["ccc", "dddd"]), None)
@@ -72,7 +75,8 @@ async def test_the_ends_of_a_channel_have_the_type_of_its_items() -> None:
 
 
 async def test_a_subscription_has_the_type_of_the_broadcast() -> None:
-    broadcast = Broadcast[int](2, slow="drop", name="numbers")
+    slow: WhenSlow = "drop"
+    broadcast = Broadcast[int](2, slow=slow, name="numbers")
     with broadcast.subscribe() as subscription:
         assert isinstance(assert_type(subscription, Subscription[int]), Subscription)
         assert_type(await broadcast.put(1), None)

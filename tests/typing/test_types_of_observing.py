@@ -27,6 +27,7 @@ from structsync import (
     Lock,
     Metrics,
     Observer,
+    OnDeadlock,
     PermitLeakError,
     PrimitiveEvent,
     PrimitiveMetrics,
@@ -120,7 +121,8 @@ async def test_a_deadlock_tells_its_tasks_and_its_graph() -> None:
     (error,) = found
     assert len(assert_type(error.tasks, tuple[Task, ...])) == 2
     assert assert_type(error.graph, WaitGraph).edges
-    with deadlock_guard("warn"), deadlock_guard(lambda error: None), warnings.catch_warnings():
+    ways: list[OnDeadlock] = ["warn", lambda error: error.graph.to_text()]
+    with deadlock_guard(ways[0]), deadlock_guard(ways[1]), warnings.catch_warnings():
         warnings.simplefilter("error", DeadlockWarning)
 
 
