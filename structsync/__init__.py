@@ -27,7 +27,9 @@ from ._primitives.barrier import BarrierStatistics as BarrierStatistics
 from ._primitives.barrier import WhenCancelled as WhenCancelled
 from ._primitives.broadcast import Broadcast as Broadcast
 from ._primitives.broadcast import Subscription as Subscription
+from ._primitives.broadcast import WhenSlow as WhenSlow
 from ._primitives.buffer import Buffer as Buffer
+from ._primitives.buffer import BufferPolicy as BufferPolicy
 from ._primitives.buffer_statistics import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
 from ._primitives.capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
@@ -104,6 +106,7 @@ from ._runtime.primitive import Primitive as Primitive
 from ._runtime.request import Request as Request
 from .observing.deadlock import DeadlockError as DeadlockError
 from .observing.deadlock import DeadlockWarning as DeadlockWarning
+from .observing.deadlock import OnDeadlock as OnDeadlock
 from .observing.deadlock import deadlock_guard as deadlock_guard
 from .observing.histogram import Histogram as Histogram
 from .observing.logs import log_events as log_events
@@ -131,6 +134,7 @@ __all__ = [
     "BarrierStatistics",
     "Broadcast",
     "Buffer",
+    "BufferPolicy",
     "BufferStatistics",
     "CapacityLimiter",
     "CapacityLimiterStatistics",
@@ -172,6 +176,7 @@ __all__ = [
     "MonitorConditionStatistics",
     "MonitorStatistics",
     "Observer",
+    "OnDeadlock",
     "Parker",
     "ParkerStatistics",
     "PermitLeakError",
@@ -213,6 +218,7 @@ __all__ = [
     "WaitQueueStatistics",
     "Waiter",
     "WhenCancelled",
+    "WhenSlow",
     "acquire_all",
     "acquire_any",
     "deadlock_guard",

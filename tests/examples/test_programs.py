@@ -25,7 +25,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 MISTAKES = tomllib.loads((EXAMPLES / "programs" / "mistakes.toml").read_text(encoding="utf-8"))
 PROGRAMS = {file.stem: file for file in sorted((EXAMPLES / "programs").glob("*.py"))}
 #: They stand among the other examples, which test_examples.py runs.
-ELSEWHERE = {"weighted_fair_queue": EXAMPLES / "weighted_fair_queue.py"}
+ELSEWHERE = {name: EXAMPLES / f"{name}.py" for name in ("pipeline", "weighted_fair_queue")}
 ALL = PROGRAMS | ELSEWHERE
 
 Load = Callable[[Path], ModuleType]

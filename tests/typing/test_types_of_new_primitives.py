@@ -130,3 +130,39 @@ def rejected_by_the_checkers() -> None:  # pragma: no cover - not run
     RateLimiter("1")  # type: ignore[arg-type]
     RateLimiter(1, 1, 1)  # type: ignore[call-arg]
     RateLimiter(1).acquire_nowait("1")  # type: ignore[arg-type]
+
+
+class Connection:
+    def send(self, text: str) -> int:
+        return len(text)
+
+    async def aclose(self) -> None: ...
+
+
+async def connect() -> Connection:
+    return Connection()
+
+
+async def test_a_pool_lends_items_of_the_type_that_its_factory_makes() -> None:
+    pool = ResourcePool(connect, 2, min_size=1, close=Connection.aclose, max_idle=60, name="pool")
+    assert_type(pool, ResourcePool[Connection])
+    async with pool:
+        block = assert_type(pool.item(discard_on_error=True), PoolItem[Connection])
+        async with block as connection:
+            assert assert_type(connection, Connection).send("text") == 4
+            pool.discard(connection)
+        assert assert_type(pool.max_size, int) == 2
+        statistics = assert_type(pool.statistics(), ResourcePoolStatistics)
+        assert assert_type(statistics.idle, int) == 0
+        async with AsyncExitStack() as stack:
+            lent = await stack.enter_async_context(pool.item())
+            assert type(assert_type(lent, Connection)) is Connection
+
+
+async def resource_pool_rejected_by_the_checkers() -> None:  # pragma: no cover - not run
+    ResourcePool(Connection, 2)  # type: ignore[arg-type]
+    ResourcePool(connect, 2, 1)  # type: ignore[call-arg]
+    pool = ResourcePool(connect, 2)
+    pool.discard("text")  # type: ignore[arg-type]
+    async with pool.item() as connection:
+        connection.send(1)  # type: ignore[arg-type]
