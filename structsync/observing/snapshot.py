@@ -131,7 +131,7 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
 
 def holders_with_units(live: Live[Any]) -> dict[Hashable, int]:
     """Return who holds how many units of a primitive, as far as that is known."""
-    held: dict[Hashable, int] = dict.fromkeys(holders_of(live._core), 1)
+    held: dict[Hashable, int] = dict.fromkeys(holders_of(live), 1)
     for watcher in watchers:
         held.update(watcher.permits(live))
     return held
