@@ -27,8 +27,10 @@ from .trace import traces
 
 #: How many there are at most in one answer, and how long texts are.
 MOST_PRIMITIVES, MOST_OF_EACH, MOST_EDGES, MOST_FRAMES, MOST_TEXT = 50, 20, 200, 100, 200
+#: How many waiters are described in all, besides the first few of each primitive.
+MOST_WAITERS, FEW = 200, 3
 #: A look takes at most one in so many parts of the program's time; so does the search for primitives.
-PARTS, LEAST_SECONDS = 60, 0.2
+PARTS, LEAST_SECONDS = 100, 0.2
 
 
 class Inspected:
@@ -39,6 +41,7 @@ class Inspected:
         self._search_at = self._look_at = -1.0
         self._answer = b""
         self._tasks: dict[int, ref[Task]] = {}
+        self._left = 0  # how many waiters may still be described
         self._heads: dict[int, tuple[Request[Any], float]] = {}
 
     def state(self) -> bytes:
@@ -64,7 +67,7 @@ class Inspected:
 
     def _look(self) -> dict[str, Any]:
         alive = sorted(self._primitives(), key=lambda one: -len(one._core.queue))
-        self._tasks = {}
+        self._tasks, self._left = {}, MOST_WAITERS
         heads, self._heads = self._heads, {}
         shown = [self._primitive(one, heads) for one in alive[:MOST_PRIMITIVES]]
         return {
@@ -84,7 +87,7 @@ class Inspected:
             # Not isinstance(), which asks an object for its class: that may be code of the user's.
             self._found = [ref(one) for one in gc.get_objects() if issubclass(type(one), Live)]
             end = time.perf_counter()
-            self._search_at = end + max(PARTS * (end - start), 1)
+            self._search_at = end + max(PARTS * (end - start), LEAST_SECONDS)
         return [one for each in self._found if (one := each()) is not None]
 
     def _primitive(self, live: Live[Any], heads: dict[int, Any]) -> dict[str, Any]:
@@ -102,7 +105,8 @@ class Inspected:
     def _described(self, live: Live[Any], heads: dict[int, Any]) -> dict[str, Any]:
         core, now = live._core, trio.current_time()
         waiting = core.waiting()
-        shown = waiting[:MOST_OF_EACH]
+        shown = waiting[: min(max(self._left, FEW), MOST_OF_EACH)]
+        self._left -= len(shown)
         held = dict(islice(holders_with_units(live).items(), MOST_OF_EACH))
         names = names_of([*(one.waiter for one in shown), *held])
         longest, is_exact = self._longest(live, waiting, heads, now)

@@ -202,6 +202,7 @@ async def test_an_answer_is_bounded_however_large_the_program_is() -> None:
     assert state["left_out"] >= 80 - inspected.MOST_PRIMITIVES
     assert max(len(one["waiters"]) for one in state["primitives"]) == inspected.MOST_OF_EACH
     assert max(len(one["title"]) for one in state["primitives"]) <= inspected.MOST_TEXT
+    assert min(len(one["waiters"]) for one in state["primitives"]) == inspected.FEW
     assert len(state["edges"]) <= inspected.MOST_EDGES
     for one in requests:
         one.withdraw()
