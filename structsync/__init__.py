@@ -109,6 +109,8 @@ from .observing.deadlock import DeadlockWarning as DeadlockWarning
 from .observing.deadlock import OnDeadlock as OnDeadlock
 from .observing.deadlock import deadlock_guard as deadlock_guard
 from .observing.histogram import Histogram as Histogram
+from .observing.inspector import Inspector as Inspector
+from .observing.inspector import serve_inspector as serve_inspector
 from .observing.logs import log_events as log_events
 from .observing.metrics import Metrics as Metrics
 from .observing.observe import observe as observe
@@ -158,6 +160,7 @@ __all__ = [
     "Histogram",
     "Holder",
     "Holding",
+    "Inspector",
     "Invocation",
     "Job",
     "JobCancelled",
@@ -232,6 +235,7 @@ __all__ = [
     "open_scope",
     "open_thread_pool",
     "recording",
+    "serve_inspector",
     "show",
     "snapshot",
     "trace_waits",

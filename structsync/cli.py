@@ -27,6 +27,7 @@ from .checking._suite import (
     exit_code,
 )
 from .checking._terminal import ProgressLine, counterexamples, print_runs
+from .observing.top import top
 from .testing._command.command import explore
 from .testing._command.merge import merge_shards
 
@@ -173,6 +174,7 @@ def _on_record(runs: Sequence[Run], given: Path | None, update: bool) -> list[st
 
 main.add_command(explore)
 main.add_command(merge_shards)
+main.add_command(top)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,11 @@ def dismiss(worker: Worker) -> None:
     del _by_task[worker.task]
 
 
+def busy_for(pool: Live[Job[Any]]) -> list[Task]:
+    """Return the tasks that work on a job of the pool now."""
+    return [one.task for one in _by_task.values() if one.pool is pool and one.job is not None]
+
+
 def works_for(task: Task, pool: Live[Job[Any]]) -> bool:
     """Return whether a job of the pool cannot end before the task has gone on.
 

@@ -74,8 +74,8 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
     may go on, and so may one in a cancel scope with a deadline. Whatever task could release something
     must be known: the owner of a :class:`Lock`, :class:`RWLock` or :class:`Monitor`, the task that
     borrowed from a :class:`CapacityLimiter`, the blocks that hold the permits of a bounded
-    :class:`Semaphore`. A permit that was taken by :meth:`Semaphore.acquire` may be released by any
-    task, and anybody may notify a condition; so waits for those are never reported. What comes from
+    :class:`Semaphore`, the workers of a pool in whose queue there is no room. A permit that was taken by :meth:`Semaphore.acquire` may be released by any
+    task, anybody may notify a condition, or put into a buffer; so waits for those are never reported. What comes from
     outside of the cycle is not a way out: a cancellation, :meth:`Request.withdraw`, ``close()``,
     ``resize()``.
 

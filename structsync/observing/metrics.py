@@ -12,6 +12,7 @@ from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._runtime.arguments import check_count
 from structsync._runtime.events import PrimitiveEvent, observe
+from structsync._runtime.live import Live
 
 from .histogram import Durations
 from .holds import Holds
@@ -81,6 +82,12 @@ class Metrics:
         now = current_time()
         found = [row.shown(key, now) for key, row in list(self._rows.items())]
         return tuple(sorted(found, key=lambda one: (-one.waits.total, one.kind, one.name or "")))
+
+    def row(self, live: Live[Any]) -> PrimitiveMetrics | None:
+        """Return the numbers of a primitive and of those that are counted with it."""
+        key = (type(live).__name__, live._name)
+        row = self._rows.get(key)
+        return None if row is None else row.shown(key, current_time())
 
     def to_prometheus(self) -> str:
         """Return the numbers in the text format of Prometheus, version 0.0.4."""

@@ -1,8 +1,9 @@
 """What has to happen before a request is granted, as far as the primitive says whose turn it is.
 
 One function for each kind of core. None: a way out is not known, and so the wait is never taken for a
-deadlock. That is the answer for every core that is not listed: a condition, a latch, a semaphore whose
-permits anybody may release, a primitive of the user's.
+deadlock. That is the answer for every core that is not listed: a condition, a latch, a buffer, into which anybody
+may put and from which anybody may get, a semaphore whose permits anybody may release, a primitive of the
+user's.
 
 Those ahead in the queue count where the policy lets the head block. A plain request ahead waits for the
 same holders, so that it only raises how much of them is needed; a group ahead waits elsewhere, too.
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.lock_map import KeyedLockCore
 from structsync._core.primitives.rwlock import WRITE, PhaseFairCore, RWLockCore
@@ -22,6 +24,7 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Request
 from structsync._core.queue.waits_for import Alternative, Need
+from structsync._runtime.workers import busy_for
 
 Units: TypeAlias = Mapping[Hashable, int]
 Requests: TypeAlias = Sequence[Request[Any]]
@@ -62,12 +65,15 @@ def alternatives_of(request: Request[Any], view: View) -> list[Alternative] | No
     return [[need for one in each if one is not None for need in one]]
 
 
-def holders_of(core: Any) -> Iterable[Hashable]:
-    """Return who holds a primitive, as far as its core says so."""
+def holders_of(live: Any) -> Iterable[Hashable]:
+    """Return who holds a primitive, or works for it, as far as it says so."""
+    core = live._core
     if isinstance(core, LockCore | MonitorCore):
         return () if core.owner is None else (core.owner,)
     if isinstance(core, RWLockCore):
         return tuple(core.readers) if core.writer is None else (core.writer,)
+    if isinstance(core, JobQueueCore):
+        return busy_for(live)
     return tuple(core.borrowers) if isinstance(core, CapacityLimiterCore) else ()
 
 
@@ -76,7 +82,7 @@ def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
     rule = _RULES.get(type(core))
     if rule is None or not any(request.queue is one for one in _queues(core)):
         return None
-    if not view.may_block(view.permits(request.primitive) or holders_of(core)):
+    if not view.may_block(view.permits(request.primitive) or holders_of(request.primitive)):
         return []  # whoever holds it gets on; so a long queue need not be walked through
     ahead = _ahead(core, request, view) if core.policy.head_blocks else ()
     plain = [one for one in ahead if not isinstance(one.group, Claims)]
@@ -156,6 +162,16 @@ def _semaphore(
     return [Need(tuple(permits.items()), wanted - core.value, Reason(request.primitive))]
 
 
+def _pool(
+    core: JobQueueCore, request: Request[Any], ahead: Requests, view: View
+) -> list[Need] | None:
+    """Who waits for room in the queue goes on once any of the workers has ended a job."""
+    busy = busy_for(request.primitive)
+    if len(busy) < core.workers:
+        return None  # a worker has not begun yet
+    return [Need(tuple([(one, 1) for one in busy]), 1, Reason(request.primitive))]
+
+
 _Rule: TypeAlias = Callable[[Any, Request[Any], Requests, View], "list[Need] | None"]
 _RULES: dict[type[Any], _Rule] = {
     LockCore: _exclusive,
@@ -165,4 +181,5 @@ _RULES: dict[type[Any], _Rule] = {
     PhaseFairCore: _rwlock,
     CapacityLimiterCore: _limiter,
     SemaphoreCore: _semaphore,
+    JobQueueCore: _pool,
 }

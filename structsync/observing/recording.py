@@ -18,6 +18,8 @@ from .spans import Span, Spans
 
 #: The rows of tasks are those of one process, the queues those of another one: two headings.
 TASKS, QUEUES = 1, 2
+#: Not the number of a process: that row would be called its main thread.
+FIRST_ROW = 11
 
 
 @final
@@ -54,8 +56,11 @@ class Recording:
         start = min(
             [one.since for one, _ in spans] + [time for time, _, _ in self._lengths], default=0.0
         )
-        rows = _Rows()
-        slices = [_slice(one, title, rows, start) for one, title in spans]
+        rows = _Rows(spans)
+        slices = [
+            _slice(one, title, row, start)
+            for (one, title), row in zip(spans, rows.rows, strict=True)
+        ]
         lengths = [
             _event("C", QUEUES, 0, f"waiting: {title}", _micro(time - start), {"waiting": length})
             for time, title, length in self._lengths
@@ -95,33 +100,37 @@ class Recording:
 class _Rows:
     """Which rows a task has: slices of one row do not overlap."""
 
-    def __init__(self) -> None:
-        self._busy_until: dict[Task | None, list[tuple[int, float]]] = {}
-        self._names: list[str] = []
+    def __init__(self, spans: list[tuple[Span, str]]) -> None:
+        self._busy_until: dict[Task | None, list[float]] = {}
+        keys = [self._key_for(span) for span, _ in spans]
+        # Perfetto shows them by their numbers: those of one task stand below each other.
+        numbers = [(one, n) for one, busy in self._busy_until.items() for n in range(len(busy))]
+        self._row_of = {key: row for row, key in enumerate(numbers, FIRST_ROW)}
+        #: In the order of the spans.
+        self.rows = [self._row_of[key] for key in keys]
 
-    def row_for(self, span: Span) -> int:
+    def _key_for(self, span: Span) -> tuple[Task | None, int]:
         busy = self._busy_until.setdefault(span.task, [])
-        for place, (row, until) in enumerate(busy):
+        for place, until in enumerate(busy):
             if until <= span.since:
-                busy[place] = row, span.until
-                return row
-        name = "no task" if span.task is None else name_of_task(span.task)
-        self._names.append(name if not busy else f"{name} ({len(busy) + 1})")
-        busy.append((len(self._names), span.until))
-        return len(self._names)
+                busy[place] = span.until
+                return span.task, place
+        busy.append(span.until)
+        return span.task, len(busy) - 1
 
     def headings(self) -> Iterator[dict[str, Any]]:
         for process, name in ((TASKS, "tasks"), (QUEUES, "queues")):
             yield {"ph": "M", "pid": process, "name": "process_name", "args": {"name": name}}
-        for row, name in enumerate(self._names, 1):
-            heading = {"ph": "M", "pid": TASKS, "tid": row}
-            yield {**heading, "name": "thread_name", "args": {"name": name}}
-            yield {**heading, "name": "thread_sort_index", "args": {"sort_index": row}}
+        for (task, place), row in self._row_of.items():
+            name = "no task" if task is None else name_of_task(task)
+            heading = {"ph": "M", "pid": TASKS, "tid": row, "name": "thread_name"}
+            yield {**heading, "args": {"name": f"{name} ({place + 1})" if place else name}}
+            heading["name"] = "thread_sort_index"
+            yield {**heading, "args": {"sort_index": row}}
 
 
-def _slice(span: Span, title: str, rows: _Rows, start: float) -> dict[str, Any]:
-    args = {"outcome": span.outcome}
-    event = _event("X", TASKS, rows.row_for(span), title, _micro(span.since - start), args)
+def _slice(span: Span, title: str, row: int, start: float) -> dict[str, Any]:
+    event = _event("X", TASKS, row, title, _micro(span.since - start), {"outcome": span.outcome})
     # Not the rounded difference: that might reach into the next slice of the row.
     end = _micro(span.until - start)
     return {**event, "cat": span.what, "dur": round(end - event["ts"], 3)}

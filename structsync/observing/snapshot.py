@@ -121,7 +121,7 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     """
     if primitives is None:
         primitives = [one for one in gc.get_objects() if isinstance(one, Live)]
-    held = [(one, _held(one)) for one in primitives]
+    held = [(one, holders_with_units(one)) for one in primitives]
     waiting = [request.waiter for one, _ in held for request in one._core.waiting()]
     names = names_of([*waiting, *(who for _, units in held for who in units)])
     found = [_look_at(one, units, names) for one, units in held]
@@ -129,9 +129,9 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     return Snapshot(tuple(found))
 
 
-def _held(live: Live[Any]) -> dict[Hashable, int]:
+def holders_with_units(live: Live[Any]) -> dict[Hashable, int]:
     """Return who holds how many units of a primitive, as far as that is known."""
-    held: dict[Hashable, int] = dict.fromkeys(holders_of(live._core), 1)
+    held: dict[Hashable, int] = dict.fromkeys(holders_of(live), 1)
     for watcher in watchers:
         held.update(watcher.permits(live))
     return held

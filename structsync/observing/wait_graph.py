@@ -52,14 +52,23 @@ class WaitGraph:
         ]
         return "\n".join([*lines, "}"])
 
-    def to_svg(self) -> str | None:
-        """Return the picture as SVG, drawn by graphviz's ``dot``; None where that is not installed.
+    def to_svg(self) -> str:
+        """Return the picture as SVG: by graphviz's ``dot`` where that is installed, else as in a report.
 
-        If ``dot`` fails, the ``subprocess.SubprocessError`` of that is raised.
+        Without graphviz the tasks stand side by side, as in the reports of the explorer, with arrows
+        below them. If ``dot`` fails, the ``subprocess.SubprocessError`` of that is raised.
         """
         dot = shutil.which("dot")
         if dot is None:
-            return None
+            # Late: a program that only synchronizes need not load rich.
+            from .wait_drawing import svg_of
+
+            return svg_of(
+                {
+                    waiter: [(one.primitive, one.holder) for one in edges]
+                    for waiter, edges in self._by_waiter().items()
+                }
+            )
         drawn = subprocess.run(
             [dot, "-Tsvg"],
             input=self.to_dot(),
@@ -70,11 +79,14 @@ class WaitGraph:
         )
         return drawn.stdout
 
-    def _lines(self) -> Iterator[str]:
+    def _by_waiter(self) -> dict[str, list[WaitEdge]]:
         by_waiter: dict[str, list[WaitEdge]] = {}
         for edge in self.edges:
             by_waiter.setdefault(edge.waiter, []).append(edge)
-        for waiter, edges in by_waiter.items():
+        return by_waiter
+
+    def _lines(self) -> Iterator[str]:
+        for waiter, edges in self._by_waiter().items():
             yield f"{waiter} waits for"
             yield from (f"  {edge.holder}, because of {edge.primitive}" for edge in edges)
 

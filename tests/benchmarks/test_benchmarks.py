@@ -27,6 +27,8 @@ ROWS = [
     "synchronizer",
     "observers",
     "guard",
+    "observing",
+    "inspector",
     "groups",
     "buffers",
     "pools",

@@ -112,6 +112,24 @@ async def test_what_overlaps_in_one_task_has_rows_of_its_own(autojump_clock: Moc
     assert rows == [("", "holds Lock '1'"), (" (2)", "holds Lock '2'"), ("", "holds Lock '1'")]
 
 
+async def test_the_rows_of_one_task_stand_below_each_other(autojump_clock: MockClock) -> None:
+    async def holds_two(name: str) -> None:
+        async with structsync.Lock():
+            await trio.sleep(1)
+            async with structsync.Lock():
+                await trio.sleep(1)
+
+    with recording() as found:
+        async with trio.open_nursery() as nursery:
+            for name in ("a", "b"):
+                nursery.start_soon(holds_two, name, name=name)
+                await wait_all_tasks_blocked()
+    names = [
+        (one["tid"], one["args"]["name"]) for one in valid(found) if one["name"] == "thread_name"
+    ]
+    assert [name for _, name in sorted(names)] == ["a", "a (2)", "b", "b (2)"]
+
+
 async def test_what_has_not_ended_ends_where_the_recording_is_read(
     autojump_clock: MockClock,
 ) -> None:

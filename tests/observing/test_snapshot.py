@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import io
 import os
+import re
 import stat
 import subprocess
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import trio
@@ -19,6 +21,8 @@ from structsync import WaitEdge, WaitGraph, show, snapshot, trace_waits
 from structsync.observing import holds, trace
 from structsync.observing.per_primitive import PerPrimitive
 from structsync.observing.show import MOST_IDLE, MOST_WAITERS, text_of
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def only(found: structsync.Snapshot) -> structsync.PrimitiveSnapshot:
@@ -231,11 +235,26 @@ def test_the_picture_is_what_dot_draws(tmp_path: Path, monkeypatch: pytest.Monke
         GRAPH.to_svg()
 
 
-def test_without_graphviz_there_is_no_picture(
+def test_without_graphviz_the_picture_is_drawn_as_in_the_reports_of_the_explorer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert GRAPH.to_svg() is None
+    edges = [("a <b>", "Lock", "c"), ("a <b>", "Semaphore", "d"), ("c", "RWLock", "a <b>")]
+    picture = WaitGraph(tuple(WaitEdge(*edge) for edge in edges)).to_svg()
+    root = ElementTree.fromstring(picture)
+    texts = [text.strip() for text in root.itertext() if text.strip()]
+    assert texts.count("waits for") == 2
+    assert texts.count("goes on") == 1
+    for text in ("a <b> waits for c and d", "c waits for a <b>", "RWLock", "d"):
+        assert text in texts
+    assert any(text.startswith("Lock an") and text.endswith("…") for text in texts)
+    numbers = [
+        float(one)
+        for path in root.iter(f"{SVG}path")
+        for one in re.findall(r"[\d.]+", path.attrib["d"])
+    ]
+    assert max(numbers) <= max(float(root.attrib["width"]), float(root.attrib["height"]))
+    assert WaitGraph(()).to_svg().startswith("<svg")
 
 
 def test_what_is_kept_for_a_primitive_is_forgotten_with_it() -> None:

@@ -1,0 +1,201 @@
+"""What an inspector tells of the program: plain data of bounded size, made in a bounded share of its time."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import time
+from collections.abc import Hashable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from weakref import ref
+
+import trio
+from trio.lowlevel import Task
+
+from structsync._core.primitives.rwlock import Access
+from structsync._core.queue.request import Request
+from structsync._runtime.live import Live
+
+from .metrics import open_metrics
+from .places import line_of, names_of, titled
+from .snapshot import holders_with_units
+from .trace import traces
+
+#: How many there are at most in one answer, and how long texts are.
+MOST_PRIMITIVES, MOST_OF_EACH, MOST_EDGES, MOST_FRAMES, MOST_TEXT = 50, 20, 200, 100, 200
+#: How many waiters are described in all, besides the first few of each primitive.
+MOST_WAITERS, FEW = 200, 3
+#: A look takes at most one in so many parts of the program's time; so does the search for primitives.
+PARTS, LEAST_SECONDS = 100, 0.2
+
+
+class Inspected:
+    """Looks at the program; a look is used again until its share of the time has passed."""
+
+    def __init__(self) -> None:
+        self._found: list[ref[Live[Any]]] = []
+        self._search_at = self._look_at = -1.0
+        self._answer = b""
+        self._tasks: dict[int, ref[Task]] = {}
+        self._left = 0  # how many waiters may still be described
+        self._heads: dict[int, tuple[Request[Any], float]] = {}
+
+    def state(self) -> bytes:
+        """Return what every primitive looks like, as a line of JSON; perhaps as it was a moment ago."""
+        start = time.perf_counter()
+        if start >= self._look_at:
+            self._answer = _line(self._look())
+            end = time.perf_counter()
+            self._look_at = end + max(PARTS * (end - start), LEAST_SECONDS)
+        return self._answer
+
+    def task(self, number: object) -> bytes:
+        """Return where a task stands that the last answer named, as a line of JSON."""
+        reference = self._tasks.get(number) if type(number) is int else None
+        task = None if reference is None else reference()
+        if task is None:
+            return _line({"task": None})
+        stack = [
+            f"{Path(frame.f_code.co_filename).name}:{number} in {frame.f_code.co_name}"
+            for frame, number in islice(task.iter_await_frames(), MOST_FRAMES)
+        ]
+        return _line({"task": task.name[:MOST_TEXT], "stack": [_text(one) for one in stack]})
+
+    def _look(self) -> dict[str, Any]:
+        alive = sorted(self._primitives(), key=lambda one: -len(one._core.queue))
+        self._tasks, self._left = {}, MOST_WAITERS
+        heads, self._heads = self._heads, {}
+        shown = [self._primitive(one, heads) for one in alive[:MOST_PRIMITIVES]]
+        return {
+            "program": _text(Path(sys.argv[0]).name or "python"),
+            "pid": os.getpid(),
+            "at": time.perf_counter(),
+            "tasks": trio.lowlevel.current_statistics().tasks_living,
+            "primitives": shown,
+            "left_out": len(alive) - len(shown),
+            "edges": [*islice(_edges(shown), MOST_EDGES)],
+        }
+
+    def _primitives(self) -> list[Live[Any]]:
+        """Return the live primitives, as they were found last: the search goes through all objects."""
+        start = time.perf_counter()
+        if start >= self._search_at:
+            # Not isinstance(), which asks an object for its class: that may be code of the user's.
+            self._found = [ref(one) for one in gc.get_objects() if issubclass(type(one), Live)]
+            end = time.perf_counter()
+            self._search_at = end + max(PARTS * (end - start), LEAST_SECONDS)
+        return [one for each in self._found if (one := each()) is not None]
+
+    def _primitive(self, live: Live[Any], heads: dict[int, Any]) -> dict[str, Any]:
+        try:
+            return self._described(live, heads)
+        except Exception as error:  # noqa: BLE001 - of a class of the user's, whose repr may do anything
+            text = f"cannot be looked at: {type(error).__name__}"
+            return {
+                **_NOTHING,
+                "id": id(live),
+                "title": _text(type(live).__name__),
+                "state": text,
+            }
+
+    def _described(self, live: Live[Any], heads: dict[int, Any]) -> dict[str, Any]:
+        core, now = live._core, trio.current_time()
+        waiting = core.waiting()
+        shown = waiting[: min(max(self._left, FEW), MOST_OF_EACH)]
+        self._left -= len(shown)
+        held = dict(islice(holders_with_units(live).items(), MOST_OF_EACH))
+        names = names_of([*(one.waiter for one in shown), *held])
+        longest, is_exact = self._longest(live, waiting, heads, now)
+        return {
+            **_NOTHING,
+            "id": id(live),
+            "title": _text(titled(live)),
+            "state": _text(live._describe()),
+            "waiting": len(waiting),
+            "queued": core.next_ticket,
+            "longest": longest,
+            "exact": is_exact,
+            "holders": [
+                {"task": self._number(who), "name": _text(names[who]), "units": units}
+                | self._noted([trace.hold_of(live, who) for trace in traces], now)
+                for who, units in held.items()
+            ],
+            "waiters": [
+                {"task": self._number(one.waiter), "name": _text(names[one.waiter])}
+                | {"claim": _claim(one.claim), "line": line_of(one.waiter) if one.parked else None}
+                | self._noted([trace.wait_of(live, one.waiter) for trace in traces], now)
+                for one in shown
+            ],
+        } | _numbers(live)
+
+    def _longest(
+        self, live: Live[Any], waiting: list[Request[Any]], heads: dict[int, Any], now: float
+    ) -> tuple[float | None, bool]:
+        """Return how long the head of the queue waits; without a trace, since when it was seen there."""
+        if not waiting:
+            return None, True
+        head = waiting[0]
+        for trace in traces:
+            noted = trace.wait_of(live, head.waiter)
+            if noted is not None and noted.since is not None:
+                return now - noted.since, True
+        seen = self._heads[id(head)] = heads.get(id(head), (head, now))
+        return now - seen[1], False
+
+    def _noted(self, notes: list[Any], now: float) -> dict[str, Any]:
+        for one in notes:
+            if one is not None and one.since is not None:
+                return {"for": now - one.since, "line": one.line}
+        return {"for": None}
+
+    def _number(self, who: Hashable) -> int | None:
+        if not isinstance(who, Task):
+            return None
+        self._tasks[id(who)] = ref(who)
+        return id(who)
+
+
+_NOTHING: dict[str, Any] = {
+    "waiting": 0,
+    "queued": 0,
+    "granted": None,
+    "p99": None,
+    "longest": None,
+    "exact": True,
+    "holders": [],
+    "waiters": [],
+}
+
+
+def _numbers(live: Live[Any]) -> dict[str, Any]:
+    """Return what is counted of a primitive, where ``observe.metrics()`` is on."""
+    row = open_metrics[-1].row(live) if open_metrics else None
+    if row is None:
+        return {}
+    return {"granted": row.granted, "p99": row.waits.quantile(0.99)}
+
+
+def _edges(shown: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    for one in shown:
+        for waiter in one["waiters"]:
+            for holder in one["holders"]:
+                yield waiter["name"], one["title"], holder["name"]
+
+
+def _claim(claim: object) -> str:
+    """Return what is claimed, where that is short and ours to print: not a repr of the user's."""
+    if isinstance(claim, Access):
+        return claim.mode
+    return str(claim) if type(claim) is int else ""
+
+
+def _text(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…"
+
+
+def _line(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer).encode() + b"\n"
