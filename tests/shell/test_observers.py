@@ -27,6 +27,8 @@ from structsync import (
     observe,
 )
 
+from ..logged import no_error_only_logged  # noqa: TID252 - of the whole suite
+
 settle = trio.testing.wait_all_tasks_blocked
 
 
@@ -555,3 +557,13 @@ async def test_the_details_of_a_wait_on_a_condition_name_who_is_to_own_the_lock(
             await settle()
         nursery.cancel_scope.cancel()
     assert [event.details for event in story.events] == [{"task": "ann", "owner": "ann"}]
+
+
+def test_an_observer_that_fails_fails_its_test(caplog: pytest.LogCaptureFixture) -> None:
+    def fails(event: PrimitiveEvent) -> None:
+        raise ValueError("planted")
+
+    with pytest.raises(AssertionError, match="observer"), no_error_only_logged(), observe(fails):
+        Semaphore(1).acquire_nowait()
+    with no_error_only_logged():
+        Semaphore(1).acquire_nowait()
