@@ -12,7 +12,7 @@ import pytest
 from trio._core import _ki
 
 import structsync
-from structsync import _primitives
+from structsync import _primitives, lowlevel
 
 #: They read, or return something that does the work later.
 CHANGES_NOTHING = {
@@ -81,6 +81,13 @@ def methods() -> Iterator[tuple[str, Callable[..., object]]]:
 
 METHODS = dict(methods())
 
+#: Those that change something; the others return a block or a claim.
+FUNCTIONS = {
+    name: function
+    for name in {*lowlevel.__all__} - {"claim", "held"}
+    if inspect.isfunction(function := getattr(lowlevel, name))
+}
+
 
 def methods_of_blocks() -> Iterator[tuple[str, Callable[..., object]]]:
     """Yield what blocks and loops call, of private classes too."""
@@ -105,6 +112,11 @@ def test_a_method_that_changes_something_is_protected(name: str) -> None:
     assert is_protected(METHODS[name])
 
 
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_what_a_method_of_a_user_calls_is_protected(name: str) -> None:
+    assert is_protected(FUNCTIONS[name])
+
+
 @pytest.mark.parametrize("name", BLOCKS)
 def test_what_blocks_and_loops_call_is_protected(name: str) -> None:
     assert is_protected(BLOCKS[name])
@@ -113,6 +125,7 @@ def test_what_blocks_and_loops_call_is_protected(name: str) -> None:
 def test_what_is_said_to_change_nothing_exists() -> None:
     assert METHODS.keys() >= CHANGES_NOTHING
     assert len(METHODS) > 60, "the methods were not found"
+    assert FUNCTIONS.keys() >= {"acquire", "acquire_nowait", "change", "release", "request"}
     assert BLOCKS.keys() > {"PoolManager.__aenter__", "AllOf.__aenter__", "_End.__exit__"}
 
 

@@ -1,5 +1,7 @@
 """``open_scope()``: what it owns ends with it, and what was not given back is named."""
 
+from typing import Any
+
 import pytest
 import trio
 import trio.testing
@@ -8,6 +10,7 @@ from structsync import (
     CapacityLimiter,
     Condition,
     Lock,
+    Monitor,
     Parker,
     PermitLeakError,
     Primitive,
@@ -254,3 +257,15 @@ async def test_a_child_task_is_named_after_its_function_unless_it_has_a_name() -
     plain, given = sorted(names, key=len, reverse=True)
     assert plain.endswith("<locals>.child")
     assert given == "a name"
+
+
+@pytest.mark.parametrize("make", [Lock, Monitor], ids=["lock", "monitor"])
+async def test_who_is_inside_counts_for_one_and_a_free_one_for_nothing(make: Any) -> None:
+    primitive = make()
+    free = primitive._balance()
+    if isinstance(primitive, Monitor):
+        inside = await primitive.entry(primitive._balance)()
+    else:
+        async with primitive:
+            inside = primitive._balance()
+    assert (free, inside, primitive._balance()) == (0, -1, 0)
