@@ -71,6 +71,22 @@ async def test_a_side_is_closed_with_its_last_end() -> None:
     assert told.errors == {"receives": "1", "receives too": "EndOfChannel"}
 
 
+async def test_who_has_used_an_end_before_is_not_told_that_it_is_closed() -> None:
+    ends: Ends = open_channel(1)
+    sender, receiver = ends
+    another = sender.clone()
+
+    async def send_by_both() -> None:
+        await sender.send(1)
+        await another.send(2)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(send_by_both)
+        await settle()
+        sender.close()
+        assert [await receiver.receive(), await receiver.receive()] == [1, 2]
+
+
 async def test_who_waits_by_an_end_that_is_closed_is_told_and_nobody_else() -> None:
     ends: Ends = open_channel(1)
     sender, receiver = ends
