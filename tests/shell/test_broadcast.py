@@ -59,6 +59,16 @@ async def test_a_put_does_not_wait_for_who_has_left() -> None:
         await slow.get()
 
 
+async def test_a_put_that_waits_for_the_last_consumer_ends_when_that_leaves() -> None:
+    broadcast = Broadcast[int](1)
+    consumer = broadcast.subscribe()
+    broadcast.put_nowait(1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(broadcast.put, 2)
+        await settle()
+        consumer.close()
+
+
 async def test_a_cancelled_put_has_put_nothing_for_anybody() -> None:
     broadcast = Broadcast[int](1)
     slow, fast = broadcast.subscribe(), broadcast.subscribe()
@@ -103,7 +113,7 @@ async def test_the_end_is_told_to_each_when_it_has_all() -> None:
     assert await one.get_batch(3, max_wait=9) == [1]
     for subscription in (one, broadcast.subscribe()):
         assert [item async for item in subscription] == []
-    with pytest.raises(trio.ClosedResourceError, match="complete"):
+    with pytest.raises(trio.ClosedResourceError, match="this Broadcast is complete"):
         await broadcast.put(2)
     with pytest.raises(trio.ClosedResourceError):
         broadcast.put_nowait(2)
