@@ -14,6 +14,9 @@ from structsync._runtime import lending, parking
 from structsync._runtime.done import DONE
 from structsync._runtime.lending import Loan
 from structsync._runtime.live import Live
+from structsync.specs import resource_pool_faults
+
+from ._reuse import plant
 
 
 def who_makes_no_item_keeps_its_place(patch: pytest.MonkeyPatch) -> None:
@@ -40,12 +43,7 @@ def a_cancelled_request_is_assigned_the_place(patch: pytest.MonkeyPatch) -> None
 
 
 def a_returned_item_wakes_nobody(patch: pytest.MonkeyPatch) -> None:
-    def put_back(self: ResourcePoolCore, claim: Hashable, now: float) -> list[Request[Any]]:
-        kept = self.loans.pop(claim)
-        self.idle += [] if kept is None else [Kept(kept.item, now)]
-        return []
-
-    patch.setattr(ResourcePoolCore, "put_back", put_back)
+    plant(patch, ResourcePoolCore, resource_pool_faults.AReturnedItemWakesNobody)
 
 
 def an_item_is_lent_twice(patch: pytest.MonkeyPatch) -> None:
@@ -76,7 +74,7 @@ def an_item_counts_as_closed_when_its_close_begins(patch: pytest.MonkeyPatch) ->
 
 
 def what_a_cancelled_check_left_is_lent(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ResourcePoolCore, "discard", lambda self, claim: None)
+    plant(patch, ResourcePoolCore, resource_pool_faults.DiscardingChangesNothing)
 
 
 def a_cancelled_check_loses_its_item(patch: pytest.MonkeyPatch) -> None:

@@ -135,7 +135,8 @@ async def test_it_shows_how_much_it_holds() -> None:
         assert repr(held) == "<Holding of 1 claims>"
         held.keep()
         assert "kept" in repr(held)
-    held.close()
+    with held as itself:
+        assert itself is held
     assert repr(held) == "<Holding of 0 claims>"
 
 

@@ -34,6 +34,7 @@ CHANGES_NOTHING = {
     "Histogram.at_most",
     "Histogram.quantile",
     "Metrics.primitives",
+    "Metrics.row",
     "Metrics.to_prometheus",
     "Recording.to_trace_events",
     "Recording.write",

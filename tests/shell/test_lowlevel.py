@@ -276,6 +276,13 @@ async def test_a_block_whose_primitive_closes_meanwhile_releases_what_it_holds()
     assert rack.core.tools == ("saw",)
 
 
+async def test_what_a_block_holds_is_not_released_again_silently() -> None:
+    rack = Rack("saw")
+    with pytest.raises(RuntimeError, match="you hold no tool"):
+        async with rack.tool():
+            rack.release()
+
+
 async def test_a_second_release_is_refused_and_a_leak_is_named() -> None:
     rack = Rack("saw")
     with pytest.raises(RuntimeError, match="hold no tool"):

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from structsync._core.primitives.resource_pool import Kept, ResourcePoolCore
+from structsync.specs import resource_pool_faults
 
-from ._planting import Ended, fault
+from ._planting import Ended, OfASpec, fault
 
-
-@fault(
+the_oldest_is_lent = OfASpec(
     ResourcePoolCore,
-    "admit",
-    refuted_by="resource_pool.a_place_is_granted_exactly_while_one_is_free",
+    resource_pool_faults.TheOldestIsLent,
+    "resource_pool.a_place_is_granted_exactly_while_one_is_free",
 )
-def the_oldest_is_lent(core: ResourcePoolCore, claim: Hashable) -> bool:
-    core.loans[claim] = core.idle.popleft() if core.idle else None
-    return len(core.loans) >= core.max_size
 
 
 @fault(
