@@ -12,6 +12,7 @@ from trio.lowlevel import enable_ki_protection
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.own_core import fault_at_creation
 from structsync._core.queue.request import ClaimT
+from structsync._core.queue.request import Request as CoreRequest
 
 from . import parking
 from .arguments import check_sync
@@ -110,6 +111,14 @@ class Primitive(Live[ClaimT]):
     def _claim(self, claim: ClaimT) -> Claim:
         """Return the claim for :func:`acquire_all` and :func:`acquire_any`; take nothing."""
         return Claim(self, lambda task: claim)
+
+    async def _wait_for(self, request: CoreRequest[ClaimT]) -> None:
+        """Sleep until a request that is in the queue already ends."""
+        await parking.wait_for(self, request)
+
+    def _withdraw(self, request: CoreRequest[ClaimT]) -> bool:
+        """Withdraw a request, if it is pending."""
+        return parking.withdraw(self, request)
 
     def _leave(self, claim: ClaimT) -> None:
         """Release the claim at the end of a block that held it."""
