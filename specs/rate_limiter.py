@@ -92,12 +92,13 @@ class RateLimiterSpec(FifoSpec):
         return self.core.value(self.core.now) == self.level // TICKS
 
     @invariant
-    def the_head_is_woken_when_it_fits(self) -> bool:
-        """The time that is told is that of the first tick at which the head fits."""
-        if not self.core.queue:
-            return self.core.next_time() is None
-        missing = WEIGHTS[self.in_queue()[0]] * TICKS - self.level
-        return self.core.next_time() == self.core.now + missing
+    def each_is_woken_when_it_fits(self) -> bool:
+        """The time of each is that at which all ahead of it, and it, have been granted."""
+        wanted, told = 0, True
+        for request in self.core.queue:
+            wanted += WEIGHTS[request.waiter] * TICKS
+            told &= self.core.time_for(request) == self.core.now + wanted - self.level
+        return told
 
     @invariant
     def a_clock_that_shows_less_changes_nothing(self) -> bool:

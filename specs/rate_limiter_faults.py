@@ -47,13 +47,20 @@ class ALateTimerDelaysTheNext(RateLimiterCore):
         return self.settle()
 
 
-@fault(RateLimiterSpec, "core", refuted_by="the_head_is_woken_when_it_fits")
+@fault(RateLimiterSpec, "core", refuted_by="each_is_woken_when_it_fits")
 class TheTimeOfTheLastIsTold(RateLimiterCore):
     """The head sleeps as long as the one behind everybody."""
 
-    def next_time(self) -> float | None:
-        tail = self.queue.tail
-        return None if tail is None else self.time_of(tail.claim)
+    def time_for(self, request: Request[int]) -> float:
+        return super().time_for(self.waiting()[-1])
+
+
+@fault(RateLimiterSpec, "core", refuted_by="each_is_woken_when_it_fits")
+class EachIsWokenAsIfItWasAlone(RateLimiterCore):
+    """Who waits behind another one is woken too early."""
+
+    def time_for(self, request: Request[int]) -> float:
+        return self.time_of(request.claim)
 
 
 @fault(RateLimiterSpec, "core", refuted_by="a_clock_that_shows_less_changes_nothing")

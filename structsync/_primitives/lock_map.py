@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Generic, NoReturn, TypeVar, cast, final
+from typing import Generic, TypeVar, cast, final
 from weakref import WeakValueDictionary
 
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.lock_map import LockMapCore
-from structsync._runtime.arguments import check_name
+from structsync._runtime import parking
 from structsync._runtime.claim import Claim
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
@@ -34,7 +33,7 @@ class LockMapStatistics(PrimitiveStatistics):
 
 
 @final
-class LockMap(Generic[K]):
+class LockMap(Primitive[Hashable], Generic[K]):
     """A :class:`Lock` for each key, for as long as a task uses it.
 
     ``locks[key]`` is the lock of a key. It is made when it is first asked for, and forgotten with its last
@@ -54,6 +53,8 @@ class LockMap(Generic[K]):
     Keys are compared as those of a dict are. ``len(locks)``, ``key in locks`` and iteration are about the
     keys that are locked now.
 
+    A scope that owns the map closes it, and reports the keys that are locked then.
+
     Fairness: strictly first come, first served, for each key. Cancellation: a cancelled acquire does not
     own the lock, and lets those behind it in.
 
@@ -66,28 +67,13 @@ class LockMap(Generic[K]):
     Source: Guava's ``Striped`` and ``Interner``, with one lock for each key and none between keys.
     """
 
-    __slots__ = ("__weakref__", "_closed", "_core", "_locks", "_name")
-
-    _closed: bool
+    __slots__ = ("_locks",)
     _core: LockMapCore
     _locks: WeakValueDictionary[Hashable, Lock]
-    _name: str | None
 
     def __init__(self, *, name: str | None = None) -> None:
-        self._name = check_name(name)
         self._locks = WeakValueDictionary()
-        self._core = LockMapCore(self._locks)
-        self._closed = False
-
-    @property
-    def name(self) -> str | None:
-        """What it is called in its ``repr``, or None."""
-        return self._name
-
-    @property
-    def closed(self) -> bool:
-        """Whether it is closed, for good."""
-        return self._closed
+        super().__init__(LockMapCore(self._locks), name=name)
 
     @enable_ki_protection
     def __getitem__(self, key: K) -> Lock:
@@ -102,8 +88,8 @@ class LockMap(Generic[K]):
         name = None if self._name is None else f"{self._name}[{key!r}]"
         lock = Lock(name=name)
         lock._core = self._core.new_lock(key)
-        if self._closed:
-            Primitive.close(lock)
+        if self._core.cause is not None:
+            lock._end(self._core.cause)
         # A finalizer may have asked for the same key in between, and a task may have its lock.
         return self._locks.setdefault(key, lock)
 
@@ -122,18 +108,23 @@ class LockMap(Generic[K]):
 
     @enable_ki_protection
     def close(self) -> None:
-        """Close the locks of all keys for good.
+        """Close the locks of all keys for good, those to come too.
 
         Waiters and later acquires get :exc:`trio.ClosedResourceError`; releasing still works.
         Idempotent.
 
         Raises:
-          RuntimeError: if another trio run uses one of the locks now; the others are closed.
+          RuntimeError: if another trio run uses one of the locks now; nothing is closed then.
         """
-        self._closed = True
-        with ExitStack() as stack:  # if one cannot be closed, the others still are
-            for lock in [*self._locks.values()]:
-                stack.callback(Primitive.close, lock)
+        super().close()
+
+    def _end(self, cause: Hashable) -> None:
+        locks = [*self._locks.values()]
+        for lock in locks:
+            parking.transitions_of(lock)  # before anything is closed
+        super()._end(cause)
+        for lock in locks:
+            lock._end(cause)
 
     def statistics(self) -> LockMapStatistics:
         """Return the state of this map, for debugging."""
@@ -141,15 +132,13 @@ class LockMap(Generic[K]):
         waiting = sum(len(lock._core.queue) for lock in self._core.held.values())
         return LockMapStatistics(waiting, len(self._core.held))
 
-    def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("LockMap is final; keep a private one inside your class")
+    def _describe(self) -> str:
+        numbers = self.statistics()
+        return f"{numbers.locks_held} locked, {numbers.tasks_waiting} waiting"
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a LockMap cannot be copied or pickled: share the object itself")
+    def _balance(self) -> int:
+        return -len(self._core.held)
 
     def __repr__(self) -> str:
-        name = "" if self._name is None else f" {self._name!r}"
-        numbers = self.statistics()
-        words = [f"{numbers.locks_held} locked", f"{numbers.tasks_waiting} waiting"]
-        words += ["closed"] if self._closed else []
-        return f"<LockMap{name} at {id(self):#x}: {', '.join(words)}>"
+        closed = ", closed" if self.closed else ""
+        return f"<{self._title()} at {id(self):#x}: {self._describe()}{closed}>"

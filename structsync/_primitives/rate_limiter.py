@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import final
+from typing import NoReturn, final
 
 import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.rate_limiter import RateLimiterCore
+from structsync._core.queue.request import Request as CoreRequest
+from structsync._core.queue.request import Status
 from structsync._runtime import parking_in_time
 from structsync._runtime.arguments import check_count
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
+from structsync._runtime.request import Request
 
 
 @final
@@ -124,12 +128,57 @@ class RateLimiter(Primitive[int]):
         check_count(n, "n")
         parking_in_time.acquire_nowait(self, n)
 
+    @enable_ki_protection
+    def request(self, n: int = 1) -> Request[int]:
+        """Take ``n`` permits, or a position in the queue for them, now; return the handle.
+
+        It is granted when its time comes, whether or not a task waits for it then. Permits do not come
+        back: closing a request that is granted gives back nothing.
+
+        Raises:
+          TypeError, ValueError, trio.ClosedResourceError: as :meth:`acquire`.
+        """
+        check_count(n, "n")
+        return Request(self, parking_in_time.submit(self, n))
+
+    def claim(self, n: int = 1) -> NoReturn:
+        """Refuse to be a part of :func:`acquire_all` or :func:`acquire_any`.
+
+        What a rate limiter waits for is time: the rest of a group would wait for it with nothing to do.
+
+        Raises:
+          TypeError: always.
+        """
+        raise TypeError(
+            "a rate limiter cannot be part of a group, which would block its other queues until "
+            "time has come; acquire the group, then `await limiter.acquire()`, or make a request()"
+        )
+
     def statistics(self) -> RateLimiterStatistics:
         """Return the state of this limiter, for debugging."""
         core = self._core
+        due, _ = core.due(parking_in_time.time_of(self))
+        waiting = [*core.queue][due:]
+        next_time = core.time_for(waiting[0]) if waiting else None
         return RateLimiterStatistics(
-            len(core.queue), value=self.value, burst=core.burst, next_time=core.next_time()
+            len(waiting), value=self.value, burst=core.burst, next_time=next_time
         )
+
+    def _status_of(self, request: CoreRequest[int]) -> Status:
+        return parking_in_time.status_of(self, request)
+
+    def _withdraw(self, request: CoreRequest[int]) -> bool:
+        return parking_in_time.withdraw(self, request)
+
+    async def _wait_for(self, request: CoreRequest[int]) -> None:
+        await parking_in_time.wait_for(self, request)
+
+    def _end(self, cause: Hashable) -> None:
+        parking_in_time.catch_up(self)  # what is due is granted already, for whoever asked
+        super()._end(cause)
+
+    def _leave(self, claim: int) -> None:
+        pass  # permits come back by time alone
 
     def _describe(self) -> str:
         core = self._core

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, NoReturn
 import trio
 
 from structsync._core.queue.arbiter import Arbiter
-from structsync._core.queue.request import ClaimT
+from structsync._core.queue.request import ClaimT, Request, Status
 
 from .arguments import check_name
 from .causes import Closed
@@ -118,6 +118,10 @@ class Live(Generic[ClaimT]):
             f"a {type(self).__name__} cannot be copied or pickled: tasks wait in this one; "
             "share the object itself"
         )
+
+    def _status_of(self, request: Request[ClaimT]) -> Status:
+        """Return how a request stands now: time alone may have granted it."""
+        return request.status
 
     def _units(self, claim: ClaimT) -> int:
         """Return for how many units of :meth:`_balance` a claim stands."""

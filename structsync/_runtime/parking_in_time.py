@@ -22,12 +22,12 @@ from trio.lowlevel import (
 )
 
 from structsync._core.primitives.rate_limiter import RateLimiterCore, TimedRequest
-from structsync._core.queue.request import Request
+from structsync._core.queue.request import GRANTED, PENDING, Request, Status
 
 from . import parking
 from .events import emit
 from .live import Live
-from .runs import errors_of_ended
+from .runs import check_run, errors_of_ended
 from .transitions import Transitions, of_this_thread
 from .waking import wake
 
@@ -80,6 +80,60 @@ def acquire_nowait(live: Live[int], claim: int) -> None:
             parking.emit_taken(live, claim)
 
 
+def submit(live: Live[int], claim: int) -> Request[int]:
+    """Take the claim, or a position in the queue for it, for a task that does not wait yet."""
+    with parking.transitions_of(live):
+        elapse(live, of_this_thread())
+    return parking.submit(live, claim, 0)
+
+
+async def wait_for(live: Live[int], request: Request[int]) -> None:
+    """Sleep until the time of a request has come; a cancellation keeps its position."""
+    if request.parked:
+        raise trio.BusyResourceError("another task already waits for this request")
+    transitions, timer = check_run(live), trio.CancelScope()
+    with transitions:
+        elapse(live, transitions)
+        if waits := request.status is PENDING:
+            request.waiter = current_task()
+            cast(TimedRequest, request).timer = timer
+            parking.about_to_park(transitions, request)
+            set_timer(cast(Timed, live)._core)
+    if waits:
+        with timer:
+            await parking.park(transitions, request, _grant_in_time_or_keep)
+        return
+    await parking.wait_for(live, request)
+
+
+def withdraw(live: Live[int], request: Request[int]) -> bool:
+    """Withdraw a request, unless its time has come."""
+    if status_of(live, request) is not PENDING:
+        return False
+    catch_up(live)
+    withdrawn = parking.withdraw(live, request)
+    set_timer(cast(Timed, live)._core)
+    return withdrawn
+
+
+@enable_ki_protection
+def catch_up(live: Live[int]) -> None:
+    """Grant what is due, if this is the run whose clock says so."""
+    clock = running_clock()
+    if clock is not None and clock is cast(Timed, live)._clock:
+        transitions = of_this_thread()
+        with transitions:
+            elapse(live, transitions)
+
+
+def status_of(live: Live[int], request: Request[int]) -> Status:
+    """Return how a request stands at the time that the clock shows; change nothing."""
+    core = cast(Timed, live)._core
+    if request.status is PENDING and core.time_for(request) <= time_of(live):
+        return GRANTED
+    return request.status
+
+
 def elapse(live: Live[int], transitions: Transitions) -> None:
     """Tell the core what the clock shows, and wake whom that lets in."""
     timed, clock = cast(Timed, live), running_clock()
@@ -111,10 +165,15 @@ def running_clock() -> trio.abc.Clock | None:
 
 
 def set_timer(core: RateLimiterCore) -> None:
-    """Let the one at the head be woken when its time has come."""
-    time = core.next_time()
-    if time is not None:
-        cast(trio.CancelScope, cast(TimedRequest, core.queue.head).timer).deadline = time
+    """Let the first that sleeps be woken when its time has come.
+
+    Those ahead of it, for whom no task waits yet, are granted by then.
+    """
+    for request in core.queue:
+        if request.parked:
+            timer = cast(trio.CancelScope, cast(TimedRequest, request).timer)
+            timer.deadline = core.time_for(request)
+            return
 
 
 def _grant_in_time_or_withdraw(request: Request[int]) -> list[Request[int]] | None:
@@ -122,7 +181,21 @@ def _grant_in_time_or_withdraw(request: Request[int]) -> list[Request[int]] | No
     core = cast(Timed, live)._core
     elapse(live, of_this_thread())
     ended = core.withdraw(request)  # None if its time has come
+    _stop_timer(request)
+    return ended
+
+
+def _grant_in_time_or_keep(request: Request[int]) -> list[Request[int]] | None:
+    live: Live[int] = request.primitive
+    elapse(live, of_this_thread())
+    if request.status is not PENDING:
+        return None
+    request.parked = False
+    _stop_timer(request)
+    return []
+
+
+def _stop_timer(request: Request[int]) -> None:
     # What is raised now belongs to a scope outside: its own timer must not catch that.
     cast(trio.CancelScope, cast(TimedRequest, request).timer).deadline = math.inf
-    set_timer(core)
-    return ended
+    set_timer(cast(Timed, request.primitive)._core)

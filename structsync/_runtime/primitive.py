@@ -112,6 +112,14 @@ class Primitive(Live[ClaimT]):
         """Return the claim for :func:`acquire_all` and :func:`acquire_any`; take nothing."""
         return Claim(self, lambda task: claim)
 
+    async def _wait_for(self, request: CoreRequest[ClaimT]) -> None:
+        """Sleep until a request that is in the queue already ends."""
+        await parking.wait_for(self, request)
+
+    def _withdraw(self, request: CoreRequest[ClaimT]) -> bool:
+        """Withdraw a request, if it is pending."""
+        return parking.withdraw(self, request)
+
     def _leave(self, claim: ClaimT) -> None:
         """Release the claim at the end of a block that held it."""
         self._give_back(claim)

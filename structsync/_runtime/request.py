@@ -10,7 +10,6 @@ from trio.lowlevel import checkpoint_if_cancelled, enable_ki_protection
 from structsync._core.queue.request import GRANTED, PENDING, ClaimT, Status
 from structsync._core.queue.request import Request as CoreRequest
 
-from . import parking
 from .errors import RequestWithdrawn
 from .live import Live
 from .transitions import of_this_thread
@@ -131,7 +130,7 @@ class Request(RequestBase, Generic[ClaimT]):
     @property
     def status(self) -> Status:
         """``"pending"``, ``"granted"``, ``"withdrawn"`` or ``"broken"``; see :class:`Status`."""
-        return self._request.status
+        return self._primitive._status_of(self._request)
 
     @enable_ki_protection
     async def wait(self) -> None:
@@ -148,13 +147,14 @@ class Request(RequestBase, Generic[ClaimT]):
         await self._wait()
 
     def _withdraw(self) -> bool:
-        return parking.withdraw(self._primitive, self._request)
+        found: bool = cast(Any, self._primitive)._withdraw(self._request)
+        return found
 
     def _release(self) -> None:
         cast(Any, self._primitive)._leave(self._request.claim)  # what is requested is a Primitive
 
     async def _wait_for_grant(self) -> None:
-        await parking.wait_for(self._primitive, self._request)
+        await cast(Any, self._primitive)._wait_for(self._request)
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("Request is final; primitives make requests, and no other kind of them")

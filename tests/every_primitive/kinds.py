@@ -20,6 +20,7 @@ from structsync import (
     Invocation,
     Latch,
     Lock,
+    LockMap,
     Monitor,
     MonitorCondition,
     Parker,
@@ -148,7 +149,7 @@ class OfPermits(Kind):
 
 
 class OfLock(Kind):
-    cls = Lock
+    cls: ClassVar[type[Primitive[Any]]] = Lock
     taskless = False
 
     def make(self) -> Lock:
@@ -453,6 +454,30 @@ class OfBatches(OfGetting):
         p.get_many_nowait(1)
 
 
+class OfLockMap(OfLock):
+    """One key of a map, whose lock is there as long as somebody uses it."""
+
+    cls = LockMap
+
+    def make(self) -> Any:
+        return LockMap[str]()
+
+    def occupy(self, p: Any) -> None:
+        p["key"].acquire_nowait()
+
+    def free(self, p: Any) -> None:
+        p["key"].release()
+
+    async def take(self, p: Any) -> None:
+        await p["key"].acquire()
+
+    def take_nowait(self, p: Any) -> None:
+        self.occupy(p)
+
+    def give(self, p: Any) -> None:
+        self.free(p)
+
+
 async def make_object() -> object:
     return object()
 
@@ -592,4 +617,5 @@ KINDS: list[Kind] = [
     OfPutting("buffer, putting"),
     OfBatches("buffer, in batches"),
     OfResourcePool("resource pool"),
+    OfLockMap("lock map"),
 ]

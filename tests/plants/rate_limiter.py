@@ -60,3 +60,15 @@ def a_cancellation_beats_the_time(patch: pytest.MonkeyPatch) -> None:
         return intact(self, request)
 
     patch.setattr(RateLimiterCore, "withdraw", withdraw)
+
+
+def who_sleeps_behind_a_request_has_no_timer(patch: pytest.MonkeyPatch) -> None:
+    """Only the head is woken, and of a request that no task waits for nobody is."""
+
+    def set_timer(core: RateLimiterCore) -> None:
+        head = core.queue.head
+        if head is not None and head.parked:
+            timer = cast(trio.CancelScope, cast(TimedRequest, head).timer)
+            timer.deadline = core.time_for(head)
+
+    patch.setattr(parking_in_time, "set_timer", set_timer)

@@ -304,6 +304,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (rate_limiter.the_bucket_overflows,),
     ),
     (
+        test_rate_limiter.test_a_request_is_granted_in_its_turn_whoever_waits_for_it,
+        (rate_limiter.who_sleeps_behind_a_request_has_no_timer,),
+    ),
+    (
         test_rate_limiter.test_closing_sends_everybody_away_who_waits,
         (queue.closing_forgets_those_in_queue,),
     ),

@@ -7,7 +7,7 @@ from functools import partial
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync import PrimitiveEvent, RateLimiter, observe
+from structsync import PrimitiveEvent, RateLimiter, RequestWithdrawn, observe
 from structsync.testing import ExploredRun
 
 from .closing import closed_meanwhile
@@ -66,3 +66,32 @@ async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int
         await checkpoint()
 
     await closed_meanwhile(x, limiter, *[use] * (tasks - 1))
+
+
+@swept(least=30)
+async def test_a_request_is_granted_in_its_turn_whoever_waits_for_it(
+    x: ExploredRun, tasks: int
+) -> None:
+    limiter = RateLimiter(1, burst=1)
+    request = limiter.request()
+    later = limiter.request()
+    x.always(lambda: request.status == "granted", "what is granted stays so")
+
+    async def wait() -> None:
+        try:
+            await later.wait()
+        except RequestWithdrawn:
+            return
+        if trio.current_time() < 1:
+            x.fail("a permit has come early")
+
+    async def acquire() -> None:
+        await limiter.acquire()
+        if trio.current_time() < 1 or (later.status == "granted" and trio.current_time() < 2):
+            x.fail("a permit was granted twice")
+
+    async def give_up() -> None:
+        await checkpoint()
+        later.close()
+
+    await together(wait, *[acquire, give_up][: tasks - 1])

@@ -29,6 +29,7 @@ CHANGES_NOTHING = {
     "LockMap.claim",
     "RWLock.read_claim",
     "RWLock.write_claim",
+    "RateLimiter.claim",
     "Semaphore.claim",
     "Semaphore.permits",
     "Histogram.at_most",

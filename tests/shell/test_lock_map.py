@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Condition, LockMap, acquire_all
+from structsync import Condition, LockMap, PermitLeakError, acquire_all, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -141,6 +141,47 @@ async def test_closing_closes_the_locks_that_are_there_and_those_to_come() -> No
     assert len(locks) == 0
 
 
+async def test_a_scope_closes_the_locks_of_a_map_that_it_owns() -> None:
+    locks = LockMap[str](name="accounts")
+    async with open_scope() as scope:
+        assert scope.own(locks) is locks
+        async with locks["a"]:
+            pass
+    assert locks.closed
+    with pytest.raises(trio.ClosedResourceError, match="this LockMap 'accounts' was closed"):
+        await locks["a"].acquire()
+
+
+async def test_a_scope_reports_a_key_that_was_not_given_back() -> None:
+    locks = LockMap[str]()
+    with pytest.raises(PermitLeakError, match="1 not given back to <LockMap at"):
+        async with open_scope() as scope:
+            await scope.own(locks)["a"].acquire()
+
+
+async def test_a_map_of_which_another_run_uses_a_lock_stays_open_as_a_whole() -> None:
+    locks = LockMap[str]()
+    kept = locks["b"]
+
+    def close() -> None:
+        with pytest.raises(RuntimeError, match="in use by another trio run"):
+            locks.close()
+
+    async with locks["a"]:
+        await trio.to_thread.run_sync(close)
+        async with kept:
+            assert not locks.closed
+
+
+@pytest.mark.parametrize("attempt", ["submit", "admit", "release"])
+def test_nobody_queues_for_a_map_itself(attempt: str) -> None:
+    core = LockMap[str]()._core
+    before = core.snapshot()
+    with pytest.raises(NotImplementedError, match=r"by its lock: \w+ locks\[key\]"):
+        getattr(core, attempt)("a")
+    assert (core.snapshot(), core.at_rest) == (before, True)
+
+
 async def test_repr_and_names_of_the_locks() -> None:
     locks = LockMap[str](name="accounts")
     assert locks.name == "accounts"
@@ -151,11 +192,6 @@ async def test_repr_and_names_of_the_locks() -> None:
         assert repr(locks).endswith(": 1 locked, 0 waiting>")
         assert locks.statistics().locks_held == 1
     assert repr(LockMap[str]()).startswith("<LockMap at 0x")
-
-
-def test_a_name_must_be_a_str() -> None:
-    with pytest.raises(TypeError, match="name must be a str"):
-        LockMap(name=3)  # type: ignore[arg-type]  # the mistake
 
 
 async def test_a_key_that_a_finalizer_asks_for_meanwhile_has_one_lock() -> None:

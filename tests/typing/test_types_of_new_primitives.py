@@ -16,8 +16,10 @@ from structsync import (
     PoolItem,
     RateLimiter,
     RateLimiterStatistics,
+    Request,
     ResourcePool,
     ResourcePoolStatistics,
+    Status,
     Value,
     ValueStatistics,
     acquire_all,
@@ -28,6 +30,8 @@ async def test_a_rate_limiter_takes_numbers_and_returns_nothing() -> None:
     limiter = RateLimiter(0.5, 60, burst=3, name="calls")
     assert_type(await limiter.acquire(2), None)
     assert_type(limiter.acquire_nowait(), None)
+    with assert_type(limiter.request(2), Request[int]) as request:
+        assert_type(request.status, Status)
     assert type(assert_type(limiter.value, int)) is int
     assert type(assert_type(limiter.rate, float)) is float
     assert type(assert_type(limiter.closed, bool)) is bool
@@ -130,6 +134,7 @@ def rejected_by_the_checkers() -> None:  # pragma: no cover - not run
     RateLimiter("1")  # type: ignore[arg-type]
     RateLimiter(1, 1, 1)  # type: ignore[call-arg]
     RateLimiter(1).acquire_nowait("1")  # type: ignore[arg-type]
+    RateLimiter(1).request("1")  # type: ignore[arg-type]
 
 
 class Connection:

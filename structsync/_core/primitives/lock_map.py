@@ -11,18 +11,37 @@ would have to be counted, too, and nobody tells when he lost interest.
 from __future__ import annotations
 
 from collections.abc import Hashable, MutableMapping
-from typing import Any
+from typing import Any, NoReturn
+
+from structsync._core.queue.arbiter import Arbiter
 
 from .lock import LockCore
 
 
-class LockMapCore:
-    """What stands for which key."""
+class LockMapCore(Arbiter[Hashable]):
+    """What stands for which key. Nobody queues here: who wants a key queues for its lock."""
 
     def __init__(self, entries: MutableMapping[Hashable, Any]) -> None:
+        super().__init__()
         # The locks that somebody has, opaque here: of the shell, whose cores these are.
         self.entries: MutableMapping[Hashable, Any] = entries
         self.held: dict[Hashable, Any] = {}  # of those, the ones with an owner
+
+    @property
+    def at_rest(self) -> bool:
+        return not self.held
+
+    def admits(self, claim: Hashable) -> bool:
+        return False
+
+    def refuse_impossible(self, claim: Hashable) -> NoReturn:
+        raise NotImplementedError("a key is acquired by its lock: acquire locks[key]")
+
+    def admit(self, claim: Hashable) -> NoReturn:
+        self.refuse_impossible(claim)
+
+    def give_back(self, claim: Hashable) -> NoReturn:
+        raise NotImplementedError("a key is given back by its lock: release locks[key]")
 
     def new_lock(self, key: Hashable) -> KeyedLockCore:
         """Return the core of a lock for a key that has none."""

@@ -51,11 +51,12 @@ class RateLimiterCore(Arbiter[int]):
         return self.anchor + missing * self.per / self.rate if missing > 0 else self.anchor
 
     def value(self, now: float) -> int:
-        """Return how many permits are on hand at some time, whoever waits for them."""
+        """Return how many permits are on hand at some time, beyond those for whom they are due then."""
+        _, permits = self.due(now)
         least, most = 0, self.burst
         while least < most:  # by halves: a division would round where time_of() does not
             middle = (least + most + 1) // 2
-            if self.time_of(middle) <= now:
+            if self.time_of(permits + middle) <= now:
                 least = middle
             else:
                 most = middle - 1
@@ -102,7 +103,22 @@ class RateLimiterCore(Arbiter[int]):
         while rounds and self.value(now) < on_hand:  # what is there must not be taken back
             self.anchor -= max(math.ulp(self.anchor), math.ulp(now))
 
-    def next_time(self) -> float | None:
-        """Return the moment at which the request at the head fits; None if nobody waits."""
-        head = self.queue.head
-        return None if head is None else self.time_of(head.claim)
+    def due(self, now: float) -> tuple[int, int]:
+        """Return how many in the queue are granted by some time, and how many permits they take."""
+        requests = permits = 0
+        for request in self.queue:
+            if self.time_of(permits + request.claim) > now:
+                break
+            requests += 1
+            permits += request.claim
+        return requests, permits
+
+    def time_for(self, request: Request[int]) -> float:
+        """Return the moment at which a request in the queue fits, if those ahead of it stay."""
+        # The bucket is never full while somebody waits, so the anchor stays till then.
+        ahead: Request[int] | None = request
+        permits = 0
+        while ahead is not None:
+            permits += ahead.claim
+            ahead = ahead.ahead
+        return self.time_of(permits)
