@@ -50,7 +50,6 @@ TIERS: dict[str, str] = {
     "checking": "once",
     "crosscheck": "slow",
     "docs": "once",
-    "examples/test_programs.py": "once",
     "examples": "slow",
     "mutation": "slow",
     "package": "once",
