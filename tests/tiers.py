@@ -53,7 +53,6 @@ TIERS: dict[str, str] = {
     "checking": "once",
     "crosscheck": "slow",
     "docs": "once",
-    "examples/test_programs.py": "once",
     "examples": "slow",
     "mutation": "slow",
     "package": "once",
