@@ -159,8 +159,10 @@ def sleepers(name: str) -> set[str]:
     }
 
 
-def test_three_modules_park_and_one_wakes() -> None:
-    assert sleepers("wait_task_rescheduled") == {"parking", "parking_together", "items"}
+def test_five_modules_park_and_one_wakes() -> None:
+    waits_in_queues = {"parking", "parking_together", "items"}
+    waits_for_threads = {"deputy", "errand"}
+    assert sleepers("wait_task_rescheduled") == waits_in_queues | waits_for_threads
     assert sleepers("reschedule(") == {"waking"}
 
 

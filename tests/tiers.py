@@ -29,6 +29,7 @@ TIERS: dict[str, str] = {
     "observing": "everywhere",
     "peers": "everywhere",
     "record": "everywhere",
+    "shell/test_thread_races.py": "once",
     "shell": "everywhere",
     "test_package.py": "everywhere",
     # what the explorer knows of frames, coroutines, trio's scheduler and its scopes

@@ -134,10 +134,10 @@ class PoolManager(Generic[PoolT]):
         self._kind = kind
         self.prepare: Callable[[PoolT], object] = bool
         self._core = JobQueueCore(workers, max_queued, policy=policy, ageing=ageing)
-        self._nursery_manager = trio.open_nursery()
 
     @enable_ki_protection
     async def __aenter__(self) -> PoolT:
+        self._nursery_manager = trio.open_nursery()  # here: a manager may be made outside of a run
         self._pool = self._kind(self._core, await self._nursery_manager.__aenter__())
         self.prepare(self._pool)
         return self._pool

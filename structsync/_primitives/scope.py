@@ -163,11 +163,9 @@ class _Account:
 class _ScopeManager:
     """The block of a scope: trio's nursery manager, and the end of what the scope owns."""
 
-    def __init__(self) -> None:
-        self._nursery_manager = trio.open_nursery()
-
     @enable_ki_protection
     async def __aenter__(self) -> Scope:
+        self._nursery_manager = trio.open_nursery()  # here: a manager may be made outside of a run
         self._scope = Scope(await self._nursery_manager.__aenter__())
         return self._scope
 

@@ -13,6 +13,7 @@ from weakref import ref
 from trio.lowlevel import ParkingLot, Task, add_parking_lot_breaker, current_task
 
 from structsync._core.queue.claimants import ClaimantArbiter
+from structsync._core.queue.owned import OwnedArbiter
 
 from .live import Live
 
@@ -75,8 +76,29 @@ def left_by(task: Task) -> list[Live[Any]]:
         live = reference()
         if live is not None:
             cast("set[Any]", live._touched_by).discard(claim)
-            owned = cast("ClaimantArbiter", live._core).held_by(task) is not None
+            owned = _held(live, task, claim) is not None
             cast(Any, live)._owner_exited(task, claim)
             if owned:
                 broken.append(live)
     return broken
+
+
+def give_back_all_of(task: Task) -> list[Live[Any]]:
+    """Give back what the current task owns; return that."""
+    touched = _by_task.get(task)
+    given_back = []
+    for reference, claim in [] if touched is None else touched.primitives:
+        live = reference()
+        held = None if live is None else _held(live, task, claim)
+        if held is not None:
+            cast(Any, live)._give_back(held)
+            given_back.append(cast("Live[Any]", live))
+    return given_back
+
+
+def _held(live: Live[Any], task: Task, claim: Any) -> Any:
+    """Return the claim that a task holds, if it is this one or of one claim at a time; else None."""
+    core = live._core
+    if isinstance(core, OwnedArbiter):
+        return claim if core.holds(claim) else None
+    return cast("ClaimantArbiter", core).held_by(task)

@@ -46,8 +46,8 @@ def check_run(live: Live[Any], *, disturbs_sleepers_only: bool = False) -> Trans
         return here
     raise RuntimeError(
         f"{live!r} is in use by another trio run: it can be used from here once nobody holds "
-        "it or waits for it (withdraw() a request that a run left behind); from a thread, go "
-        "through trio.from_thread.run_sync()"
+        "it or waits for it (withdraw() a request that a run left behind); from another thread, "
+        "use structsync.threads, or go through trio.from_thread.run_sync()"
     )
 
 

@@ -15,7 +15,9 @@ from structsync import (
     acquire_any,
     lowlevel,
     observe,
+    open_pool,
     open_scope,
+    threads,
 )
 
 settle = trio.testing.wait_all_tasks_blocked
@@ -182,6 +184,39 @@ async def test_an_owner_that_ends_releases_where_that_is_chosen(nursery: trio.Nu
     assert not rack.broken
     assert await rack.acquire() == "saw"
     rack.release()
+
+
+async def test_a_job_of_a_pool_uses_it_and_one_that_keeps_it_is_told() -> None:
+    rack = Rack("saw", "axe", owner_exit="releases")
+
+    async def borrow() -> str:
+        async with rack.tool() as tool:
+            return str(tool)
+
+    async def keep() -> None:
+        await rack.acquire()
+
+    async with open_pool(1) as pool:
+        assert await pool.run(borrow) == "axe"
+        assert await pool.run(borrow) == "axe"
+        with pytest.raises(PermitLeakError):
+            await pool.run(keep)
+    assert rack.core.tools == ("saw", "axe")
+
+
+async def test_a_call_of_a_thread_uses_it_and_one_that_keeps_it_is_told() -> None:
+    rack = Rack("saw", "axe")
+
+    async def keep() -> None:
+        await rack.acquire()
+
+    def calls() -> None:
+        with pytest.raises(PermitLeakError, match="Rack"):
+            threads.call(keep)
+
+    await trio.to_thread.run_sync(calls)
+    assert rack.core.tools == ("saw", "axe")
+    assert not rack.broken
 
 
 async def test_what_is_released_for_an_owner_goes_to_who_waits(nursery: trio.Nursery) -> None:
