@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import asyncio
+import gc
 import logging
 import os
 import random
@@ -259,6 +260,34 @@ def test_between_executions_the_searching_thread_may_do_what_it_wants() -> None:
         assert trio.run(trio.to_thread.run_sync, len, "abc") == 3
         with socket.socket():
             pass
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_no_finalizer_runs_because_the_collector_happens_to_run(enabled: bool) -> None:
+    class InACycle:
+        def __init__(self, event: trio.Event) -> None:
+            self.me, self.event = self, event
+
+        def __del__(self) -> None:
+            self.event.set()
+
+    async def program() -> None:
+        collected = trio.Event()
+        InACycle(collected)
+        made: list[object] = []
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(checkpoint)
+            made += [[] for _ in range(10_000)]
+        assert not collected.is_set()
+
+    was_enabled = gc.isenabled()
+    try:
+        (gc.enable if enabled else gc.disable)()
+        assert explore(program, cancels=0).verdict is Verdict.CONFIRMED
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
 
 
 # ==== what nobody refuses shows when a schedule is repeated ====

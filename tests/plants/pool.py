@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import trio
 from trio.lowlevel import Abort, Task
 
 from structsync._core.primitives.job_queue import JobQueueCore
+from structsync._primitives.pool_results import _AsyncStream, _Stream
 from structsync._runtime import job_queue
-from structsync._runtime.job import Job
+from structsync._runtime.job import Job, has_ended
 from structsync.specs import job_queue_faults
 
 from ._reuse import plant
@@ -38,3 +40,46 @@ def a_cancelled_run_leaves_its_job_running(patch: pytest.MonkeyPatch) -> None:
 
 def closing_forgets_who_is_held_back(patch: pytest.MonkeyPatch) -> None:
     plant(patch, JobQueueCore, job_queue_faults.CloseForgetsWhoIsHeldBack)
+
+
+def a_cancelled_wait_loses_its_result(patch: pytest.MonkeyPatch) -> None:
+    intact = _Stream.wait_for_next
+
+    async def wait_for_next(self: _Stream) -> Job[Any]:
+        try:
+            return await intact(self)
+        except trio.Cancelled:
+            self.pending.popitem(last=False)
+            raise
+
+    patch.setattr(_Stream, "wait_for_next", wait_for_next)
+
+
+def results_come_as_jobs_end(patch: pytest.MonkeyPatch) -> None:
+    """Also where they are to come in the order of the items."""
+
+    def next_ready(self: _Stream) -> Job[Any] | None:
+        return next((job for job in self.pending if has_ended(job)), None)
+
+    patch.setattr(_Stream, "next_ready", next_ready)
+
+
+def a_job_that_ends_tells_nobody(patch: pytest.MonkeyPatch) -> None:
+    """The loop over results sleeps on."""
+
+    def ended(self: _Stream, job: Job[Any]) -> None:
+        self.ready.append(job)
+
+    patch.setattr(_Stream, "ended", ended)
+
+
+def an_end_of_the_source_is_not_told(patch: pytest.MonkeyPatch) -> None:
+    async def pull(self: _AsyncStream) -> None:
+        try:
+            while not self.exhausted and len(self.pending) < self.ahead:
+                self.add(await anext(self.items))
+            self.news.set()
+        except StopAsyncIteration:
+            self.exhausted = True
+
+    patch.setattr(_AsyncStream, "pull", pull)

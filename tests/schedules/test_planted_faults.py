@@ -441,6 +441,13 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_pool.test_closing_sends_away_who_is_held_back_and_does_the_rest,
         (pool.closing_forgets_who_is_held_back,),
     ),
+    (test_pool.test_results_come_once_and_in_order, (pool.results_come_as_jobs_end,)),
+    (test_pool.test_results_come_once_as_jobs_end, (pool.a_job_that_ends_tells_nobody,)),
+    (test_pool.test_results_of_an_async_source_come_once, (pool.an_end_of_the_source_is_not_told,)),
+    (
+        test_pool.test_a_result_whose_wait_is_cancelled_comes_next,
+        (pool.a_cancelled_wait_loses_its_result,),
+    ),
     (
         test_acquire_all.test_philosophers_in_any_order_of_forks_all_eat,
         (

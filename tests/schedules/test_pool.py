@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from functools import partial
 
 import trio
@@ -122,3 +123,66 @@ async def test_closing_sends_away_who_is_held_back_and_does_the_rest(
         submits = [partial(ledger.submit, pool, number) for number in range(1, tasks - 1)]
         await together(close, *submits)
     ledger.check(x)
+
+
+async def map_and_check(
+    x: ExploredRun,
+    items: Iterable[int] | AsyncIterable[int],
+    *,
+    ordered: bool,
+    workers: int,
+) -> None:
+    ledger, got = Ledger(), list[int]()
+
+    async def loop() -> None:
+        try:
+            async for result in pool.map(ledger.job, items, ordered=ordered):
+                got.append(result)
+        except (JobCancelled, trio.ClosedResourceError):
+            assert pool._core.cause is not None
+
+    async with open_pool(workers) as pool:
+        await together(loop)
+    if len(set(got)) < len(got) or (ordered and got != sorted(got)):
+        x.fail(f"got {got}")
+    if not {*got} <= {*ledger.returned}:
+        x.fail(f"got {got}, returned {ledger.returned}")
+    if pool.statistics().tasks_waiting or pool.statistics().running:
+        x.fail(f"a job is left: {pool.statistics()}")
+
+
+@swept(least=30, sizes=SIZES)
+async def test_results_come_once_and_in_order(x: ExploredRun, tasks: int) -> None:
+    await map_and_check(x, range(tasks - 1), ordered=True, workers=2)
+
+
+@swept(least=30, sizes=SIZES)
+async def test_results_come_once_as_jobs_end(x: ExploredRun, tasks: int) -> None:
+    await map_and_check(x, range(tasks - 1), ordered=False, workers=1)
+
+
+@swept(least=30, sizes=SIZES, cancel="scopes")
+async def test_results_of_an_async_source_come_once(x: ExploredRun, tasks: int) -> None:
+    async def source() -> AsyncIterator[int]:
+        for number in range(tasks - 1):
+            await checkpoint()
+            yield number
+
+    await map_and_check(x, source(), ordered=True, workers=1)
+
+
+@swept(least=25, sizes=SIZES, cancel="scopes")
+async def test_a_result_whose_wait_is_cancelled_comes_next(x: ExploredRun, tasks: int) -> None:
+    ledger, got = Ledger(), list[int]()
+    scopes = [trio.CancelScope()]
+    async with open_pool(1) as pool:
+        results = pool.map(ledger.job, range(tasks - 1))
+        try:
+            while len(got) < tasks - 1:
+                with trio.CancelScope() as scopes[0]:  # which somebody may cancel
+                    got.append(await anext(results))
+        except (JobCancelled, trio.ClosedResourceError):
+            assert pool._core.cause is not None
+        else:
+            if got != list(range(tasks - 1)):
+                x.fail(f"got {got}")

@@ -7,6 +7,7 @@ chance, threads and sockets are refused by name where the code under test reache
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Iterator
 
 from structsync._runtime.events import PrimitiveEvent, observe
@@ -42,3 +43,18 @@ def _forward(event: PrimitiveEvent) -> None:
     execution = Current.execution
     if execution is not None:
         execution.watched.on_event(event)
+
+
+@contextlib.contextmanager
+def without_collector() -> Iterator[None]:
+    """Let no finalizer run because the collector happens to run: that is decided by how much was made.
+
+    What is in no cycle dies where the last reference to it goes, as ever.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

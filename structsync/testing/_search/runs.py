@@ -14,7 +14,7 @@ import trio
 
 from structsync.checking._interrupt import InterruptFlag
 from structsync.testing._errors import ExploreUsageError, NondeterminismError
-from structsync.testing._execution.determinism import controlled
+from structsync.testing._execution.determinism import controlled, without_collector
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.execution import AsyncTest, Chooser, Recorder
 from structsync.testing._execution.handle import ExploredRun
@@ -110,7 +110,8 @@ class Runs:
         """
         engine_choice.start_over()
         engine = (kind or self.kind)(self.settings, chooser, ExploredRun(), recorder)
-        ending = engine.run(self.test)
+        with without_collector():
+            ending = engine.run(self.test)
         self.executions += 1
         self.steps += len(engine.choices)
         self.raced = self.raced or engine.raced
