@@ -58,6 +58,7 @@ TIERS: dict[str, str] = {
     "real_programs": "slow",
     "report": "once",
     "schedules": "slow",
+    "soak": "slow",
     "specs": "once",
     "stateful": "slow",
     "test_gate.py": "once",

@@ -16,6 +16,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
     barrier_and_latch,
     buffer,
     capacity_limiter,
+    channel,
     condition,
     groups,
     lock,
@@ -38,6 +39,7 @@ from . import (
     test_broadcast,
     test_buffer,
     test_capacity_limiter,
+    test_channel,
     test_condition,
     test_lock,
     test_lock_map,
@@ -440,6 +442,15 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_pool.test_closing_sends_away_who_is_held_back_and_does_the_rest,
         (pool.closing_forgets_who_is_held_back,),
+    ),
+    (
+        test_channel.test_what_is_sent_is_received_once_and_then_it_ends,
+        (channel.the_last_end_that_closes_says_nothing,),
+    ),
+    (test_channel.test_each_item_is_received_by_one_clone, (channel.a_clone_is_not_counted,)),
+    (
+        test_channel.test_an_end_that_is_closed_tells_those_who_wait_by_it_alone,
+        (channel.closing_an_end_tells_everybody,),
     ),
     (test_pool.test_results_come_once_and_in_order, (pool.results_come_as_jobs_end,)),
     (test_pool.test_results_come_once_as_jobs_end, (pool.a_job_that_ends_tells_nobody,)),
