@@ -30,6 +30,7 @@ ROWS = [
     "groups",
     "buffers",
     "pools",
+    "threads",
     "growth",
     "checker",
     "explorer",

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from .buffer_shell import BufferShellMachine
 from .group_shell import GroupShellMachine
 from .lock_shell import LockShellMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_shell import MonitorShellMachine
+from .pool_shell import PoolShellMachine
 from .rate_limiter_machines import RateLimiterShellMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
@@ -26,6 +28,8 @@ MACHINES = [
     BarrierShellMachine,
     LatchShellMachine,
     RateLimiterShellMachine,
+    BufferShellMachine,
+    PoolShellMachine,
     GroupShellMachine,
     MonitorShellMachine,
     ValueShellMachine,
