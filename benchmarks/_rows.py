@@ -24,6 +24,7 @@ from . import (
     observers,
     observing,
     pools,
+    threads,
     uncontended,
 )
 from ._measure import Case, Effort
@@ -100,6 +101,9 @@ ROWS = (
     Row("buffers", "in batches / one by one", AtMost(0.2), buffers.batch_cases),
     Row("pools", "a job / a child task under a limiter", AtMost(1.0), pools.dispatch_cases),
     Row("pools", "each job in a long queue / a short one", AtMost(1.3), pools.length_cases),
+    Row("threads", "hold(semaphore)", None, threads.semaphore_cases),
+    Row("threads", "put and get", None, threads.queue_cases),
+    Row("threads", "wait and notify", None, threads.condition_cases),
     Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
     Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
     Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),

@@ -1,10 +1,12 @@
-"""Where a rank belongs among those of a buffer, and how many items a get is handed."""
+"""Where a rank belongs among those of a buffer, which puts fit, and what a get is handed."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
+from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.items import SmallestFirst
+from structsync._core.primitives.sides import Get
 
 from ._queue import BOUND
 
@@ -26,3 +28,32 @@ def what_is_put_is_kept_in_order(ranks: list[int], rank: int) -> None:
     kept = [one for one, _ in items]
     assert len(kept) == len(ranks) + 1
     assert all(one >= other for one, other in pairwise(kept))
+
+
+def items_are_put_exactly_where_there_is_room(there: int, several: int, room: int) -> None:
+    assert 0 <= there <= room
+    assert there <= BOUND
+    assert 1 <= several <= BOUND
+    core = BufferCore(room)
+    core.items.extend([*range(there)])
+    claim = tuple(range(several))
+    if core.admits(claim):
+        core.admit(claim)
+        assert len(core.items) == there + several <= room
+    else:
+        assert len(core.items) == there > room - several
+
+
+def who_gets_has_what_leaves_the_buffer(there: int, most: int) -> None:
+    assert 0 <= there <= BOUND
+    assert most >= 1
+    core = BufferCore(BOUND)
+    core.items.extend([*range(there)])
+    claim = Get(most)
+    if core.admits(claim):
+        core.admit(claim)
+        assert core.handed == list(range(min(there, most)))
+        assert len(core.items) == there - len(core.handed)
+        assert core.handed
+    else:
+        assert there == 0

@@ -32,6 +32,7 @@ ROWS = [
     "groups",
     "buffers",
     "pools",
+    "threads",
     "growth",
     "checker",
     "explorer",

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from .buffer_shell import BufferShellMachine
 from .group_shell import GroupShellMachine
 from .lock_shell import LockShellMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_shell import MonitorShellMachine
+from .pool_shell import PoolShellMachine
 from .rate_limiter_machines import RateLimiterShellMachine
 from .resource_pool_machines import ResourcePoolShellMachine
 from .rwlock_shell import RWLockShellMachine
@@ -28,6 +30,8 @@ MACHINES = [
     LatchShellMachine,
     RateLimiterShellMachine,
     ResourcePoolShellMachine,
+    BufferShellMachine,
+    PoolShellMachine,
     GroupShellMachine,
     MonitorShellMachine,
     ValueShellMachine,

@@ -18,6 +18,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     lock_map,
     monitor,
     parker,
+    pool,
     queue,
     rate_limiter,
     resource_pool,
@@ -28,6 +29,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     wait_queue,
 )
 from .buffer_machine import BufferMachine
+from .buffer_shell import BufferShellMachine
 from .core_machines import LimiterMachine, ParkerMachine, SemaphoreMachine, WaitQueueMachine
 from .group_machine import GroupMachine
 from .group_shell import GroupShellMachine
@@ -39,6 +41,7 @@ from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_condition_machine import HoareMachine, MesaMachine
 from .monitor_machine import MonitorMachine
 from .monitor_shell import MonitorShellMachine
+from .pool_shell import PoolShellMachine
 from .rate_limiter_machines import RateLimiterMachine, RateLimiterShellMachine
 from .resource_pool_machines import ResourcePoolMachine, ResourcePoolShellMachine
 from .rwlock_machine import RWLockMachine
@@ -189,6 +192,23 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             buffer.who_waits_for_more_is_not_told_of_the_end,
             queue.a_withdrawal_lets_nobody_in,
             queue.closing_forgets_those_in_queue,
+        )
+    ],
+    *[
+        (BufferShellMachine, plant)
+        for plant in (
+            buffer.the_item_of_who_is_cancelled_is_lost,
+            buffer.an_item_is_handed_out_twice,
+            buffer.a_put_is_not_told_to_those_who_get,
+        )
+    ],
+    *[
+        (PoolShellMachine, plant)
+        for plant in (
+            pool.a_worker_has_two_jobs,
+            pool.whose_job_begins_sleeps_on,
+            pool.a_cancelled_job_stays_in_queue,
+            pool.closing_forgets_who_is_held_back,
         )
     ],
     (LatchShellMachine, barrier_and_latch.the_latch_opens_early),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.items import SmallestFirst
 
 from ._planting import fault
@@ -22,3 +23,13 @@ def a_rank_stands_behind_its_equals(items: SmallestFirst, rank: Any) -> int:
 def what_is_new_comes_out_next(items: SmallestFirst, pairs: Any) -> None:
     for pair in pairs:
         items.append(pair)
+
+
+@fault(BufferCore, "admits", refuted_by="buffer.items_are_put_exactly_where_there_is_room")
+def one_item_of_room_is_enough(core: BufferCore, claim: Any) -> bool:
+    return len(core.items) < core.max_items
+
+
+@fault(BufferCore, "admit", refuted_by="buffer.who_gets_has_what_leaves_the_buffer")
+def what_is_handed_out_stays(core: BufferCore, claim: Any) -> None:
+    core.handed = list(core.items)[: claim.most]
