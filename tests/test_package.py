@@ -206,6 +206,48 @@ def test_a_private_name_of_trio_is_found(source: str) -> None:
     assert not private_names_of_trio("import trio\ntrio.__version__\ntrio.Lock()._x\nself._trio")
 
 
+# Modules that Python has on some systems only.
+OF_SOME_SYSTEMS = {
+    "fcntl",
+    "grp",
+    "msvcrt",
+    "posix",
+    "pty",
+    "pwd",
+    "resource",
+    "termios",
+    "tty",
+    "winreg",
+}
+
+
+def imports_of_some_systems(source: str) -> list[str]:
+    """What a module imports when it is imported itself, and cannot be imported everywhere."""
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
+    tree = ast.parse(source)
+    later = {id(n) for one in ast.walk(tree) if isinstance(one, functions) for n in ast.walk(one)}
+    return [
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in later
+        for name in imported_modules(ast.Module([node], []))
+        if name in OF_SOME_SYSTEMS
+    ]
+
+
+def test_the_package_can_be_imported_on_every_system() -> None:
+    for path in sources(PACKAGE):
+        assert imports_of_some_systems(path.read_text()) == [], path
+
+
+def test_an_import_that_some_systems_do_not_have_is_found() -> None:
+    assert imports_of_some_systems("if True:\n    from termios import x\nimport tty") == [
+        "tty",
+        "termios",
+    ]
+    assert not imports_of_some_systems("def f():\n    import tty\nimport signal")
+
+
 # ==== docstrings ====
 
 

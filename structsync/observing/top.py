@@ -61,9 +61,11 @@ class TerminalKeys:
 @contextmanager
 def keys_of_terminal(file: int) -> Iterator[Keys]:
     """Read keys as they are pressed, and do not show them, while the block runs."""
-    import termios  # there is none on Windows
-    import tty
-
+    try:
+        import termios
+        import tty
+    except ImportError:  # on Windows
+        raise click.UsageError("top cannot read keys here; --once prints the primitives") from None
     before = termios.tcgetattr(file)
     try:
         tty.setcbreak(file)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import pty
 import shutil
 import socket
 import subprocess
@@ -17,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
@@ -403,6 +403,7 @@ def test_an_answer_of_another_kind_is_said(answer: Any) -> None:
 
 
 def test_keys_of_a_terminal_have_names() -> None:
+    pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     try:
         with top.keys_of_terminal(theirs) as keys:
@@ -423,6 +424,14 @@ def test_keys_of_a_terminal_have_names() -> None:
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+def test_where_there_are_no_such_terminals_it_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "termios", None)
+    with pytest.raises(click.UsageError, match="--once prints the primitives"):
+        top.keys_of_terminal(0).__enter__()
 
 
 # ==== a real terminal ====
