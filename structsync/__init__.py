@@ -6,6 +6,7 @@ Map of the package, from the inside out; each folder imports from those above it
   ``primitives`` (one core each), ``monitors`` (entries, guards, rules), ``shared`` (the cores over a log).
 * ``_runtime``: the only code that parks and wakes tasks (``parking``, ``parking_together``, ``items``, ``cancelling``, ``waking``).
 * ``_primitives``: the public classes, without decisions.
+* ``distributed``: primitives by name that several processes share.
 * ``observing``: deadlocks with their cycle, and a view of what is held and waited for.
 * ``checking``, ``report``: specification modules, the model checker, its reports.
 * ``testing``, ``cli``: the schedule explorer, the pytest plugin, the command.

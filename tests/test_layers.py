@@ -30,6 +30,7 @@ FLOORS: Floors = (
     ("_primitives/",),
     ("lowlevel.py", "observing/"),
     ("__init__.py", "otel.py", "threads.py"),
+    ("distributed/",),
     ("specs/", "testing/_errors.py", "testing/_settings.py"),
     ("testing/_execution/", "testing/_result.py"),
     ("testing/_state/",),

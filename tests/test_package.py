@@ -159,10 +159,12 @@ def sleepers(name: str) -> set[str]:
     }
 
 
-def test_five_modules_park_and_one_wakes() -> None:
+def test_six_modules_park_and_one_wakes() -> None:
     waits_in_queues = {"parking", "parking_together", "items"}
     waits_for_threads = {"deputy", "errand"}
-    assert sleepers("wait_task_rescheduled") == waits_in_queues | waits_for_threads
+    waits_for_logs = {"outcomes"}
+    parking = waits_in_queues | waits_for_threads | waits_for_logs
+    assert sleepers("wait_task_rescheduled") == parking
     assert sleepers("reschedule(") == {"waking"}
 
 

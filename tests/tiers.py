@@ -19,6 +19,8 @@ import pytest
 TIERS: dict[str, str] = {
     "core/test_waits_for.py": "once",
     "core": "everywhere",
+    "distributed/conformance/test_primitives.py": "everywhere",
+    "distributed": "once",
     "drop_in": "everywhere",
     "every_primitive": "everywhere",
     "observing/test_no_false_alarm.py": "slow",

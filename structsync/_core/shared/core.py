@@ -33,7 +33,8 @@ Ended = list[Request[Any]]
 class SharedCore(SharedState):
     """One replica of one log."""
 
-    stamp = 0  # of the entry that is carried out
+    token: int
+    stamp: int = 0  # of the entry that is carried out
 
     def apply(self, entry: Operation, stamp: int = 0) -> list[Outcome]:
         """Carry out one entry of the log, and return what it has ended, in that order.
@@ -67,6 +68,7 @@ class SharedCore(SharedState):
 
     def _submit(self, place: Place) -> Ended:
         pairs = self._pairs(place)
+        ended: Ended
         if len(pairs) == 1:
             (core, _), want = pairs[0], place.wants[0]
             ended = KINDS[want.kind].submit(core, want, place.key)

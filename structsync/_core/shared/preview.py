@@ -18,9 +18,11 @@ def preview(shared: SharedState, key: Key) -> tuple[Key, ...] | None:
     is held or who is next is a group.
     """
     place = shared.places.get(key)
-    if place is None or not place.token or len(place.wants) > 1:
+    if place is None or not place.token:
         return None
-    want = place.wants[0]
+    want, *others = place.wants
+    if others:
+        return None
     core, claim = shared.core_of(want), KINDS[want.kind].claim(want, key)
     let_in: list[Request[Any]] = []
     of_a_group = False

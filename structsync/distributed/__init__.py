@@ -1,0 +1,44 @@
+"""Primitives that several processes share: the engine orders, the cores that ship decide.
+
+An engine keeps one ordered log of operations for each prefix of names; each process that waits or holds
+replays it (:mod:`structsync._core.shared`), and so comes to the same decisions as all others.
+"""
+
+from structsync._core.shared.operations import Want as SharedClaim
+
+from .blocks import Block as SharedBlock
+from .errors import LeaseLost as LeaseLost
+from .errors import ReplicasDiffer as ReplicasDiffer
+from .membership import Grant as Grant
+from .membership import SharedEvent as SharedEvent
+from .memory import Deliveries as Deliveries
+from .primitives import SharedBarrier as SharedBarrier
+from .primitives import SharedCondition as SharedCondition
+from .primitives import SharedLatch as SharedLatch
+from .primitives import SharedLock as SharedLock
+from .primitives import SharedPrimitive as SharedPrimitive
+from .primitives import SharedRWLock as SharedRWLock
+from .primitives import SharedSemaphore as SharedSemaphore
+from .primitives import SharedStatistics as SharedStatistics
+from .session import Session as Session
+from .session import open_session as open_session
+
+__all__ = [
+    "Deliveries",
+    "Grant",
+    "LeaseLost",
+    "ReplicasDiffer",
+    "Session",
+    "SharedBarrier",
+    "SharedBlock",
+    "SharedClaim",
+    "SharedCondition",
+    "SharedEvent",
+    "SharedLatch",
+    "SharedLock",
+    "SharedPrimitive",
+    "SharedRWLock",
+    "SharedSemaphore",
+    "SharedStatistics",
+    "open_session",
+]

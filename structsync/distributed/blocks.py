@@ -1,0 +1,66 @@
+"""The block in which something shared is held: cancelled when the lease ends, and given back at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import final
+
+from trio.lowlevel import current_task, enable_ki_protection
+
+from structsync._core.shared.operations import Want
+
+from .errors import LeaseLost
+from .membership import Grant, Membership
+
+#: What one task cannot hold twice: it would wait for itself.
+ONCE_PER_TASK = ("lock", "rwlock")
+
+
+@final
+class Block:
+    """An async context manager that holds what is wanted; it yields the :class:`Grant`."""
+
+    def __init__(self, session: Membership, wants: Sequence[Want]) -> None:
+        self._session = session
+        self._wants = wants
+        self._grant: Grant | None = None
+
+    @enable_ki_protection
+    async def __aenter__(self) -> Grant:
+        session, task = self._session, current_task()
+        if self._grant is not None:
+            raise RuntimeError("this block is entered already; make another one for each task")
+        once = [(task, want.name) for want in self._wants if want.kind in ONCE_PER_TASK]
+        for one in once:
+            if one in session._owners:
+                raise RuntimeError(
+                    f"this task holds {one[1]!r} already and would wait for itself; it is not reentrant"
+                )
+        grant = self._grant = await session._acquire(self._wants)
+        session._owners.update(dict.fromkeys(once, grant))
+        grant._scope.__enter__()
+        return grant
+
+    @enable_ki_protection
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        grant, self._grant = self._grant, None
+        assert grant is not None, "a block that was not entered cannot be left"
+        for want in self._wants:
+            self._session._owners.pop((grant._task, want.name), None)
+        try:
+            handled = grant._scope.__exit__(kind, error, traceback)
+        except BaseException:
+            await self._session._give_back(grant)
+            raise
+        held = await self._session._give_back(grant)
+        if held and not grant._scope.cancelled_caught:
+            return handled
+        if error is not None and not handled:
+            return False  # what the block raised says more than that its lease has ended
+        raise LeaseLost(grant.name, grant.token)

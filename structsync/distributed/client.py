@@ -1,0 +1,170 @@
+"""One log, as a session sees it: operations go out in order, and outcomes come back."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import outcome
+import trio
+
+from structsync._core.shared.operations import Operation, Outcome, Result, Verb
+from structsync._runtime.outcomes import Pending
+
+from .engine import Engine
+from .errors import DeliveryFailed, LeaseLost
+from .replica import Replica
+
+#: After so many entries the log is replaced by a snapshot.
+COMPACT_AFTER = 1000
+#: In seconds: between two tries to reach the engine, the first and the longest.
+BACKOFF, LONGEST_BACKOFF = 0.02, 0.5
+
+ERRORS: dict[str, type[Exception]] = {"ValueError": ValueError, "RuntimeError": RuntimeError}
+
+
+class LogClient:
+    """What is on its way, and who waits for what.
+
+    Nothing is sent while an answer is outstanding, so that the operations of a session are in the log in the
+    order of their numbers; what comes up meanwhile goes together with the next request.
+    """
+
+    def __init__(self, engine: Engine, session: str, name: str) -> None:
+        self.engine = engine
+        self.session = session
+        self.name = name
+        self.replica = Replica()
+        self.outbox: deque[Operation] = deque()
+        self.pending: dict[int, Pending[Outcome]] = {}
+        self.names: dict[int, str] = {}  # what the pending ones are about
+        self.readers: list[trio.Event] = []
+        self.number = 0
+        self.unread = False  # whether there may be entries to read
+        self.work = trio.Event()
+        self.lost = False
+
+    # ==== For tasks of the user ====
+
+    def post(self, verb: Verb, *details: Any) -> int:
+        """Send an operation, and return its number; whether it arrives is seen in the log."""
+        number = self.number
+        self.number += 1
+        self.outbox.append(Operation(verb, self.session, number, details))
+        self.work.set()
+        return number
+
+    async def ask(
+        self, name: str, verb: Verb, *details: Any, withdrawable: bool = False
+    ) -> Outcome:
+        """Send an operation about something, and wait for its outcome.
+
+        Raises:
+          LeaseLost: if the session is over.
+          ValueError, RuntimeError: what refuses it.
+        """
+        if self.lost:
+            raise LeaseLost(name)
+        number = self.post(verb, *details)
+
+        def withdraw() -> None:
+            if withdrawable:
+                self.post(Verb.WITHDRAW, number)
+
+        self.names[number] = name
+        pending = self.pending[number] = Pending(withdraw)
+        return await pending.wait()
+
+    async def read(self, name: str) -> None:
+        """Read all that is in the log by now.
+
+        Raises:
+          LeaseLost: if the session is over.
+        """
+        if self.lost:
+            raise LeaseLost(name)
+        done = trio.Event()
+        self.readers.append(done)
+        self.hinted()
+        await done.wait()
+        if self.lost:
+            raise LeaseLost(name)
+
+    def hinted(self) -> None:
+        """Read the log soon."""
+        self.unread = True
+        self.work.set()
+
+    def lose(self) -> None:
+        """End all waits: the session is over."""
+        self.lost = True
+        pending, self.pending = self.pending, {}
+        for number, one in pending.items():
+            name = self.names.pop(number)
+            if one.is_cancelled:
+                one.end_cancelled()
+            else:
+                one.end(outcome.Error(LeaseLost(name)))
+        for done in self.readers:
+            done.set()
+
+    # ==== For the session ====
+
+    async def drive(self) -> None:
+        """Send and read, until the session is over."""
+        backoff = BACKOFF
+        while True:
+            while not self.outbox and not self.unread:
+                self.work = trio.Event()
+                await self.work.wait()
+            self.unread = False
+            readers = len(self.readers)
+            entries = [one.encode() for one in self.outbox]
+            try:
+                tail = await self.engine.append(self.name, entries, self.replica.position)
+            except DeliveryFailed:
+                self.unread = True
+                await trio.sleep(backoff)
+                backoff = min(2 * backoff, LONGEST_BACKOFF)
+                continue
+            if self.lost:
+                return
+            backoff = BACKOFF
+            self._note(self.replica.advance(tail))
+            for done in self.readers[:readers]:
+                done.set()
+            del self.readers[:readers]
+            if self.replica.since > COMPACT_AFTER and entries:
+                await self.engine.compact(
+                    self.name, self.replica.position, self.replica.core.encode()
+                )
+
+    def _note(self, applied: list[tuple[Operation, list[Outcome]]]) -> None:
+        others: set[str] = set()
+        for entry, outcomes in applied:
+            for one in outcomes:
+                if one.key[0] == self.session:
+                    self._resolve(one)
+                elif entry.session == self.session:
+                    others.add(one.key[0])
+        confirmed = self.replica.core.sessions.get(self.session, -1)
+        while self.outbox and self.outbox[0].number <= confirmed:
+            self.outbox.popleft()
+        if others:
+            self.engine.hint(others, self.name)
+
+    def _resolve(self, one: Outcome) -> None:
+        pending = self.pending.pop(one.key[1])
+        del self.names[one.key[1]]
+        if one.result is Result.WITHDRAWN:
+            pending.end_cancelled()
+        elif one.result is Result.REFUSED:
+            kind, text = one.value
+            pending.end(outcome.Error(ERRORS[kind](text)))
+        else:
+            pending.end(outcome.Value(one))
+
+    def token_of(self, number: int) -> int:
+        """Return the token of what was granted under this number; 0 if it is not held."""
+        place = self.replica.core.places.get((self.session, number))
+        return 0 if place is None else place.token

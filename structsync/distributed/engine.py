@@ -1,0 +1,90 @@
+"""What a session needs of an engine: ordered logs, and who is alive.
+
+An engine decides nothing about grants. It appends what it is given, in the order in which it comes, and
+puts ``join`` before the first operation of a session in a log and ``end`` behind its last one, in the same
+step in which it looks whether the session is alive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import trio
+
+#: Called with the name of a log in which something has happened to this session.
+Hinted = Callable[[str], object]
+
+
+class Tail(NamedTuple):
+    """The entries of a log after a position.
+
+    Attributes:
+      start: the position of the first entry; the positions of a log begin at 0.
+      entries: all entries since.
+      snapshot: the state at ``start``, where the entries before it are gone.
+    """
+
+    start: int
+    entries: Sequence[bytes]
+    snapshot: bytes | None = None
+
+
+class Renewal(NamedTuple):
+    """What a session learns when it renews its lease.
+
+    Attributes:
+      ends: of the logs in which it takes part, their ends, so that it notices a hint that was lost.
+      earliest: in how many seconds the next lease of another session ends, if it is not renewed.
+    """
+
+    ends: Mapping[str, int]
+    earliest: float = math.inf
+
+
+class Engine(Protocol):
+    """One connection to an engine: that of one session.
+
+    Each method but :meth:`hint` and :meth:`listen` raises :exc:`SessionEnded` once the session is over, and
+    may raise :exc:`DeliveryFailed`: then it may have been carried out, or may be later.
+    """
+
+    recheck: float
+    """After how many seconds a session asks again whether it has missed a hint."""
+
+    async def open(self, ttl: float) -> str:
+        """Begin a session, and return its identity, which no other session ever has."""
+        ...
+
+    async def listen(self, hinted: Hinted, task_status: trio.TaskStatus[None]) -> None:
+        """Call ``hinted`` whenever another session says so, for ever."""
+        ...
+
+    async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
+        """Append operations to a log in one step, and return all entries from a position on."""
+        ...
+
+    async def renew(self, read: Mapping[str, int]) -> Renewal:
+        """Move the end of the lease to ttl seconds from now.
+
+        Args:
+          read: up to which position the session has read each log.
+        """
+        ...
+
+    def hint(self, sessions: Collection[str], log: str) -> None:
+        """Tell other sessions that something has happened to them. It may be lost."""
+        ...
+
+    async def compact(self, log: str, position: int, snapshot: bytes) -> None:
+        """Offer the state at a position in place of all entries before it, if that is the end of the log.
+
+        The engine puts ``digest`` there, so that all replicas compare. It drops the entries only when every
+        session in the log has read as far: what has become of a request is in the entries, not in the state.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End the session: what it holds is given back. Raises nothing; a lease ends by itself, too."""
+        ...

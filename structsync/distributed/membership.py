@@ -1,0 +1,249 @@
+"""One process's part in shared primitives: its lease, what it holds, and what it waits for."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+import trio
+from trio.lowlevel import Task, checkpoint_if_cancelled, current_task, enable_ki_protection
+
+from structsync._core.shared.operations import Outcome, Verb, Want
+
+from .client import BACKOFF, LogClient
+from .engine import Engine
+from .errors import DeliveryFailed, LeaseLost, SessionEnded
+
+#: What part of a lease is left to others: their clocks may run faster by so much.
+MARGIN = 0.1
+
+_log = logging.getLogger("structsync")
+
+SharedEventKind: TypeAlias = Literal["requested", "granted", "withdrawn", "released", "lost"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SharedEvent:
+    """One step of what this session does with a shared primitive.
+
+    Attributes:
+      kind: ``requested``, then ``granted`` or ``withdrawn``; ``released``; ``lost``, if the lease ended
+          before, which is said of what was held and of what was waited for.
+      name: of the primitive; of several that are taken together, all names with " + " between them.
+      token: of the grant; 0 where nothing is granted.
+      task: that asked.
+      time: by trio's clock, in seconds.
+    """
+
+    kind: SharedEventKind
+    name: str
+    token: int
+    task: Task
+    time: float
+
+
+@final
+class Grant:
+    """What a block holds.
+
+    Attributes:
+      name: of the primitive; of several, all names with " + " between them.
+      token: greater than that of every earlier grant under this prefix. Pass it to what the block changes, and
+          have that refuse a smaller one than it has seen.
+    """
+
+    name: str
+    token: int
+
+    def __init__(self, client: LogClient, number: int, name: str, token: int) -> None:
+        self.name = name
+        self.token = token
+        self._client = client
+        self._number = number
+        self._task = current_task()
+        self._scope = trio.CancelScope()
+
+    def __repr__(self) -> str:
+        return f"<grant {self.token} of {self.name!r}>"
+
+
+class Membership:
+    """What a session is to the primitives of it."""
+
+    identity: str
+    _life: trio.CancelScope
+    _nursery: trio.Nursery
+
+    def __init__(
+        self,
+        engine: Engine,
+        identity: str,
+        ttl: float,
+        observer: Callable[[SharedEvent], object] | None,
+    ) -> None:
+        self.identity = identity
+        self._engine = engine
+        self._ttl = ttl
+        self._observer = observer
+        self._clients: dict[str, LogClient] = {}
+        self._grants: dict[Grant, None] = {}
+        self._owners: dict[tuple[Task, str], Grant] = {}  # of what a task must not ask for twice
+        self._deadline = math.inf
+        self._lost = False
+        self._closed = False
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "lost" if self._lost else "open"
+        return f"<structsync.distributed.Session, {self.identity}, {state}>"
+
+    # ==== What primitives do with it ====
+
+    def _client(self, name: str) -> LogClient:
+        self._check()
+        prefix = name.partition("/")[0]
+        found = self._clients.get(prefix)
+        if found is None:
+            found = self._clients[prefix] = LogClient(self._engine, self.identity, prefix)
+            found.lost = self._lost
+            self._nursery.start_soon(self._drive, found, name=f"structsync log {prefix!r}")
+        return found
+
+    def _check(self) -> None:
+        if self._closed:
+            raise trio.ClosedResourceError("this session is closed")
+
+    @enable_ki_protection
+    async def _acquire(self, wants: Sequence[Want]) -> Grant:
+        """Wait until all of this is granted.
+
+        Raises:
+          LeaseLost: if the session is over.
+          RuntimeError: if the task holds one of it already, and it is a lock.
+        """
+        name = " + ".join([want.name for want in wants])
+        client = self._client(wants[0].name)
+        one = await self._ask(client, name, Verb.ACQUIRE, tuple(wants), withdrawable=True)
+        grant = Grant(client, one.key[1], name, one.token)
+        self._grants[grant] = None
+        grant._scope.deadline = self._deadline
+        return grant
+
+    @enable_ki_protection
+    async def _ask(
+        self, client: LogClient, name: str, verb: Verb, *details: object, withdrawable: bool = False
+    ) -> Outcome:
+        """Wait for the outcome of an operation that somebody may wait for."""
+        await checkpoint_if_cancelled()
+        self._emit("requested", name)
+        try:
+            one = await client.ask(name, verb, *details, withdrawable=withdrawable)
+        except LeaseLost:
+            self._emit("lost", name)
+            raise
+        except (trio.Cancelled, KeyboardInterrupt):
+            self._emit("withdrawn", name)
+            raise
+        if self._lost:  # since it was granted, before this task has run
+            self._emit("lost", name)
+            raise LeaseLost(name)
+        self._emit("granted", name, one.token)
+        return one
+
+    @enable_ki_protection
+    async def _give_back(self, grant: Grant) -> bool:
+        """Give back, and return whether it was held until now; it is not cancelled."""
+        self._grants.pop(grant, None)
+        held = not self._lost
+        if held:
+            try:
+                await grant._client.ask(grant.name, Verb.RELEASE, grant._number)
+            except (LeaseLost, RuntimeError):
+                held = False
+        self._emit("released" if held else "lost", grant.name, grant.token)
+        return held
+
+    def _emit(self, kind: SharedEventKind, name: str, token: int = 0) -> None:
+        if self._observer is None:
+            return
+        try:
+            self._observer(SharedEvent(kind, name, token, current_task(), trio.current_time()))
+        except Exception:  # noqa: BLE001 - what looks on must not change what happens
+            _log.exception("observer %r failed and was removed", self._observer)
+            self._observer = None
+
+    # ==== Its life ====
+
+    async def _run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Keep the session alive until it is closed.
+
+        A cancellation from outside does not end it: what is held must still be given back.
+        """
+        with trio.CancelScope(shield=True) as self._life:
+            async with trio.open_nursery() as self._nursery:
+                await self._nursery.start(self._engine.listen, self._hinted)
+                self._move_deadline(trio.current_time())
+                if self._ttl < math.inf or self._engine.recheck < math.inf:
+                    self._nursery.start_soon(self._renew, name="structsync lease")
+                task_status.started()
+
+    def _hinted(self, prefix: str) -> None:
+        if prefix in self._clients:
+            self._clients[prefix].hinted()
+
+    async def _drive(self, client: LogClient) -> None:
+        try:
+            await client.drive()
+        except SessionEnded:
+            self._lose()
+        except BaseException:
+            self._lose()  # nobody else could end their waits
+            raise
+
+    async def _renew(self) -> None:
+        interval = min(self._ttl / 3, self._engine.recheck)
+        while not self._lost:
+            sent, pause = trio.current_time(), interval
+            with trio.move_on_at(self._deadline) as in_time:
+                try:
+                    renewal = await self._engine.renew(self._read())
+                except DeliveryFailed:
+                    pause = BACKOFF
+                except SessionEnded:
+                    break
+                else:
+                    self._move_deadline(sent)
+                    for prefix, end in renewal.ends.items():
+                        if self._clients[prefix].replica.position < end:
+                            self._hinted(prefix)
+                    pause = min(pause, max(renewal.earliest, 0) + BACKOFF)
+                await trio.sleep(pause)
+            if in_time.cancelled_caught:
+                break
+        self._lose()
+
+    def _read(self) -> dict[str, int]:
+        return {prefix: client.replica.position for prefix, client in self._clients.items()}
+
+    def _move_deadline(self, sent: float) -> None:
+        self._deadline = sent + self._ttl * (1 - MARGIN)
+        for grant in self._grants:
+            grant._scope.deadline = self._deadline
+
+    def _lose(self) -> None:
+        """Cancel all blocks and end all waits: what was held is not held any more."""
+        if not self._lost:
+            self._lost = True
+            for grant in self._grants:
+                grant._scope.cancel()
+            for client in self._clients.values():
+                client.lose()
+
+    async def _close(self) -> None:
+        self._closed = True
+        self._lose()
+        self._life.cancel()
+        await self._engine.close()

@@ -1,0 +1,318 @@
+"""Primitives by name, which all sessions with the same engine and namespace share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, ClassVar, TypeVar, final
+
+from trio.lowlevel import Task, current_task, enable_ki_protection
+
+from structsync._core.shared.operations import Outcome, Verb, Want
+from structsync._runtime.arguments import check_count, check_sync
+
+from .blocks import Block
+from .membership import Grant, Membership
+
+T = TypeVar("T")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SharedStatistics:
+    """How a shared primitive stands, in all sessions.
+
+    Attributes:
+      tasks_waiting: how many requests wait.
+      holders: how many grants are out.
+      value: of a semaphore the permits on hand; of a latch what is left to count down; else None.
+    """
+
+    tasks_waiting: int
+    holders: int
+    value: int | None
+
+
+class SharedPrimitive:
+    """What they have in common; the methods of :class:`Session` make them.
+
+    Attributes:
+      name: under which other sessions find it. What stands before the first ``/`` is its prefix: names with one
+          prefix are decided together, in one log.
+    """
+
+    name: str
+    _kind: ClassVar[str]
+
+    def __init__(self, session: Membership, name: str, size: int | None = None) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a str, not {name!r}")
+        if not name.partition("/")[0]:
+            raise ValueError(f"name must begin with a prefix that is not empty, not {name!r}")
+        session._check()
+        self.name = name
+        self._session = session
+        self._size = size
+
+    def __repr__(self) -> str:
+        size = "" if self._size is None else f" of {self._size}"
+        return f"<shared {self._kind} {self.name!r}{size}>"
+
+    def _want(self, amount: Any = None) -> Want:
+        return Want(self.name, self._kind, self._size, amount)
+
+    async def _ask(self, verb: Verb, *details: Any, withdrawable: bool = False) -> Outcome:
+        client = self._session._client(self.name)
+        return await self._session._ask(
+            client, self.name, verb, *details, withdrawable=withdrawable
+        )
+
+    async def statistics(self) -> SharedStatistics:
+        """Read how it stands now.
+
+        Raises:
+          LeaseLost: if the session is over.
+        """
+        client = self._session._client(self.name)
+        await client.read(self.name)
+        state = client.replica.core
+        found = state.named.get(self.name)
+        places = [
+            place
+            for place in state.places.values()
+            if any(want.name == self.name for want in place.wants)
+        ]
+        value = {"semaphore": "value", "latch": "count"}.get(self._kind)
+        return SharedStatistics(
+            0 if found is None else len(found.core.queue),
+            sum(1 for place in places if place.token),
+            None if value is None else self._size if found is None else getattr(found.core, value),
+        )
+
+
+class _Entered(SharedPrimitive, ABC):
+    """``async with`` on the primitive itself, by any number of tasks."""
+
+    def __init__(self, session: Membership, name: str, size: int | None = None) -> None:
+        super().__init__(session, name, size)
+        self._blocks: dict[Task, list[Block]] = {}
+
+    @abstractmethod
+    def _block(self) -> Block:
+        """Return the block that ``async with`` enters."""
+
+    @enable_ki_protection
+    async def __aenter__(self) -> Grant:
+        block = self._block()
+        grant = await block.__aenter__()
+        self._blocks.setdefault(current_task(), []).append(block)
+        return grant
+
+    @enable_ki_protection
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        task = current_task()
+        block = self._blocks[task].pop()
+        if not self._blocks[task]:
+            del self._blocks[task]
+        return await block.__aexit__(kind, error, traceback)
+
+
+@final
+class SharedSemaphore(_Entered):
+    """Permits that all sessions share; first come, first served.
+
+    ``async with semaphore as grant:`` holds one permit, :meth:`permits` several. A cancelled wait leaves the
+    queue, and nothing was taken. A session that ends gives back what it holds.
+    """
+
+    _kind = "semaphore"
+
+    def _block(self) -> Block:
+        return self.permits(1)
+
+    def permits(self, n: int = 1) -> Block:
+        """Return an async context manager that holds ``n`` permits; all of them, or it waits.
+
+        Raises:
+          TypeError: if n is not an int.
+          ValueError: if it is less than 1; on entering, if it is more than there are, or if others use the
+              name for something else.
+          LeaseLost: on entering, if the session is over; on leaving, if it was over before.
+        """
+        return Block(self._session, [self.claim(n)])
+
+    def claim(self, n: int = 1) -> Want:
+        """Return what :meth:`Session.acquire_all` takes: ``n`` permits.
+
+        Raises:
+          TypeError, ValueError: if n is not an int, or less than 1.
+        """
+        check_count(n, "n")
+        return self._want(n)
+
+
+@final
+class SharedLock(_Entered):
+    """A lock that all sessions share; first come, first served.
+
+    ``async with lock as grant:`` holds it. A cancelled wait leaves the queue. A session that ends gives it
+    back: other than a :class:`structsync.Lock`, it is not broken by that, because the next holder can tell
+    by its token that it is not the first. One task cannot hold it twice: ``RuntimeError``.
+    """
+
+    _kind = "lock"
+
+    def _block(self) -> Block:
+        return Block(self._session, [self.claim()])
+
+    def claim(self) -> Want:
+        """Return what :meth:`Session.acquire_all` takes."""
+        return self._want()
+
+
+@final
+class SharedRWLock(SharedPrimitive):
+    """Many readers or one writer, in all sessions; first come, first served.
+
+    A reader that comes behind a waiting writer waits for it. One task cannot hold it twice: ``RuntimeError``.
+    """
+
+    _kind = "rwlock"
+
+    def reading(self) -> Block:
+        """Return an async context manager that holds it for reading."""
+        return Block(self._session, [self.read_claim()])
+
+    def writing(self) -> Block:
+        """Return an async context manager that holds it for writing."""
+        return Block(self._session, [self.write_claim()])
+
+    def read_claim(self) -> Want:
+        """Return what :meth:`Session.acquire_all` takes, for reading."""
+        return self._want("read")
+
+    def write_claim(self) -> Want:
+        """Return what :meth:`Session.acquire_all` takes, for writing."""
+        return self._want("write")
+
+
+@final
+class SharedLatch(SharedPrimitive):
+    """A count that falls to zero, once. It is remembered while any session uses its prefix."""
+
+    _kind = "latch"
+
+    async def wait(self) -> None:
+        """Wait until the count is zero; a checkpoint, also if it is.
+
+        Raises:
+          LeaseLost: if the session is over.
+          ValueError: if others use the name for something else.
+        """
+        await self._ask(Verb.ACQUIRE, (self._want(),), withdrawable=True)
+
+    async def count_down(self, n: int = 1) -> None:
+        """Take ``n`` off the count. Once it is sent it is not cancelled.
+
+        Raises:
+          TypeError: if n is not an int.
+          ValueError: if it is less than 1, or more than is left.
+          LeaseLost: if the session is over; nobody knows then whether it counted.
+        """
+        check_count(n, "n")
+        await self._ask(Verb.COUNT_DOWN, self._want(n))
+
+
+@final
+class SharedBarrier(SharedPrimitive):
+    """Parties in any sessions that wait for each other, round by round."""
+
+    _kind = "barrier"
+
+    async def wait(self) -> int:
+        """Wait for the others of the round; return a number that is unique within it.
+
+        A cancelled party is not counted, and neither is one whose session ends.
+
+        Raises:
+          LeaseLost: if the session is over.
+          ValueError: if others use the name for something else.
+        """
+        number: int = (await self._ask(Verb.ACQUIRE, (self._want(),), withdrawable=True)).value
+        return number
+
+
+@final
+class SharedCondition(SharedPrimitive):
+    """Waiting for a notification under a :class:`SharedLock` of the same prefix.
+
+    A wait that was cancelled, or whose session ended, takes no notification along: the next one gets it.
+    """
+
+    _kind = "condition"
+
+    def __init__(self, session: Membership, name: str, lock: SharedLock) -> None:
+        super().__init__(session, name)
+        if not isinstance(lock, SharedLock):
+            raise TypeError(f"a shared condition needs a SharedLock, not {lock!r}")
+        if lock.name.partition("/")[0] != name.partition("/")[0]:
+            raise ValueError(
+                f"a condition and its lock need one prefix, not {name!r} and {lock.name!r}"
+            )
+        self._lock = lock
+
+    def _grant(self) -> Grant:
+        grant = self._session._owners.get((current_task(), self._lock.name))
+        if grant is None:
+            raise RuntimeError(f"must hold {self._lock!r}; do it inside of its block")
+        return grant
+
+    @enable_ki_protection
+    async def wait(self) -> None:
+        """Give up the lock, wait for a notification, and wait for the lock.
+
+        A cancelled wait raises once it owns the lock again. The token of the grant is a new one.
+
+        Raises:
+          RuntimeError: if this task does not hold the lock.
+          LeaseLost: if the session is over.
+        """
+        grant = self._grant()
+        try:
+            await self._ask(Verb.WAIT, self.name, grant._number, withdrawable=True)
+        finally:
+            grant.token = grant._client.token_of(grant._number) or grant.token
+
+    async def wait_for(self, predicate: Callable[[], T]) -> T:
+        """Wait until the predicate is true; return its value. See :meth:`wait`.
+
+        Raises:
+          TypeError: if the predicate is not a sync function.
+        """
+        check_sync(predicate, "predicate")
+        self._grant()
+        while not (value := predicate()):
+            await self.wait()
+        return value
+
+    async def notify(self, n: int = 1) -> None:
+        """Let the oldest ``n`` waits go on, once they own the lock.
+
+        Raises:
+          TypeError, ValueError: if n is not an int, or less than 1.
+          RuntimeError: if this task does not hold the lock.
+          LeaseLost: if the session is over.
+        """
+        check_count(n, "n")
+        await self._ask(Verb.NOTIFY, self.name, self._grant()._number, n)
+
+    async def notify_all(self) -> None:
+        """Let all waits go on. See :meth:`notify`."""
+        await self._ask(Verb.NOTIFY, self.name, self._grant()._number, None)

@@ -1,0 +1,60 @@
+"""Who a process is, and whether it is alive: on Linux, within one container."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Process(NamedTuple):
+    """A process of this machine, told apart from a later one that has its number.
+
+    Attributes:
+      pid: its number.
+      started: when it was started, in ticks since the boot, and which boot that was.
+      container: the namespace in which the number means something.
+    """
+
+    pid: int
+    started: str
+    container: str
+
+
+def this_process() -> Process:
+    """Return who we are.
+
+    Raises:
+      RuntimeError: if that cannot be known here.
+    """
+    if sys.platform != "linux":
+        raise RuntimeError(
+            f"sqlite:// needs Linux to notice dead processes, not {sys.platform}; use memory://"
+        )
+    pid = os.getpid()
+    return Process(pid, _started(pid) or "", container())
+
+
+def container() -> str:
+    """Return the namespace of process numbers in which we are."""
+    return os.readlink("/proc/self/ns/pid")
+
+
+def is_alive(process: Process) -> bool:
+    """Return whether a process of this container still runs."""
+    return _started(process.pid) == process.started
+
+
+def _started(pid: int) -> str | None:
+    """Return when a process was started; None if it runs no more."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # Its name, in parentheses, may contain anything. The state is field 3, the start field 22.
+    state, *fields = stat.rpartition(")")[2].split()
+    if state in "ZX":
+        return None  # it has ended, and its parent has not looked yet
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return f"{fields[18]} {boot}"

@@ -1,0 +1,57 @@
+"""One process's copy of a log: the shared core, and how far it has read."""
+
+from __future__ import annotations
+
+from structsync._core.shared.core import SharedCore
+from structsync._core.shared.operations import Operation, Outcome, Verb
+from structsync._core.shared.plain import decode, digest
+
+from .engine import Tail
+from .errors import ReplicasDiffer
+
+
+class Replica:
+    """The state of a log after the entries that were read.
+
+    Attributes:
+      core: the state.
+      position: of the next entry to read.
+      since: how many entries there are behind the last snapshot of the log, as far as that is known.
+    """
+
+    core: SharedCore
+    position: int
+    since: int
+
+    def __init__(self) -> None:
+        self.core = SharedCore()
+        self.position = self.since = 0
+
+    def advance(self, tail: Tail) -> list[tuple[Operation, list[Outcome]]]:
+        """Apply the entries that are new, and return each of them with what it has ended.
+
+        Raises:
+          ReplicasDiffer: if somebody else has come to another state, by the same entries.
+        """
+        if tail.snapshot is not None:
+            self.core.restore(decode(tail.snapshot))
+            self.position, self.since = tail.start, 0
+        applied = []
+        for data in tail.entries[self.position - tail.start :]:
+            entry = Operation.decode(data)
+            if entry.verb is Verb.DIGEST:
+                self._compare(entry)
+            self.position += 1
+            self.since += 1
+            applied.append((entry, self.core.apply(entry, self.position)))
+        return applied
+
+    def _compare(self, entry: Operation) -> None:
+        self.since = 0
+        (theirs,) = entry.details
+        ours = digest(self.core.encode())
+        if theirs != ours:
+            raise ReplicasDiffer(
+                f"at position {self.position} this process is in the state {ours}, and the one that "
+                f"compacted the log in {theirs}; run one version of structsync everywhere"
+            )

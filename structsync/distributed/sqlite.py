@@ -1,0 +1,147 @@
+"""``sqlite:///path``: several processes on one machine, and no server.
+
+The log is in a SQLite file; a datagram to a Unix socket tells another process to look into it; a process
+that dies is noticed by its pidfd. So there is no lease, and none is lost because a process was slow.
+
+SQLite runs in a worker thread, and its own waiting for the write lock is off: it would sleep where nobody
+can be told. Who finds the lock taken sleeps in trio, for a random while.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeVar
+
+import trio
+
+from .engine import Hinted, Renewal, Tail
+from .log_file import LogFile, number_of
+from .processes import Process
+
+T = TypeVar("T")
+
+#: In seconds: how long a task sleeps at most before it tries again to get SQLite's write lock.
+PAUSE = 0.003
+
+
+class SQLiteEngine:
+    """One session of a file, in one namespace."""
+
+    recheck = 1.0
+
+    def __init__(self, path: Path, namespace: str) -> None:
+        if not path.parent.is_dir():
+            raise ValueError(
+                f"there is no folder {path.parent}; make it before the session is opened"
+            )
+        self.file = LogFile(path)
+        self.namespace = namespace
+        self.thread = trio.CapacityLimiter(1)  # a connection serves one thread at a time
+        where = blake2b(os.fsencode(path.resolve()), digest_size=8).hexdigest()
+        self.address = f"\0structsync-{where}-"  # with the session's number; in no file system
+        self.watched: set[Process] = set()
+
+    async def open(self, ttl: float) -> str:
+        number = await self._in_thread(self.file.open)
+        self.receiver = trio.socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        await self.receiver.bind(f"{self.address}{number}")
+        self.sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.sender.setblocking(False)
+        return self.file.identity
+
+    async def listen(self, hinted: Hinted, task_status: trio.TaskStatus[None]) -> None:
+        with self.receiver:
+            async with trio.open_nursery() as self.nursery:
+                task_status.started()
+                while True:
+                    # Anybody on this machine can send anything: it is the name of a log, or nothing.
+                    hinted((await self.receiver.recv(4096)).decode(errors="replace"))
+
+    async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
+        return await self._transact(lambda: self.file.append(self._key(log), operations, after))
+
+    async def renew(self, read: Mapping[str, int]) -> Renewal:
+        await self._sweep()
+        keys = {self._key(log): position for log, position in read.items()}
+        ends = await self._transact(lambda: self.file.renew(keys))
+        others = await self._in_thread(self.file.others)
+        for process in {*others.values()} - self.watched:
+            self.watched.add(process)
+            self.nursery.start_soon(self._watch, process)
+        return Renewal({self._name(key): end for key, end in ends.items()})
+
+    def hint(self, sessions: Collection[str], log: str) -> None:
+        for session in sessions:
+            self._send(number_of(session), log)
+
+    async def compact(self, log: str, position: int, snapshot: bytes) -> None:
+        await self._transact(lambda: self.file.offer(self._key(log), position, snapshot))
+
+    async def close(self) -> None:
+        with self.sender:
+            await self._bury([self.file.number])
+        await self._in_thread(self.file.db.close)
+
+    # ==== Names ====
+
+    def _key(self, log: str) -> str:
+        return f"{self.namespace}/{log}"
+
+    def _name(self, key: str) -> str:
+        return key.removeprefix(f"{self.namespace}/")
+
+    # ==== Transactions ====
+
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        return await trio.to_thread.run_sync(function, limiter=self.thread)
+
+    async def _transact(self, function: Callable[[], T]) -> T:
+        """Run a function in a transaction that writes; again and again, while others write."""
+
+        def transact() -> T:
+            self.file.begin()
+            with self.file.db:
+                return function()
+
+        while True:
+            try:
+                return await self._in_thread(transact)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+            await trio.sleep(random.uniform(0, PAUSE))
+
+    # ==== Other processes ====
+
+    def _send(self, number: int, log: str) -> None:
+        try:
+            self.sender.sendto(log.encode(), f"{self.address}{number}")
+        except OSError:
+            pass  # nobody is there any more, or has so many that one more says nothing; it is a hint
+
+    async def _watch(self, process: Process) -> None:
+        """Bury the sessions of a process as soon as it is dead."""
+        try:
+            pidfd = os.pidfd_open(process.pid)
+        except ProcessLookupError:
+            pass
+        else:
+            try:
+                await trio.lowlevel.wait_readable(pidfd)
+            finally:
+                os.close(pidfd)
+        await self._sweep()
+
+    async def _sweep(self) -> None:
+        if dead := await self._in_thread(self.file.dead):
+            await self._bury(dead)
+
+    async def _bury(self, sessions: Iterable[int]) -> None:
+        for number, key in await self._transact(lambda: self.file.end(sessions)):
+            self._send(number, key.partition("/")[2])

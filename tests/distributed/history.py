@@ -1,0 +1,46 @@
+"""Judge of what several processes did: who held what, from when to when, with which token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Held(NamedTuple):
+    """One block of one process.
+
+    Attributes:
+      token: of the grant.
+      start: when the body began, by the machine's monotonic clock.
+      end: when it ended; None if the process was killed inside.
+      permits: how many were held.
+    """
+
+    token: int
+    start: int
+    end: int | None
+    permits: int = 1
+
+
+def complaints(history: Iterable[Held], capacity: int) -> list[str]:
+    """Return what is wrong with a history; nothing, if all is well.
+
+    A body begins after its grant and ends before its release, so bodies that overlap were granted together.
+    Where several may hold, one may begin later than another that was granted after it.
+    """
+    ordered = sorted(history, key=lambda one: one.start)
+    found = []
+    tokens = [one.token for one in ordered]
+    found += [f"two grants have the token {one}" for one in {*tokens} if tokens.count(one) > 1]
+    changes = [(one.start, one.permits) for one in ordered]
+    changes += [(one.end, -one.permits) for one in ordered if one.end is not None]
+    out = 0
+    for when, change in sorted(changes):  # at one instant, who leaves goes first
+        out += change
+        if out > capacity:
+            found.append(f"{out} of {capacity} permits are held at {when}")
+    for one in ordered if capacity == 1 else ():
+        for other in ordered:
+            if one.end is not None and one.end < other.start and one.token > other.token:
+                found.append(f"the token {other.token} came after {one.token}")
+    return found

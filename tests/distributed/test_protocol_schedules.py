@@ -1,0 +1,193 @@
+"""The protocol, explored: messages that are lost, late or twice, cancellations, and sessions that die."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import trio
+from trio.lowlevel import checkpoint
+
+from structsync._core.shared.operations import Verb
+from structsync._runtime.outcomes import Pending
+from structsync.distributed import Deliveries, LeaseLost, Session, membership, open_session
+from structsync.distributed.client import LogClient
+from structsync.distributed.memory import Fate, MemoryEngine, What
+from structsync.testing import Exploration, ExploredRun, explore
+
+pytestmark = pytest.mark.slow
+
+#: Random schedules of the larger programs; each planted fault is found within a fifth of it.
+SAMPLE = 60
+
+
+def opens(deliveries: Deliveries | None = None) -> Any:
+    return open_session("memory://", namespace="test", deliveries=deliveries)
+
+
+async def hold(x: ExploredRun, session: Session) -> None:
+    with trio.CancelScope():
+        async with session.lock("lock"):
+            with x.exclusive("lock"):
+                await checkpoint()
+
+
+async def contend(x: ExploredRun, here: Session, there: Session) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hold, x, here)
+        nursery.start_soon(hold, x, there)
+
+
+async def nothing_is_left(session: Session) -> None:
+    with trio.CancelScope(shield=True):
+        found = await session.lock("lock").statistics()
+    assert (found.tasks_waiting, found.holders) == (0, 0)
+
+
+async def two_sessions(x: ExploredRun) -> None:
+    async with opens() as here, opens() as there:
+        await contend(x, here, there)
+        await nothing_is_left(here)
+
+
+def badly(what: What, fate: Fate) -> Callable[[ExploredRun], Any]:
+    """Return a program in which one message has this fate, at any time."""
+
+    async def program(x: ExploredRun) -> None:
+        deliveries = Deliveries()
+
+        def once(message: What) -> Fate:
+            if message != what:
+                return "in time"
+            deliveries.fate = lambda message: "in time"
+            return fate
+
+        async def sabotage() -> None:
+            await checkpoint()
+            deliveries.fate = once
+
+        async with opens(deliveries) as here, opens(deliveries) as there:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(contend, x, here, there)
+                nursery.start_soon(sabotage)
+            await nothing_is_left(there)
+
+    return program
+
+
+async def one_dies(x: ExploredRun) -> None:
+    deliveries, tokens = Deliveries(), list[int]()
+
+    async def lives(session: Session) -> None:
+        try:
+            async with session.lock("lock") as grant:
+                tokens.append(grant.token)
+                await checkpoint()
+        except LeaseLost:
+            pass
+
+    async def kill(session: Session) -> None:
+        await checkpoint()
+        deliveries.kill(session.identity)
+
+    async with opens(deliveries) as here, opens(deliveries) as there:
+        async with trio.open_nursery() as nursery:
+            for session in (here, there):
+                nursery.start_soon(lives, session)
+            nursery.start_soon(kill, here)
+        await nothing_is_left(there)
+    assert len({*tokens}) == len(tokens)
+
+
+def sampled(program: Callable[[ExploredRun], Any], **settings: Any) -> Exploration:
+    return explore(program, search="random", executions=SAMPLE, **settings)
+
+
+def test_one_at_a_time_holds_a_lock_in_every_schedule() -> None:
+    found = explore(two_sessions, cancels=0, search="states", exhaustive=True, executions=None)
+    found.check()
+    assert found.states > 150
+
+
+def test_a_cancellation_anywhere_leaves_nothing_behind() -> None:
+    sampled(two_sessions, cancels=1).check()
+
+
+@pytest.mark.parametrize(
+    ("what", "fate"),
+    [
+        ("request", "lost"),
+        ("request", "twice"),
+        ("request", "late"),
+        ("answer", "lost"),
+        ("hint", "lost"),
+    ],
+)
+def test_a_message_that_goes_wrong_changes_nothing(what: What, fate: Fate) -> None:
+    sampled(badly(what, fate), cancels=0).check()
+
+
+def test_a_session_that_dies_lets_the_others_in() -> None:
+    sampled(one_dies, cancels=0).check()
+
+
+# ==== Planted faults: each is found ====
+
+
+def test_without_hints_and_looks_a_wakeup_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MemoryEngine, "hint", lambda *_: None)
+    assert sampled(two_sessions, cancels=0).failure
+
+
+def test_without_looks_a_lost_hint_is_a_lost_wakeup(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(self: membership.Membership) -> None:
+        await trio.sleep_forever()
+
+    monkeypatch.setattr(membership.Membership, "_renew", never)
+    assert sampled(badly("hint", "lost"), cancels=0).failure
+
+
+def test_an_operation_that_is_sent_under_a_new_number_counts_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    append = MemoryEngine.append
+
+    async def renumbered(self: Any, log: str, operations: Any, after: int) -> Any:
+        tail = await append(self, log, operations, after)
+        if operations and b'"release"' not in operations[0]:
+            again = [one.replace(b",0,", b",9,").replace(b",1,", b",8,") for one in operations]
+            await append(self, log, again, after)
+        return tail
+
+    monkeypatch.setattr(MemoryEngine, "append", renumbered)
+    assert sampled(two_sessions, cancels=0).failure
+
+
+def test_a_cancellation_that_withdraws_nothing_loses_the_permit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def abort(self: Any, raise_cancel: Any) -> trio.lowlevel.Abort:
+        return trio.lowlevel.Abort.SUCCEEDED
+
+    resolve = LogClient._resolve
+
+    def lenient(self: LogClient, one: Any) -> None:
+        try:
+            resolve(self, one)
+        except (AttributeError, AssertionError, KeyError):
+            pass  # nobody waits
+
+    monkeypatch.setattr(Pending, "_abort", abort)
+    monkeypatch.setattr(LogClient, "_resolve", lenient)
+    assert sampled(two_sessions, cancels=1).failure
+
+
+def test_a_release_that_is_not_sent_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = LogClient.ask
+
+    async def quiet(self: LogClient, name: str, verb: Verb, *details: Any, **options: Any) -> Any:
+        return None if verb is Verb.RELEASE else await ask(self, name, verb, *details, **options)
+
+    monkeypatch.setattr(LogClient, "ask", quiet)
+    assert sampled(two_sessions, cancels=0).failure

@@ -1,0 +1,228 @@
+"""What the engine in a file does beyond the conformance suite."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+from structsync.distributed import (
+    Deliveries,
+    LeaseLost,
+    client,
+    open_session,
+    processes,
+    sqlite,
+)
+from structsync.distributed.log_file import LogFile
+from structsync.distributed.processes import Process, is_alive, this_process
+from tests.distributed.waiting import until_waiting
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux"),
+    pytest.mark.timeout(60),
+]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "locks.db"
+
+
+def opens(path: Path, **options: Any) -> Any:
+    return open_session(f"sqlite://{path}", namespace="test", **options)
+
+
+def query(path: Path, statement: str) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(path) as db:
+        found = db.execute(statement).fetchall()
+    db.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "problem"),
+    [
+        ("sqlite://relative/locks.db", {}, "three slashes and an absolute path"),
+        ("sqlite:///", {}, "three slashes"),
+        ("sqlite:////no/such/folder/locks.db", {}, "there is no folder"),
+        ("sqlite:///tmp/x.db", {"ttl": 3}, "has no leases"),
+        ("sqlite:///tmp/x.db", {"deliveries": Deliveries()}, "memory:// alone"),
+    ],
+)
+async def test_a_file_is_refused_with_the_reason(url: str, options: Any, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        async with open_session(url, namespace="test", **options):
+            pytest.fail("it was opened")
+
+
+async def test_a_path_may_have_spaces(tmp_path: Path) -> None:
+    async with open_session(f"sqlite://{tmp_path}/my%20locks.db", namespace="test") as here:
+        async with here.lock("lock"):
+            assert (tmp_path / "my locks.db").exists()
+
+
+async def test_a_file_of_another_version_is_refused(path: Path) -> None:
+    async with opens(path):
+        query(path, "UPDATE about SET version = 99")
+    with pytest.raises(RuntimeError, match="written in version 99, and this structsync speaks 1"):
+        async with opens(path):
+            pytest.fail("it was opened")
+
+
+async def test_a_file_in_use_in_another_container_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opens(path):
+        monkeypatch.setattr(processes, "container", lambda: "pid:[1]")
+        with pytest.raises(RuntimeError, match="in use in another container"):
+            async with opens(path):
+                pytest.fail("it was opened")
+
+
+async def test_elsewhere_than_on_linux_it_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(RuntimeError, match="needs Linux"):
+        async with opens(path):
+            pytest.fail("it was opened")
+
+
+# ==== Processes ====
+
+
+def test_a_process_is_alive_until_it_has_ended() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        process = Process(other.pid, processes._started(other.pid) or "", this_process().container)
+        assert is_alive(process)
+        assert not is_alive(process._replace(started="earlier"))
+        other.kill()
+        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+        assert not is_alive(process)  # although its parent has not looked yet
+    assert not is_alive(process)
+
+
+async def test_a_process_that_is_dead_when_it_is_watched_is_buried(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process dies after it was seen, before it is watched; what it left is cleared away."""
+    alive = LogFile.dead
+
+    def not_yet(self: LogFile) -> list[int]:
+        monkeypatch.setattr(LogFile, "dead", alive)
+        return []
+
+    async with opens(path):
+        gone = this_process()._replace(pid=2**22 - 1)
+        query(
+            path,
+            "INSERT INTO sessions (pid, started, container) VALUES ({}, '{}', '{}')".format(*gone),
+        )
+        monkeypatch.setattr(LogFile, "dead", not_yet)
+        while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - nobody says so
+            await trio.sleep(0.05)
+
+
+# ==== Messages ====
+
+
+async def test_garbage_on_the_socket_is_ignored(path: Path) -> None:
+    async with opens(path) as here:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+            for data in (b"", b"\xff\xfe", b"unknown", b"x" * 10_000):
+                sender.sendto(data, f"{here._engine.address}{here._engine.file.number}")
+        async with here.lock("lock"):
+            pass
+
+
+async def test_a_hint_to_nobody_is_no_error(path: Path) -> None:
+    async with opens(path) as here:
+        here._engine.hint(["session 999"], "lock")
+
+
+async def test_a_hint_that_is_lost_is_made_up_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opens(path) as here, opens(path) as there, trio.open_nursery() as nursery:
+
+        async def wait() -> None:
+            async with there.lock("lock"):
+                pass
+
+        async with here.lock("lock"):
+            nursery.start_soon(wait)
+            await until_waiting(here.lock("lock"), 1)
+            monkeypatch.setattr(sqlite.SQLiteEngine, "_send", lambda *_: None)
+
+
+# ==== The file ====
+
+
+async def test_who_finds_the_file_locked_tries_again_and_the_loop_goes_on(path: Path) -> None:
+    async with opens(path) as here:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        async with trio.open_nursery() as nursery:
+
+            async def acquire() -> None:
+                async with here.lock("lock"):
+                    pass
+
+            nursery.start_soon(acquire)
+            for _ in range(20):
+                await trio.sleep(0.001)
+            other.execute("ROLLBACK")
+        other.close()
+
+
+async def test_a_file_that_is_broken_ends_the_session_with_the_reason(path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        async with opens(path) as here:
+            query(path, "DROP TABLE entries")
+            with pytest.raises(LeaseLost):
+                await here.lock("lock").__aenter__()
+
+
+async def test_a_long_log_is_replaced_by_a_snapshot(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "COMPACT_AFTER", 10)
+    async with opens(path) as here, opens(path) as there:
+        semaphore = here.semaphore("db", 2)
+        async with semaphore:
+            while query(path, "SELECT snapshot IS NULL FROM logs") in ([], [(1,)]):
+                async with there.semaphore("db", 2):
+                    await semaphore.statistics()
+            assert query(path, "SELECT count(*) < 60 FROM entries") == [(1,)]
+            async with opens(path) as late:
+                assert (await late.semaphore("db", 2).statistics()).value == 1
+
+
+async def test_a_compaction_that_comes_too_late_is_left_out(path: Path) -> None:
+    async with opens(path) as here:
+        async with here.lock("lock"):
+            await here._engine.compact("lock", 1, b"[]")
+        assert query(path, "SELECT offered FROM logs") == [(None,)]
+
+
+async def test_a_session_that_others_have_buried_is_over(path: Path) -> None:
+    async with opens(path) as here:
+        with pytest.raises(LeaseLost):
+            async with here.lock("lock"):
+                query(path, "DELETE FROM sessions")
+                with pytest.raises(LeaseLost):
+                    await here.lock("lock/other").__aenter__()
+
+
+async def test_two_namespaces_of_a_file_know_nothing_of_each_other(path: Path) -> None:
+    async with opens(path) as here, open_session(f"sqlite://{path}", namespace="more") as there:
+        async with here.lock("lock"), there.lock("lock"):
+            pass
