@@ -269,12 +269,12 @@ class SharedSemaphoreSpec(HoldersSpec):
         twin = self.core.shared()
         twin.restore(self.core.core.snapshot())
         twin.apply(Operation(Verb.JOIN, "u"))
-        outcomes = [
-            twin.apply(Operation(Verb.ACQUIRE, "u", number, ((want,),)))
-            for number, want in enumerate([Want("db", "lock"), Want("db", "semaphore", PERMITS, 3)])
-        ]
-        results = [one.result for entry in outcomes for one in entry]
-        return results == [Result.REFUSED] * 2 and self.core.snapshot() == before
+        others = [Want("db", "semaphore", PERMITS, 3), Want("db", "lock")]
+        for number, want in enumerate(others):
+            outcomes = twin.apply(Operation(Verb.ACQUIRE, "u", number, ((want,),)))
+            if [one.result for one in outcomes] != [Result.REFUSED]:
+                return False
+        return self.core.snapshot() == before
 
 
 # ==== A read-write lock ====

@@ -17,7 +17,9 @@ import click
 from rich.console import Console
 
 from .checking import Loaded, SpecError, _manifest, load, shipped_specs
+from .checking._nearest import nearest
 from .checking._output import document, write_reports
+from .checking._overall import Overall
 from .checking._suite import (
     EXIT_UNFINISHED,
     EXIT_USAGE,
@@ -28,6 +30,7 @@ from .checking._suite import (
 )
 from .checking._terminal import ProgressLine, counterexamples, print_runs
 from .observing.top import top
+from .report._words import counted
 from .testing._command.command import explore
 from .testing._command.merge import merge_shards
 
@@ -100,6 +103,7 @@ def main() -> None:
 )
 @click.option("--no-faults", is_flag=True, help="Leave out the planted faults.")
 @click.option("--only", default="", help="Run the specs and faults whose name contains this.")
+@click.option("--fail-fast", is_flag=True, help="Start nothing more once something is red.")
 @click.option(
     "--manifest",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -114,6 +118,7 @@ def check(
     report: Path | None,
     no_faults: bool,
     only: str,
+    fail_fast: bool,
     manifest: Path | None,
     update_manifest: bool,
 ) -> None:
@@ -122,8 +127,8 @@ def check(
     Exit code: 0 all confirmed and all faults found; 1 something is refuted, cannot fail or differs
     from the manifest; 2 something is not finished; 64 wrong usage, or a spec that cannot be run.
     """
-    options = Options(only, not no_faults, max_states, seconds)
-    runs = _run(paths, options, Console(stderr=True))
+    options = Options(only, not no_faults, max_states, seconds, fail_fast)
+    runs = _run(paths, options, manifest, Console(stderr=True))
     differences = _on_record(runs, manifest, update_manifest)
     code = exit_code(runs, differences)
     written = write_reports(report, [*counterexamples(runs)]) if report else []
@@ -137,18 +142,17 @@ def check(
     sys.exit(code)
 
 
-def _run(paths: Sequence[Path], options: Options, progress: Console) -> list[Run]:
+def _run(
+    paths: Sequence[Path], options: Options, manifest: Path | None, progress: Console
+) -> list[Run]:
     """Load and run everything; what spec modules print goes to stderr."""
     try:
         with contextlib.redirect_stdout(sys.stderr):
             loaded = [load(path) for path in paths] or [shipped_specs()]
-            if not any(options.only in name for one in loaded for name in _names(one, options)):
-                known = ", ".join(name for one in loaded for name in _names(one, options))
-                raise SpecError(
-                    f"nothing to check has {options.only!r} in its name; known: {known}"
-                )
+            _check_any(options, [name for one in loaded for name in _names(one, options)])
             with ProgressLine(progress) as line:
-                suite = Suite(options, line.start, line.update)
+                line.overall = _overall(loaded, options, manifest)
+                suite = Suite(options, line.start, line.update, line.overall)
                 return [suite.run(one) for one in loaded]
     except KeyboardInterrupt:
         click.echo("interrupted; nothing is confirmed", err=True)
@@ -157,6 +161,28 @@ def _run(paths: Sequence[Path], options: Options, progress: Console) -> list[Run
 
 def _names(loaded: Loaded, options: Options) -> list[str]:
     return [*loaded.specs, *(loaded.faults if options.faults else ())]
+
+
+def _check_any(options: Options, names: Sequence[str]) -> None:
+    """Raise if there is nothing to check."""
+    if not any(options.only in name for name in names):
+        raise SpecError(
+            f"none of {counted(len(names), 'name')} contains {options.only!r}; the nearest: "
+            f"{', '.join(nearest(options.only, names))}"
+        )
+
+
+def _overall(loaded: Sequence[Loaded], options: Options, manifest: Path | None) -> Overall:
+    """Return the plan of a run: all searches, and how large those are that are on record."""
+    kinds: dict[str, str] = {}
+    transitions: dict[str, float] = {}
+    for one in loaded:
+        recorded = _manifest.read(manifest or one.folder / _manifest.NAME)
+        kinds |= dict.fromkeys(one.specs, "spec") | dict.fromkeys(
+            one.faults if options.faults else (), "fault"
+        )
+        transitions |= {name: entry["transitions"] for name, entry in recorded["spec"].items()}
+    return Overall({n: kind for n, kind in kinds.items() if options.only in n}, transitions)
 
 
 def _on_record(runs: Sequence[Run], given: Path | None, update: bool) -> list[str]:

@@ -167,7 +167,8 @@ class Model:
 
     def shown(self, move: Move) -> str:
         """Return a move as a call."""
-        return f"{move.action.name}({', '.join(map(repr, move.arguments))})"
+        values = zip(move.action.parameters, move.arguments, strict=True)
+        return f"{move.action.name}({', '.join(f'{name}={value!r}' for name, value in values)})"
 
     def shown_state(self, snapshot: Snapshot) -> str:
         """Return a state by the names of its fields."""

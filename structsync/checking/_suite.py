@@ -12,6 +12,7 @@ from ._budget import INTERRUPTED, Progress
 from ._check import check, check_fault
 from ._errors import SpecError
 from ._load import Loaded
+from ._overall import Overall
 from ._verdict import FaultResult, Result, Verdict
 
 SearchResultT = TypeVar("SearchResultT", Result, FaultResult)
@@ -36,6 +37,8 @@ class Options:
     max_states: int | None = None
     seconds: float | None = None
     """For the whole run."""
+    fail_fast: bool = False
+    """Start nothing more once something is refuted, cannot fail, or a fault was not found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +70,14 @@ class Suite:
         options: Options,
         on_start: OnStart | None = None,
         on_progress: OnProgress | None = None,
+        overall: Overall | None = None,
     ) -> None:
         self.options = options
+        self.overall = overall or Overall({}, {})
         self._on_start = on_start or (lambda name: None)
         self._on_progress = on_progress
         self._began = time.perf_counter()
-        self._interrupted = False
+        self._ended = False
 
     def run(self, loaded: Loaded) -> Run:
         """Check the specs of one path, then its faults."""
@@ -89,9 +94,10 @@ class Suite:
     def _starts(self, name: str, skipped: list[str]) -> bool:
         if self.options.only not in name:
             return False
-        if self._interrupted or self._seconds_left() == 0:
+        if self._ended or self._seconds_left() == 0:
             skipped.append(name)
             return False
+        self.overall.starts(name)
         self._on_start(name)
         return True
 
@@ -119,8 +125,17 @@ class Suite:
                 f"{name}: {type(error).__name__}: {error} "
                 f"(raised in {frame.filename}, line {frame.lineno})"
             ) from error
-        self._interrupted |= result.stopped_by == INTERRUPTED
+        self.overall.ends(name)
+        self._ended |= result.stopped_by == INTERRUPTED
+        self._ended |= self.options.fail_fast and _is_red(result)
         return result
+
+
+def _is_red(result: Result | FaultResult) -> bool:
+    red = {Verdict.REFUTED, Verdict.VACUOUS}
+    if isinstance(result, FaultResult):
+        return not result.caught and result.verdict in red
+    return result.verdict in red
 
 
 def exit_code(runs: Sequence[Run], differences: Sequence[str]) -> int:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
-from rich.table import Table
 from rich.text import Text
 
 from structsync.report import Counterexample, to_text
 
 from . import _budget
+from ._overall import Overall
 from ._suite import Run
+from ._tables import faults_table, properties_table
 from ._verdict import FaultResult, Result, Verdict
-
-_STYLES = {
-    Verdict.CONFIRMED: "green",
-    Verdict.REFUTED: "bold red",
-    Verdict.VACUOUS: "bold red",
-    Verdict.UNFINISHED: "yellow",
-}
 
 
 class ProgressLine:
@@ -33,11 +26,14 @@ class ProgressLine:
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
             _Figures(),
+            TextColumn("{task.fields[overall]}"),
             console=console,
             transient=True,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task("", total=None, figures=None)
+        self._task = self._progress.add_task("", total=None, figures=None, overall="")
+        self.overall: Overall | None = None
+        """How far the whole run has come, if it is more than one search."""
 
     def __enter__(self) -> ProgressLine:
         if not self._progress.disable:  # rich 13 prints an empty line for one that is disabled
@@ -50,11 +46,19 @@ class ProgressLine:
 
     def start(self, name: str) -> None:
         """Begin the line of another spec or fault."""
-        self._progress.reset(self._task, total=None, description=name, figures=None)
+        self._progress.reset(
+            self._task, total=None, description=name, figures=None, overall=self.overall or ""
+        )
 
     def update(self, seen: _budget.Progress) -> None:
         """Show how far the search has come; the bar is the share of known states expanded."""
-        self._progress.update(self._task, completed=seen.expanded, total=seen.states, figures=seen)
+        self._progress.update(
+            self._task,
+            completed=seen.expanded,
+            total=seen.states,
+            figures=seen,
+            overall=self.overall or "",
+        )
 
 
 class _Figures(ProgressColumn):
@@ -75,9 +79,9 @@ def print_runs(console: Console, runs: Sequence[Run], differences: Sequence[str]
         console.print(to_text(shown))
         console.print()
     if any(run.results for run in runs):
-        console.print(_properties(runs))
+        console.print(properties_table(runs))
     if any(run.faults for run in runs):
-        console.print(_faults(runs))
+        console.print(faults_table(runs))
     for name in (name for run in runs for name in run.not_started):
         console.print(f"[yellow]not finished[/]: {name} was not started")
     for difference in differences:
@@ -92,51 +96,6 @@ def counterexamples(runs: Sequence[Run]) -> Iterator[Counterexample]:
             for one in result.properties:
                 if one.counterexample:
                     yield one.counterexample
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        right = name in ("states", "steps")
-        table.add_column(
-            name,
-            justify="right" if right else "left",
-            overflow="fold",
-            no_wrap=name != "detail",
-        )
-    return table
-
-
-def _properties(runs: Sequence[Run]) -> Table:
-    table = _table("spec", "property", "kind", "verdict", "states", "detail")
-    for result in (result for run in runs for result in run.results):
-        for number, one in enumerate(result.properties):
-            table.add_row(
-                "" if number else result.spec,
-                one.name,
-                one.kind,
-                Text(one.verdict.value, style=_STYLES[one.verdict]),
-                f"{result.states:,}",
-                Text(one.detail or (f"depth {result.depth}" if not number else "")),
-            )
-        table.add_section()
-    return table
-
-
-def _faults(runs: Sequence[Run]) -> Table:
-    table = _table("fault", "spec", "refuted by", "verdict", "steps", "detail")
-    for one in (one for run in runs for one in run.faults):
-        steps = "" if one.steps is None else str(one.steps)
-        table.add_row(
-            one.name, one.spec, one.refuted_by, _fault_verdict(one), steps, Text(one.detail)
-        )
-    return table
-
-
-def _fault_verdict(one: FaultResult) -> Text:
-    if one.caught:
-        return Text("found", style="green")
-    return Text(one.verdict.value, style=_STYLES[one.verdict])
 
 
 def _totals(runs: Sequence[Run]) -> str:

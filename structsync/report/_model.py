@@ -55,8 +55,10 @@ class Step:
 
     @property
     def call(self) -> str:
-        """The step as a call, such as `request(a)`."""
-        return f"{self.action}({', '.join(value for _, value in self.arguments)})"
+        """The step as a call, such as `request(who=a)`."""
+        return (
+            f"{self.action}({', '.join('='.join(filter(None, pair)) for pair in self.arguments)})"
+        )
 
     @property
     def turn(self) -> str:

@@ -93,7 +93,7 @@ def test_a_long_call_is_cut_in_the_drawing_and_whole_in_the_table() -> None:
     call = Step("acquire", (("who", "x" * 80),), {"n": "1"}, actor="x")
     text = to_html(Counterexample("s.S", "p", "invariant", {"n": "0"}, (call,)))
     assert "…</text>" in text
-    assert f'<td class="call">acquire({"x" * 80})' in text
+    assert f'<td class="call">acquire(who={"x" * 80})' in text
 
 
 def test_a_failure_in_the_first_state_needs_no_drawing() -> None:
@@ -112,7 +112,7 @@ def rendered(shown: Counterexample) -> str:
 def test_the_table_shows_what_each_step_changed() -> None:
     text = rendered(FINITE)
     assert "is refuted in 3 steps" in text
-    assert re.search(r"2 +acquire\(b\) +line \('b',\)", text)
+    assert re.search(r"2 +acquire\(who=b\) +line \('b',\)", text)
     assert re.search(r"3 +tick\(\) +\(nothing\)", text)
     assert "Whoever fits & waits" in text
     assert "although <1> permit" in text
@@ -188,6 +188,6 @@ def test_trace_events_give_each_actor_a_row() -> None:
     rows = {one["args"]["name"]: one["tid"] for one in events if one["ph"] == "M"}
     assert set(rows) == {"a", "b", "-"}
     assert [one["name"] for one in events if one["ph"] == "X" and one["tid"] == rows["b"]] == [
-        "acquire(b)"
+        "acquire(who=b)"
     ]
     json.dumps(events)

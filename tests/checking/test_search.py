@@ -80,7 +80,7 @@ def test_petersons_algorithm_without_its_turn_lets_both_in(toys: Loaded) -> None
 
     found = check(Impolite)["one_at_a_time"]
     assert found.counterexample is not None
-    assert [one.call for one in found.counterexample.steps][-2:] == ["enter(0)", "enter(1)"]
+    assert [one.call for one in found.counterexample.steps][-2:] == ["enter(me=0)", "enter(me=1)"]
 
 
 def test_the_ferry_crosses_in_the_seven_steps_known_to_be_fewest(toys: Loaded) -> None:
@@ -138,7 +138,9 @@ def test_an_action_that_raises_is_a_refutation() -> None:
     found = check(Failing)["no_action_fails"]
     assert found.detail == "raised ZeroDivisionError: three"
     assert found.counterexample is not None
-    assert [one.call for one in found.counterexample.steps] == ["count(a)"] * 3 + ["explode()"]
+    assert [one.call for one in found.counterexample.steps] == ["count(which=a)"] * 3 + [
+        "explode()"
+    ]
 
 
 def test_a_property_or_domain_that_raises_is_a_refutation() -> None:
