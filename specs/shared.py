@@ -269,7 +269,11 @@ class SharedSemaphoreSpec(HoldersSpec):
         twin = self.core.shared()
         twin.restore(self.core.core.snapshot())
         twin.apply(Operation(Verb.JOIN, "u"))
-        others = [Want("db", "semaphore", PERMITS, 3), Want("db", "lock")]
+        others = [
+            Want("db", "semaphore", PERMITS + 1, 1),
+            Want("db", "semaphore", PERMITS, PERMITS + 1),
+            Want("db", "lock"),
+        ]
         for number, want in enumerate(others):
             outcomes = twin.apply(Operation(Verb.ACQUIRE, "u", number, ((want,),)))
             if [one.result for one in outcomes] != [Result.REFUSED]:
