@@ -16,7 +16,7 @@ from structsync._runtime.arguments import check_count, check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics
-from structsync._runtime.parking import acquire, acquire_for_block
+from structsync._runtime.parking import acquire, acquire_for_block, release
 from structsync._runtime.primitive import CheckpointMode, Held, Primitive
 from structsync._runtime.request import Request
 from structsync._runtime.watching import watchers
@@ -193,7 +193,7 @@ class Semaphore(Primitive[int]):
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
     ) -> CoroutineType[Any, Any, None]:
-        parking.release(self, 1)
+        release(self, 1)
         return DONE
 
     def statistics(self) -> SemaphoreStatistics:

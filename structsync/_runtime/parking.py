@@ -116,8 +116,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
 @coroutine_function
 async def acquire_for_block(live: Live[Any], claim: Any, priority: int, task: Task | None) -> None:
     """Take the claim for a block that gives it back, while somebody wants to know of that."""
-    if task is None:
-        task = current_task()
+    task = task or current_task()
     inform_of_block(task, (live,))
     try:
         await acquire(live, claim, priority)
@@ -178,11 +177,11 @@ def release(live: Live[Any], claim: Any) -> None:
     transitions.running = True
     try:
         ended = live._core.release(claim)
-        in_other_queues = resume(transitions, ended) if ended else ()
+        in_other_queues = resume(transitions, ended) if ended else None
         if live._observers:
             emit("released", live, claim, running_task())
             emit_ended(live, ended)
-        if in_other_queues:
+        if in_other_queues is not None:
             emit_in_other_queues(in_other_queues)
     finally:
         transitions.running = False

@@ -234,7 +234,8 @@ async def wait_notified(condition: Live[Any], owner: Live[Any], claim: Any) -> N
         if owner._observers:
             emit("released", owner, claim, task)
             emit_ended(owner, ended)
-        emit_in_other_queues(in_other_queues)
+        if in_other_queues:
+            emit_in_other_queues(in_other_queues)
         parking.about_to_park(transitions, request)
     cancelled: list[RaiseCancel] = []
     try:

@@ -33,10 +33,11 @@ def wake(transitions: Transitions, live: Live[Any], ended: list[Request[Any]]) -
         emit_in_other_queues(in_other_queues)
 
 
-def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[QueueEnded]:
+def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[QueueEnded] | None:
     """Make the tasks of ended requests runnable.
 
     Returns what else ended, because a group left other queues; it is runnable, and not emitted yet.
+    None: there was no group.
     """
     for request in ended:
         if request.group is not None:
@@ -47,7 +48,7 @@ def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[Queu
                 reschedule(request.waiter, WOKEN)
             else:
                 _resume(transitions, request)
-    return ()
+    return None
 
 
 def _resume_with_groups(

@@ -36,8 +36,8 @@ class SemaphoreCore(Arbiter[int]):
         return claim <= self.value
 
     def admit(self, claim: int) -> bool:
-        self.value -= claim
-        return self.value <= 0
+        value = self.value = self.value - claim
+        return value <= 0
 
     def give_back(self, claim: int) -> None:
         if self.max_value is not None and self.value + claim > self.max_value:

@@ -55,7 +55,9 @@ class Arbiter(PrimitiveState[ClaimT]):
             policy = self.policy
             if not (policy.may_be_passed and policy.may_pass(queue, self.next_ticket, priority)):
                 return False
-        return self.cause is None and self.admits(claim)
+        if self.cause is not None:
+            return False
+        return self.admits(claim)
 
     def admissible_or_error(self, claim: ClaimT, priority: int = 0) -> bool:
         """Return the same; raise what a function of the user raises as it was raised."""
@@ -103,7 +105,8 @@ class Arbiter(PrimitiveState[ClaimT]):
 
     def take(self, claim: ClaimT) -> None:
         """Grant a claim that is admissible now and need not be known as a request."""
-        self.next_ticket += 1  # an arrival that overtook: those who wait age by it
+        if self.queue.length:
+            self.next_ticket += 1  # an arrival that overtook: those who wait age by it
         self.admit(claim)
 
     def grant(self, request: Request[ClaimT]) -> bool | None:
