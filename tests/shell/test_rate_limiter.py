@@ -328,3 +328,21 @@ async def test_observers_hear_of_each_step(autojump_clock: object) -> None:
 async def test_a_scope_misses_nothing_of_a_rate_limiter() -> None:
     async with open_scope() as scope:
         await scope.own(RateLimiter(1)).acquire()
+
+
+def test_looking_at_it_in_another_run_brings_nothing_back() -> None:
+    """The clocks of two runs are not compared."""
+    limiter = RateLimiter(1)
+
+    async def use(clock: trio.testing.MockClock) -> None:
+        limiter.acquire_nowait()
+        clock.jump(0.5)
+
+    async def look(clock: trio.testing.MockClock) -> None:
+        clock.jump(1000)
+        assert limiter.value == limiter.statistics().value == 0
+        with pytest.raises(trio.WouldBlock):
+            limiter.acquire_nowait()
+
+    for program in (use, look):
+        trio.run(program, clock := trio.testing.MockClock(), clock=clock)
