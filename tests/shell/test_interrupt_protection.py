@@ -108,7 +108,9 @@ def methods_of_blocks() -> Iterator[tuple[str, Callable[..., object]]]:
 
 OF_BLOCKS = {"__exit__", "__aenter__", "__aexit__", "__anext__", "aclose"}
 BLOCKS = dict(methods_of_blocks()) | {
-    f"RequestBase.{name}": getattr(RequestBase, name) for name in ("__enter__", "__exit__")
+    "RequestBase.__enter__": RequestBase.__enter__,
+    "RequestBase.__exit__": RequestBase.__exit__,
+    "LockMap.__getitem__": structsync.LockMap.__getitem__,
 }
 
 
