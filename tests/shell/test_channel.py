@@ -62,6 +62,7 @@ async def test_a_side_is_closed_with_its_last_end() -> None:
         await told.start("receives too", receiver.clone().receive)
         with sender:
             pass
+        assert sender.closed
         sender.close()  # which counts once
         await settle()
         assert told.errors == {}

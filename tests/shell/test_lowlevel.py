@@ -7,6 +7,7 @@ import trio
 import trio.testing
 from trio.lowlevel import Task, current_task
 
+import structsync
 from structsync import (
     Arbiter,
     PermitLeakError,
@@ -248,10 +249,13 @@ async def test_a_request_that_an_ended_task_left_is_withdrawn_and_no_other(
         async with rack.tool() as tool:
             got.append(tool)
 
+    kinds = list[str]()
     async with rack.tool():
-        for task in (waits, asks):
-            nursery.start_soon(task)
-            await settle()
+        with structsync.observe(lambda event: kinds.append(event.kind)):
+            for task in (waits, asks):
+                nursery.start_soon(task)
+                await settle()
+        assert kinds == ["requested", "requested", "withdrawn"]
         assert requests[0].status == "withdrawn"
         assert rack.statistics().tasks_waiting == 1
     await settle()

@@ -328,3 +328,45 @@ async def test_observers_hear_of_each_step(autojump_clock: object) -> None:
 async def test_a_scope_misses_nothing_of_a_rate_limiter() -> None:
     async with open_scope() as scope:
         await scope.own(RateLimiter(1)).acquire()
+
+
+async def test_whoever_is_next_is_woken_though_another_call_saw_the_time_of_the_first(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    limiter, order = RateLimiter(1), list[int]()
+    limiter.acquire_nowait()
+
+    async def acquire(number: int) -> None:
+        await limiter.acquire()
+        order.append(number)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(2):
+            nursery.start_soon(acquire, number)
+            await settle()
+        mock_clock.jump(1)
+        with pytest.raises(trio.WouldBlock):
+            limiter.acquire_nowait()  # which grants the first of them
+        await settle()
+        assert order == [0]
+        mock_clock.jump(1)
+        await settle()
+        assert order == [0, 1]
+
+
+def test_looking_at_it_in_another_run_brings_nothing_back() -> None:
+    """The clocks of two runs are not compared."""
+    limiter = RateLimiter(1)
+
+    async def use(clock: trio.testing.MockClock) -> None:
+        limiter.acquire_nowait()
+        clock.jump(0.5)
+
+    async def look(clock: trio.testing.MockClock) -> None:
+        clock.jump(1000)
+        assert limiter.value == limiter.statistics().value == 0
+        with pytest.raises(trio.WouldBlock):
+            limiter.acquire_nowait()
+
+    for program in (use, look):
+        trio.run(program, clock := trio.testing.MockClock(), clock=clock)

@@ -237,6 +237,19 @@ async def test_closing_in_the_middle_of_a_step_is_carried_out_after_it(
     held.cancel()
 
 
+async def test_a_granted_request_is_not_withdrawn_in_the_middle_of_a_step_either(
+    requester: Requester,
+) -> None:
+    primitive = requester.make()
+    answers = list[bool]()
+    with requester.request(primitive) as request:
+        before = shown(primitive)
+        with observe(lambda event: answers.append(request.withdraw())):
+            Semaphore(1).acquire_nowait()
+        assert answers == [False, False]  # it was requested, and granted
+        assert (request.status, request.released, shown(primitive)) == ("granted", False, before)
+
+
 async def test_what_was_released_by_hand_is_not_given_back_silently() -> None:
     limiter = CapacityLimiter(1)
     request = limiter.request("somebody")
