@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import (
@@ -18,6 +19,7 @@ from typing import (
 )
 
 from structsync._core.monitors.entry import Guard, Invocation
+from structsync._runtime.live import READ_ONLY
 from structsync._runtime.primitive import Primitive
 
 from .entries import Entry, check_body, name_of
@@ -187,3 +189,14 @@ def check_entries(cls: type, base: type) -> None:
                     "and it would run without the monitor: mark it with @entry; its body may call "
                     f"{one.__name__}.{name}.__wrapped__(self, ...)"
                 )
+
+
+def check_attributes(cls: type) -> None:
+    """Raise TypeError if a class of monitors has an attribute where a primitive says how it stands."""
+    for name in READ_ONLY:
+        value = vars(cls).get(name)
+        if name in inspect.get_annotations(cls) or not (value is None or hasattr(value, "__get__")):
+            raise TypeError(
+                f"{cls.__name__}.{name} must have another name: {name} says whether the monitor itself "
+                f"is {name}; rename it, to own_{name} for example"
+            )

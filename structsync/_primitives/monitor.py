@@ -21,7 +21,7 @@ from .entries import (
     break_waiters_of_partners,
     check_body,
 )
-from .entry_methods import check_entries
+from .entry_methods import check_attributes, check_entries
 from .guards import GuardFunction, read_guard
 from .monitor_condition import MonitorCondition, details_of_call
 
@@ -109,6 +109,7 @@ class Monitor(Primitive[Invocation]):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         check_entries(cls, Monitor)
+        check_attributes(cls)
 
     @overload
     def entry(

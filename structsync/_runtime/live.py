@@ -35,6 +35,20 @@ class PrimitiveStatistics:
     tasks_waiting: int
 
 
+class _ReadOnly(property):
+    """A property that says, where it is assigned, whose it is and how to name one of one's own."""
+
+    def __set__(self, live: object, value: object) -> NoReturn:
+        raise _reserved(type(live), self.fget.__name__)  # type: ignore[union-attr]
+
+
+def _reserved(cls: type, name: str) -> AttributeError:
+    return AttributeError(
+        f"{cls.__name__}.{name} cannot be assigned: {name} says how the primitive itself stands; "
+        f"give your attribute another name, own_{name} for example"
+    )
+
+
 class Live(Generic[ClaimT]):
     """What every primitive is to the modules that park, wake and inform; :class:`Primitive` is more."""
 
@@ -134,3 +148,10 @@ class Live(Generic[ClaimT]):
         whose every claim is to be released.
         """
         return None
+
+
+#: What only a primitive itself decides. Its properties are made here, because a decorator that is no
+#: ``property`` to the type checkers would let them accept an assignment.
+READ_ONLY = ("closed", "broken")
+for _name in READ_ONLY:
+    setattr(Live, _name, _ReadOnly(vars(Live)[_name].fget))

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import pytest
 
 from structsync import Arbiter, Primitive, RWLock, Semaphore
+from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import EndedForGood
+from structsync._core.queue.own_core import fault_of_declaration
 from structsync.checking import Spec, SpecError, Verdict, action, check, invariant, start
 
 
@@ -172,16 +174,37 @@ class Told(Undeclared):
         super().restore(rest)
 
 
-class SaysWhatIsInIt(Undeclared):
-    """With a snapshot of its own it is believed, whatever that is."""
-
+class ForgetsInItsSnapshot(Undeclared):
     def snapshot(self) -> Any:
         return super().snapshot()
 
 
-class SaysWhatItTakesBack(Undeclared):
+class ForgetsInItsRestore(Undeclared):
     def restore(self, snapshot: Any) -> None:
         super().restore(snapshot)
+
+
+class IndexedAndForgetful(Indexed):
+    """What is no part of the index is no part of a snapshot either."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = 0
+
+
+class RestoredByWhatItWas(Undeclared):
+    """What is made anew from itself is known to the one who restores it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turns = [0]
+
+    def snapshot(self) -> Any:
+        return (super().snapshot(), self.turn, self.turns[0])
+
+    def restore(self, snapshot: Any) -> None:
+        rest, self.turn, self.turns[0] = snapshot
+        super().restore(rest)
 
 
 def spec_of(core_class: type[TankCore]) -> type[Spec]:
@@ -208,6 +231,9 @@ def spec_of(core_class: type[TankCore]) -> type[Spec]:
     [
         (Undeclared, r"Undeclared assigns turn.*declare it in the class: `turn: int`"),
         (Later, r"Later assigns last.*`last: int`"),
+        (ForgetsInItsSnapshot, r"ForgetsInItsSnapshot assigns turn.*set it in start_index\(\)"),
+        (ForgetsInItsRestore, r"ForgetsInItsRestore assigns turn.*restore\(\), or declare it"),
+        (IndexedAndForgetful, r"IndexedAndForgetful assigns turn.*`turn: int`"),
         (Unassigned, r"Unassigned declares price, and never assigns it"),
         (Forgetful, r"must call super\(\)\.__init__\(\)"),
         (OVERWRITING["cause"], r"must not assign cause"),
@@ -220,7 +246,7 @@ def test_a_core_with_state_that_no_snapshot_has_is_refused_by_the_checker(
         check(spec_of(core))
 
 
-@pytest.mark.parametrize("core", [TankCore, Indexed, Told, SaysWhatIsInIt, SaysWhatItTakesBack])
+@pytest.mark.parametrize("core", [TankCore, Indexed, Told, RestoredByWhatItWas])
 def test_a_core_whose_state_is_all_in_its_snapshots_is_checked(core: type[TankCore]) -> None:
     assert check(spec_of(core)).verdict is Verdict.CONFIRMED
 
@@ -232,3 +258,13 @@ def test_the_cores_of_the_library_need_not_be_declared() -> None:
         core = TankCore()
         core.end("closed")
         core.submit(1)
+
+
+def test_what_a_core_that_ships_assigns_is_known_and_so_is_what_is_built_on_it() -> None:
+    class Named(SemaphoreCore):
+        def __init__(self) -> None:
+            super().__init__(1)
+            self.label = "not a part of its state"
+
+    assert Named().user_written
+    assert fault_of_declaration(Named()) is None

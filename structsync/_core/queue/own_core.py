@@ -6,6 +6,7 @@ not declared is no part of a snapshot, so that the checker would forget it.
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -92,14 +93,31 @@ def fault_of_declaration(core: Any) -> str | None:
     name = kind.__name__
     if missing := sorted(declared - own.keys()):
         return f"{name} declares {missing[0]}, and never assigns it; assign it in __init__"
-    if not is_told_by_its_fields(kind):
+    if not _rests_on_the_queue(kind):
         return None
-    if stray := sorted(own.keys() - declared - ARBITERS_OWN):
+    stray = sorted(own.keys() - declared - ARBITERS_OWN)
+    where = "declare it in the class"
+    if not is_told_by_its_fields(kind):
+        stray = [one for one in stray if not _is_restored(core, one)]
+        where = "set it in start_index() or restore(), or declare it in the class"
+    if stray:
         return (
             f"{name} assigns {', '.join(stray)}, which is not part of its state, so the search would "
-            f"forget it; declare it in the class: `{stray[0]}: {type(own[stray[0]]).__name__}`"
+            f"forget it; {where}: `{stray[0]}: {type(own[stray[0]]).__name__}`"
         )
     return None
+
+
+def _is_restored(core: Any, attribute: str) -> bool:
+    """Return whether restoring a core sets an attribute: from the snapshot, or as a part of an index."""
+    twin, mark = copy.copy(core), object()
+    before = core.snapshot()
+    vars(twin)[attribute] = mark
+    try:
+        twin.restore(before)
+    except Exception:  # noqa: BLE001 - it was looked at, so it is known there
+        return True
+    return vars(twin).get(attribute) is not mark
 
 
 def is_told_by_its_fields(kind: Any) -> bool:
@@ -107,10 +125,19 @@ def is_told_by_its_fields(kind: Any) -> bool:
 
     An index is derived from the queue; and a class with a snapshot of its own says what is in it.
     """
-    own = [one for one in kind.__mro__ if getattr(one, "user_written", False)]
-    rest = [one for one in kind.__mro__ if one not in own]
+    own = _own_classes(kind)
     return (
         not kind.has_index
         and all("snapshot" not in vars(one) and "restore" not in vars(one) for one in own)
-        and is_of_the_queue(rest[0])
+        and _rests_on_the_queue(kind)
     )
+
+
+def _own_classes(kind: Any) -> list[type]:
+    return [one for one in kind.__mro__ if getattr(one, "user_written", False)]
+
+
+def _rests_on_the_queue(kind: Any) -> bool:
+    """Return whether all but the arbiter is the user's: of a core that ships, what it assigns is known."""
+    own = _own_classes(kind)
+    return is_of_the_queue(next(one for one in kind.__mro__ if one not in own))
