@@ -42,7 +42,7 @@ class Server:
 
     def __init__(self) -> None:
         self.connected = self.ever = 0
-        self.all_gone = trio.Event()
+        self.patience, self.all_gone = trio.Event(), trio.Event()
 
     async def echo(self, stream: trio.SocketStream) -> None:
         self.connected += 1
@@ -50,7 +50,7 @@ class Server:
         try:
             async for chunk in stream:
                 if chunk == b"slow\n":
-                    await trio.sleep(0.1)
+                    await self.patience.wait()
                 await stream.send_all(chunk)
         except trio.BrokenResourceError:
             pass  # the client did not wait for its answer
@@ -79,6 +79,7 @@ async def main() -> None:
                 print(f"6 requests over {server.ever} connections")
                 with trio.move_on_after(0.01):
                     await client.ask(b"slow")
+                server.patience.set()
                 kept = client.pool.statistics().idle
                 answer = (await client.ask(b"again")).decode()
                 gone = "is gone" if kept == 1 else "is kept"

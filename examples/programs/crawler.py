@@ -1,12 +1,13 @@
-"""A crawler on real sockets: a pool of workers, a buffer of pages to be fetched, and a limit on the rate.
+"""A crawler on real sockets: a pool of workers, a limit on the rate, and a buffer of pages for who indexes them.
 
-What a page links to goes into the buffer, once. When nothing is in the buffer and no worker has a page, nothing
-more can come, and the buffer is complete: that ends the loop. A page that is not there is noted, like any other.
+A page is a job, and submits a job for each link that nobody has seen. The pool ends when all of them have ended. Who
+fetches waits for the indexer while the buffer is full. A page that is not there is noted, and stops nobody.
 
 Prints::
 
-    7 pages by 3 workers, each once, never more than 3 at a time
+    7 pages, each asked for once, never more than 3 at a time
     not there: /old
+    the index has 11 links; to /c from /a, /b
     the rate was kept: True
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from structsync import Buffer, RateLimiter, open_pool
+from structsync import Buffer, RateLimiter, TaskPool, open_pool
 from structsync.testing import ExploredRun, explore
 
 SITE = {
@@ -34,37 +35,43 @@ class Crawler:
     """Fetches every page that can be reached from the first one."""
 
     def __init__(
-        self, fetch: Callable[[str], Awaitable[list[str]]], workers: int, limiter: RateLimiter
+        self, fetch: Callable[[str], Awaitable[list[str]]], limiter: RateLimiter, room: int
     ) -> None:
-        self.fetch, self.workers, self.limiter = fetch, workers, limiter
-        self.todo = Buffer[str](math.inf, name="pages to fetch")
+        self.fetch, self.limiter = fetch, limiter
+        self.pages = Buffer[tuple[str, list[str]]](room, name="pages to index")
         self.seen: set[str] = set()
         self.missing: list[str] = []
-        self.unfinished = 0
 
-    def add(self, page: str) -> None:
+    async def crawl(self, first: str, workers: int) -> None:
+        """Visit all pages; the block of the pool ends when no job is left, and none can come."""
+        async with open_pool(workers, max_queued=math.inf) as pool:
+            self.add(first, pool)
+        self.pages.complete()
+
+    def add(self, page: str, pool: TaskPool) -> None:
         if page not in self.seen:
             self.seen.add(page)
-            self.unfinished += 1
-            self.todo.put_nowait(page)
+            pool.submit_nowait(self.visit, page, pool)
 
-    async def crawl(self, first: str) -> None:
-        self.add(first)
-        async with open_pool(self.workers) as pool:
-            async for page in self.todo:
-                await pool.submit(self.visit, page)
-
-    async def visit(self, page: str) -> None:
+    async def visit(self, page: str, pool: TaskPool) -> None:
+        await self.limiter.acquire()
         try:
-            await self.limiter.acquire()
-            for link in await self.fetch(page):
-                self.add(link)
+            links = await self.fetch(page)
         except OSError:
             self.missing.append(page)
-        finally:
-            self.unfinished -= 1
-            if not self.unfinished:
-                self.todo.complete()
+            return
+        for link in links:
+            self.add(link, pool)
+        await self.pages.put((page, links))
+
+    async def index(self) -> dict[str, list[str]]:
+        """Return which pages link to each."""
+        linked: dict[str, list[str]] = {}
+        async for page, links in self.pages:
+            await trio.lowlevel.checkpoint()
+            for link in links:
+                linked.setdefault(link, []).append(page)
+        return linked
 
 
 class Server:
@@ -102,24 +109,28 @@ async def fetch_from(port: int, page: str) -> list[str]:
 
 async def main() -> None:
     server, rate = Server(), RateLimiter(1, 0.01, burst=2, name="pages")
+    indexed: dict[str, list[str]] = {}
     async with trio.open_nursery() as nursery:
         (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
         nursery.start_soon(trio.serve_listeners, server.answer, [listener])
-        port = listener.socket.getsockname()[1]
-        crawler = Crawler(lambda page: fetch_from(port, page), 3, rate)
+        port: int = listener.socket.getsockname()[1]
+        crawler = Crawler(lambda page: fetch_from(port, page), rate, room=2)
         with trio.fail_after(30):
-            await crawler.crawl("/")
+            async with trio.open_nursery() as both:
+                both.start_soon(crawler.crawl, "/", 3)
+                indexed |= await crawler.index()
         nursery.cancel_scope.cancel()
-    if set(server.asked.values()) == {1} and server.most <= crawler.workers:
-        count = f"{len(server.asked)} pages by {crawler.workers} workers"
-        print(f"{count}, each once, never more than {crawler.workers} at a time")
+    if set(server.asked.values()) == {1} and server.most <= 3:
+        print(f"{len(server.asked)} pages, each asked for once, never more than 3 at a time")
     print("not there:", *crawler.missing)
-    print("the rate was kept:", server.times[-1] - server.times[0] > 0.04)
+    links = sum(map(len, indexed.values()))
+    print(f"the index has {links} links; to /c from {', '.join(sorted(indexed['/c']))}")
+    print("the rate was kept:", server.times[-1] - server.times[0] > 0.03)
 
 
 @explore(exhaustive=True, search="states")
-async def test_the_crawl_ends_and_has_fetched_each_page_once(x: ExploredRun) -> None:
-    site = {"/": ["/", "/gone"]}
+async def test_the_crawl_ends_and_each_page_is_fetched_and_indexed_once(x: ExploredRun) -> None:
+    site = {"/": ["/gone", "/", "/gone"]}
     fetched: list[str] = []
 
     async def fetch(page: str) -> list[str]:
@@ -130,11 +141,13 @@ async def test_the_crawl_ends_and_has_fetched_each_page_once(x: ExploredRun) -> 
             raise OSError
         return site[page]
 
+    crawler = Crawler(fetch, RateLimiter(1, burst=2), room=1)
     async with trio.open_nursery() as nursery:
-        crawler = Crawler(fetch, 2, RateLimiter(1, burst=2))
-        nursery.start_soon(crawler.crawl, "/")
+        nursery.start_soon(crawler.crawl, "/", 2)
+        indexed = await crawler.index()
     assert sorted(fetched) == ["/", "/gone"]
     assert crawler.missing == ["/gone"]
+    assert indexed == {"/gone": ["/", "/"], "/": ["/"]}
 
 
 if __name__ == "__main__":

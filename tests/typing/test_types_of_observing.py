@@ -8,6 +8,7 @@ import io
 import logging
 import warnings
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, assert_type
 
 import trio
@@ -22,6 +23,7 @@ from structsync import (
     EventKind,
     Histogram,
     Holder,
+    Inspector,
     JobCancelled,
     JobFailed,
     Lock,
@@ -45,6 +47,7 @@ from structsync import (
     lowlevel,
     observe,
     recording,
+    serve_inspector,
     show,
     snapshot,
     trace_waits,
@@ -98,6 +101,12 @@ async def test_numbers_and_recordings_are_plain_values() -> None:
     assert type(assert_type(numbers.to_prometheus(), str)) is str
     trace = assert_type(assert_type(events, Recording).to_trace_events(), dict[str, Any])
     assert trace["traceEvents"]
+
+
+async def test_an_inspector_says_where_it_is() -> None:
+    async with serve_inspector(port=0, token="more than sixteen characters") as where:
+        assert type(assert_type(assert_type(where, Inspector).port, int | None)) is int
+        assert assert_type(where.path, Path | None) is None
 
 
 async def test_a_deadlock_tells_its_tasks_and_its_graph() -> None:
@@ -198,6 +207,7 @@ def _refused(event: PrimitiveEvent, core: TicketCore, owned: lowlevel.OwnedPrimi
     kind: EventKind = "lost"  # type: ignore[assignment]  # no such
     deadlock_guard("log")  # type: ignore[arg-type]  # no such way
     deadlock_guard(lambda: None)  # type: ignore[arg-type, misc]  # of an error
+    serve_inspector("shop.sock", 8080)  # type: ignore[call-arg]  # by keyword
     snapshot(Semaphore(1))  # type: ignore[arg-type]  # of several
     show(file="out.txt")  # type: ignore[arg-type]  # an open one
     core.submit(1)  # type: ignore[arg-type]  # no str
