@@ -228,6 +228,15 @@ async def test_an_answer_is_used_again_until_its_share_of_the_time_has_passed(
     assert looks.state() is not first
 
 
+async def test_the_search_for_primitives_is_used_again_too() -> None:
+    looks, lock = Inspected(), structsync.Lock(name="inspected")
+    assert lock in looks._primitives()
+    looks._search_at = float("inf")
+    later = structsync.Lock()
+    assert lock in looks._primitives()
+    assert later not in looks._primitives()
+
+
 # ==== who gets in ====
 
 
