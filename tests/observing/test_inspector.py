@@ -398,6 +398,13 @@ async def test_garbage_is_not_answered_and_disturbs_nobody(garbage: bytes) -> No
             assert "primitives" in await client.ask(ask="state")
 
 
+async def test_a_question_that_is_too_long_is_dropped_before_it_ends() -> None:
+    async with serve_inspector(port=0, token=TOKEN) as where, asking(where) as client:
+        await client.stream.send_all(b"x" * (inspector.MOST_QUESTION + 1))
+        with trio.fail_after(20):
+            assert await client.line() == b""
+
+
 async def test_who_asks_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inspector, "SECONDS_TO_ASK", 0.01)
     async with serve_inspector(port=0, token=TOKEN) as where, asking(where) as client:
