@@ -61,6 +61,11 @@ nitpick_ignore = [
     ("py:class", "Guard"),
     ("py:class", "structsync._core.monitors.entry.Guard"),
     ("py:class", "Task"),  # trio's, in the fields of a frozen dataclass
+    ("py:class", "Path"),  # the same of pathlib
+    ("py:class", "AbstractContextManager"),  # "while the block runs", as the text says
+    # OpenTelemetry's, whose pages no build fetches
+    ("py:class", "MeterProvider"),
+    ("py:class", "TracerProvider"),
     ("py:obj", "typing.~P"),  # a ParamSpec, as the type variables above
     # parts of an alias of rich, for which "anything that rich prints" stands
     ("py:class", "rich.console.ConsoleRenderable"),

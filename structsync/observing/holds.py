@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from structsync._core.monitors.monitor import MonitorCore
@@ -46,38 +47,60 @@ class Holds(Generic[Mark]):
 
     def granted(self, event: PrimitiveEvent, mark: Mark) -> None:
         """Take note of a grant."""
-        core = event.primitive._core
-        if not (core.user_written or isinstance(core, _GIVEN_BACK)):
+        live = event.primitive
+        is_given_back, whose = _traits(type(live._core))
+        if not is_given_back:
             return
-        held = self._taken.to_write(event.primitive)
-        taken = held.setdefault(holder_of(event), [])
-        taken.append((mark, event.primitive._units(event.claim)))
+        held = self._taken.to_write(live)
+        who = event.task if whose is None else whose(live._core, event.claim)
+        taken = held.get(who)
+        if taken is None:
+            taken = held[who] = []
+            if len(held) > MOST_HOLDERS:
+                del held[next(iter(held))]
+        taken.append((mark, live._units(event.claim)))
         # Of permits that are signals, and that nobody gives back, not too many are kept.
         if len(taken) > MOST_OF_ONE:
             del taken[0]
-        if len(held) > MOST_HOLDERS:
-            del held[next(iter(held))]
 
-    def released(self, event: PrimitiveEvent) -> Iterator[Mark]:
-        """Yield the marks of what is given back by who took it, the latest first."""
-        held, who = self._taken.of(event.primitive), holder_of(event)
+    def released(self, event: PrimitiveEvent) -> list[Mark]:
+        """Return the marks of what is given back by who took it, the latest first."""
+        live = event.primitive
+        held, who = self._taken.of(live), holder_of(event)
         taken = held.get(who)
+        marks: list[Mark] = []
         if taken is None:  # a permit that another task took
-            return
-        units = event.primitive._units(event.claim)
+            return marks
+        units = live._units(event.claim)
         while taken and units > 0:
             mark, of_it = taken.pop()
             if of_it > units:
                 taken.append((mark, of_it - units))
             units -= of_it
-            yield mark
+            marks.append(mark)
         if not taken:
             del held[who]
+        return marks
 
 
 def holder_of(event: PrimitiveEvent) -> Hashable:
     """Return who has what an event is about, the same at its grant and at its release."""
-    core, claim = event.primitive._core, event.claim
-    if isinstance(core, ClaimantArbiter):
-        return core.claimant_of(claim)
-    return claim if isinstance(core, JobQueueCore) else event.task
+    core = event.primitive._core
+    whose = _traits(type(core))[1]
+    return event.task if whose is None else whose(core, event.claim)
+
+
+@lru_cache(maxsize=256)
+def _traits(core: type[Any]) -> tuple[bool, Callable[[Any, Any], Hashable] | None]:
+    """Return whether what is granted is given back, and whose a claim is, if not the task's.
+
+    To ask for this each time would cost more than the rest: cores have an abstract base.
+    """
+    is_given_back = core.user_written or issubclass(core, _GIVEN_BACK)
+    if issubclass(core, ClaimantArbiter):
+        return is_given_back, core.claimant_of
+    return is_given_back, _the_claim if issubclass(core, JobQueueCore) else None
+
+
+def _the_claim(core: Any, claim: Hashable) -> Hashable:
+    return claim

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from typing import Any, TypeAlias, final
 
+import trio
 from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._runtime.arguments import check_count
@@ -16,7 +17,7 @@ from structsync._runtime.live import Live
 
 from .histogram import Durations
 from .holds import Holds
-from .places import current_time, name_of_task
+from .places import name_of_task
 from .primitive_metrics import PrimitiveMetrics
 from .prometheus import exposition
 
@@ -31,7 +32,7 @@ Key: TypeAlias = tuple[str, str | None]
 class _Row:
     """What is counted for one class and name."""
 
-    __slots__ = ("counts", "holds", "longest_waiter", "waiting", "waits")
+    __slots__ = ("clock", "counts", "holds", "longest_waiter", "waiting", "waits")
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -39,12 +40,15 @@ class _Row:
         self.longest_waiter: str | None = None
         # By the identity of the request, the oldest first; the request is kept so that it has one.
         self.waiting: dict[int, tuple[object, float | None, Task | None]] = {}
+        # That of their run: who reads the numbers may be another thread.
+        self.clock: trio.abc.Clock | None = None
 
     def waited(self, seconds: float, task: Task | None) -> None:
         if self.waits.add(seconds) and task is not None:
             self.longest_waiter = name_of_task(task)
 
-    def shown(self, key: Key, now: float | None) -> PrimitiveMetrics:
+    def shown(self, key: Key) -> PrimitiveMetrics:
+        now = None if self.clock is None else self.clock.current_time()
         counts, waiting = self.counts.copy(), list(self.waiting.values())
         _, since, oldest = waiting[0] if waiting else (None, None, None)
         return PrimitiveMetrics(
@@ -79,15 +83,14 @@ class Metrics:
 
     def primitives(self) -> tuple[PrimitiveMetrics, ...]:
         """Return the numbers of each class and name, those that waited most in all first."""
-        now = current_time()
-        found = [row.shown(key, now) for key, row in list(self._rows.items())]
+        found = [row.shown(key) for key, row in list(self._rows.items())]
         return tuple(sorted(found, key=lambda one: (-one.waits.total, one.kind, one.name or "")))
 
     def row(self, live: Live[Any]) -> PrimitiveMetrics | None:
         """Return the numbers of a primitive and of those that are counted with it."""
         key = (type(live).__name__, live._name)
         row = self._rows.get(key)
-        return None if row is None else row.shown(key, current_time())
+        return None if row is None else row.shown(key)
 
     def to_prometheus(self) -> str:
         """Return the numbers in the text format of Prometheus, version 0.0.4."""
@@ -101,6 +104,8 @@ class Metrics:
         kind = event.kind
         row.counts[kind] += 1
         if kind == "requested":
+            if not row.waiting and event.time is not None and type(event.request) is not object:
+                row.clock = trio.lowlevel.current_clock()
             if len(row.waiting) < MOST_TIMED:
                 row.waiting[id(event.request)] = (event.request, event.time, event.task)
             return

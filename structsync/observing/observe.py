@@ -16,8 +16,6 @@ from .metrics import metrics as count_and_time
 class Observe:
     __doc__ = observe_events.__doc__
 
-    __slots__ = ()
-
     def __call__(self, observer: Observer) -> AbstractContextManager[None]:
         return observe_events(observer)
 

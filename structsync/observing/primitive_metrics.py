@@ -26,7 +26,7 @@ class PrimitiveMetrics:
       holds: how long it took from a grant to its release, of what is given back by who took it.
       longest_waiter: the name of the task whose grant took longest so far; None without any.
       oldest_wait: how long the oldest of those has been waiting that wait now, in seconds; None
-          where nobody waits, and outside of the run.
+          where nobody waits.
       oldest_waiter: the name of its task.
     """
 

@@ -10,7 +10,7 @@ from typing import Any, final
 #: A line that is longer comes from no inspector.
 MOST_ANSWER = 8_000_000
 #: How long an answer may take.
-SECONDS = 2.0
+SECONDS = 5.0
 
 
 class NoAnswer(Exception):

@@ -43,8 +43,7 @@ class Trace:
             return
         who = holder_of(event)
         if event.kind == "released":
-            for _ in self._held.released(event):
-                pass  # forgotten
+            self._held.released(event)
         elif event.kind == "requested":
             self._waits.to_write(event.primitive)[who] = Noted(event.time, place_of(event.task))
         else:

@@ -228,6 +228,15 @@ async def test_an_answer_is_used_again_until_its_share_of_the_time_has_passed(
     assert looks.state() is not first
 
 
+async def test_the_search_for_primitives_is_used_again_too() -> None:
+    looks, lock = Inspected(), structsync.Lock(name="inspected")
+    assert lock in looks._primitives()
+    looks._search_at = float("inf")
+    later = structsync.Lock()
+    assert lock in looks._primitives()
+    assert later not in looks._primitives()
+
+
 # ==== who gets in ====
 
 
@@ -387,6 +396,13 @@ async def test_garbage_is_not_answered_and_disturbs_nobody(garbage: bytes) -> No
             except trio.BrokenResourceError:
                 pass
             assert "primitives" in await client.ask(ask="state")
+
+
+async def test_a_question_that_is_too_long_is_dropped_before_it_ends() -> None:
+    async with serve_inspector(port=0, token=TOKEN) as where, asking(where) as client:
+        await client.stream.send_all(b"x" * (inspector.MOST_QUESTION + 1))
+        with trio.fail_after(20):
+            assert await client.line() == b""
 
 
 async def test_who_asks_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,19 @@ async def test_who_waits_longest_now_is_told(autojump_clock: MockClock) -> None:
     assert only(found).longest_waiter is None
 
 
+async def test_who_waits_longest_is_told_in_another_thread_too(autojump_clock: MockClock) -> None:
+    semaphore, told = structsync.Semaphore(0), list[str]()
+    with observe.metrics() as found:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(semaphore.acquire)
+            await trio.sleep(7)
+            thread = Thread(target=lambda: told.append(found.to_prometheus()))
+            thread.start()
+            thread.join()
+            nursery.cancel_scope.cancel()
+    assert 'structsync_oldest_wait_seconds{kind="Semaphore",name=""} 7.0' in told[0]
+
+
 async def test_what_ends_by_a_close_is_broken() -> None:
     semaphore = structsync.Semaphore(0)
     semaphore.request()
