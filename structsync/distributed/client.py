@@ -30,17 +30,30 @@ class LogClient:
     order of their numbers; what comes up meanwhile goes together with the next request.
     """
 
+    engine: Engine
+    session: str
+    name: str
+    replica: Replica
+    outbox: deque[Operation]
+    pending: dict[int, Pending[Outcome]]
+    names: dict[int, str]  # what the pending ones are about
+    readers: list[trio.Event]
+    number: int
+    unread: bool  # whether there may be entries to read
+    work: trio.Event
+    lost: bool
+
     def __init__(self, engine: Engine, session: str, name: str) -> None:
         self.engine = engine
         self.session = session
         self.name = name
         self.replica = Replica()
-        self.outbox: deque[Operation] = deque()
-        self.pending: dict[int, Pending[Outcome]] = {}
-        self.names: dict[int, str] = {}  # what the pending ones are about
-        self.readers: list[trio.Event] = []
+        self.outbox = deque()
+        self.pending = {}
+        self.names = {}
+        self.readers = []
         self.number = 0
-        self.unread = False  # whether there may be entries to read
+        self.unread = False
         self.work = trio.Event()
         self.lost = False
 

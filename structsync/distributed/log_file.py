@@ -36,6 +36,11 @@ Told = list[tuple[int, str]]
 class LogFile:
     """One session's connection to the file."""
 
+    path: Path
+    process: Process
+    db: sqlite3.Connection
+    number: int
+
     def __init__(self, path: Path) -> None:
         self.path = path
 

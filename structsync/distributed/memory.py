@@ -54,12 +54,17 @@ class Deliveries:
 class Log:
     """Entries in their order, and the state before the first of them."""
 
+    start: int
+    snapshot: bytes | None
+    entries: list[bytes]
+    offered: tuple[int, bytes] | None  # until everybody has read so far
+    read: dict[str, int]  # of each session in it
+
     def __init__(self) -> None:
         self.start = 0
-        self.snapshot: bytes | None = None
-        self.entries: list[bytes] = []
-        self.offered: tuple[int, bytes] | None = None  # until everybody has read so far
-        self.read: dict[str, int] = {}  # of each session in it
+        self.snapshot = self.offered = None
+        self.entries = []
+        self.read = {}
 
     @property
     def end(self) -> int:
@@ -88,21 +93,31 @@ class Log:
 class Member:
     """A session, as the hub sees it."""
 
+    ttl: float
+    ends: float  # when its lease does
+    logs: dict[str, None]  # that it has joined
+    hinted: Hinted | None
+
     def __init__(self, ttl: float, ends: float) -> None:
         self.ttl = ttl
-        self.ends = ends  # when its lease does
-        self.logs: dict[str, None] = {}  # that it has joined
-        self.hinted: Hinted | None = None
+        self.ends = ends
+        self.logs = {}
+        self.hinted = None
 
 
 class Hub:
     """The logs and sessions of one URL and namespace."""
 
+    logs: dict[str, Log]
+    members: dict[str, Member]
+    opened: int
+    late: list[Callable[[], object]]
+
     def __init__(self) -> None:
-        self.logs: dict[str, Log] = {}
-        self.members: dict[str, Member] = {}
+        self.logs = {}
+        self.members = {}
         self.opened = 0
-        self.late: list[Callable[[], object]] = []
+        self.late = []
 
     def open(self, ttl: float) -> str:
         self.opened += 1
@@ -174,6 +189,11 @@ def hub_of(url: str, namespace: str) -> Hub:
 
 class MemoryEngine:
     """One session of a hub."""
+
+    hub: Hub
+    deliveries: Deliveries | None
+    recheck: float
+    session: str
 
     def __init__(self, hub: Hub, deliveries: Deliveries | None) -> None:
         self.hub = hub

@@ -33,7 +33,15 @@ PAUSE = 0.003
 class SQLiteEngine:
     """One session of a file, in one namespace."""
 
-    recheck = 1.0
+    recheck: float = 1.0
+    file: LogFile
+    namespace: str
+    thread: trio.CapacityLimiter
+    address: str
+    watched: set[Process]
+    receiver: trio.socket.SocketType
+    sender: socket.socket
+    nursery: trio.Nursery
 
     def __init__(self, path: Path, namespace: str) -> None:
         if not path.parent.is_dir():
@@ -45,7 +53,7 @@ class SQLiteEngine:
         self.thread = trio.CapacityLimiter(1)  # a connection serves one thread at a time
         where = blake2b(os.fsencode(path.resolve()), digest_size=8).hexdigest()
         self.address = f"\0structsync-{where}-"  # with the session's number; in no file system
-        self.watched: set[Process] = set()
+        self.watched = set()
 
     async def open(self, ttl: float) -> str:
         number = await self._in_thread(self.file.open)

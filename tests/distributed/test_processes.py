@@ -63,9 +63,11 @@ async def child(*arguments: str, env: Mapping[str, str] | None = None) -> AsyncI
         yield Child(process)
     finally:
         process.kill()
-        await process.aclose() if hasattr(process, "aclose") else None
         with trio.CancelScope(shield=True):
             await process.wait()
+        for stream in (process.stdin, process.stdout):
+            assert stream is not None
+            await trio.aclose_forcefully(stream)
 
 
 @pytest.fixture
@@ -80,9 +82,9 @@ async def holds(one: Child) -> int:
     return int(token)
 
 
-async def waits(one: Child, session: Session, count: int = 1) -> None:
+async def waits(one: Child, session: Session) -> None:
     assert await one.says() == ["asks"]
-    await until_waiting(session.lock("lock"), count)
+    await until_waiting(session.lock("lock"), 1)
 
 
 async def test_a_holder_that_is_killed_lets_the_next_one_in(url: str) -> None:
@@ -100,9 +102,9 @@ async def test_a_holder_that_is_killed_lets_the_next_one_in(url: str) -> None:
 
 
 async def test_a_waiter_that_is_killed_is_passed_over(url: str) -> None:
-    async with child("hold", url) as holder, child("hold", url) as waiter:
-        async with open_session(url, namespace="test") as session:
-            await holds(holder)
+    async with child("hold", url) as holder, open_session(url, namespace="test") as session:
+        await holds(holder)
+        async with child("hold", url) as waiter:
             await waits(waiter, session)
             async with trio.open_nursery() as nursery:
 
@@ -117,9 +119,9 @@ async def test_a_waiter_that_is_killed_is_passed_over(url: str) -> None:
 
 
 async def test_a_holder_and_a_waiter_that_are_killed_together_are_in_nobodys_way(url: str) -> None:
-    async with child("hold", url) as holder, child("hold", url) as waiter:
-        async with open_session(url, namespace="test") as session:
-            await holds(holder)
+    async with child("hold", url) as holder, open_session(url, namespace="test") as session:
+        await holds(holder)
+        async with child("hold", url) as waiter:
             await waits(waiter, session)
             async with trio.open_nursery() as nursery:
 
