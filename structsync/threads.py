@@ -51,14 +51,12 @@ def hold(
 
     Raises:
       TypeError, ValueError: if an argument is not as described.
-
-    Entering raises:
-      TimeoutError: if the time is up first.
-      RuntimeError: in the thread of a run, where this would block the run; in a thread that trio did not
-          start if there is no token; if the block was entered before; as the context manager does.
-      trio.RunFinishedError: if the run has ended, before or meanwhile.
-      trio.Cancelled: if what started this worker thread is cancelled.
-      KeyboardInterrupt: in the main thread, after Ctrl-C; nothing is held then.
+      TimeoutError: on entering, if the time is up first.
+      RuntimeError: on entering, in the thread of a run, where this would block the run; in a thread that
+          trio did not start if there is no token; if the block was entered before.
+      trio.RunFinishedError: on entering, if the run has ended, before or meanwhile.
+      trio.Cancelled: on entering, if what started this worker thread is cancelled.
+      KeyboardInterrupt: on entering, in the main thread, after Ctrl-C; nothing is held then.
 
     Source: seed 002 (the synchronous interface).
     """
