@@ -127,7 +127,10 @@ async def test_the_rows_of_one_task_stand_below_each_other(autojump_clock: MockC
     names = [
         (one["tid"], one["args"]["name"]) for one in valid(found) if one["name"] == "thread_name"
     ]
-    assert [name for _, name in sorted(names)] == ["a", "a (2)", "b", "b (2)"]
+    rows = [name for _, name in sorted(names)]
+    first, second = rows[0], rows[2]
+    assert {first, second} == {"a", "b"}, "they begin at the same time"
+    assert rows == [first, f"{first} (2)", second, f"{second} (2)"]
 
 
 async def test_what_has_not_ended_ends_where_the_recording_is_read(

@@ -312,7 +312,7 @@ def program() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="p") as name:
         path = Path(name) / "s"
         with subprocess.Popen([sys.executable, source, path]) as ran:
-            end = time.monotonic() + 20
+            end = time.monotonic() + 60
             while not path.exists() and ran.poll() is None and time.monotonic() < end:
                 time.sleep(0.02)
             try:
@@ -465,7 +465,7 @@ class Terminal:
 
     def wait_for(self, text: str) -> list[str]:
         """Return the lines of the screen once this is on it."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         screen = self.run("capture-pane", "-p")
         while text not in screen:
             assert time.monotonic() < end, f"{text!r} does not appear:\n{screen}"
