@@ -59,6 +59,9 @@ nitpick_ignore = [
     # what only the package makes
     ("py:class", "structsync._core.monitors.entry.EntryCore"),
     ("py:class", "Guard"),
+    # in signatures; by their public names, SharedClaim and SharedBlock, they are on the page
+    ("py:class", "structsync._core.shared.operations.Want"),
+    ("py:class", "structsync.distributed.blocks.Block"),
     ("py:class", "structsync._core.monitors.entry.Guard"),
     ("py:class", "Task"),  # trio's, in the fields of a frozen dataclass
     ("py:class", "Path"),  # the same of pathlib

@@ -110,23 +110,40 @@ def test_a_process_is_alive_until_it_has_ended() -> None:
     assert not is_alive(process)
 
 
+async def test_a_process_that_is_watched_is_buried_when_it_dies(path: Path) -> None:
+    command = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as other:  # noqa: ASYNC220 - it is short
+        process = Process(other.pid, processes._started(other.pid) or "", this_process().container)
+        async with opens(path) as here:
+            insert(path, process)
+            while process not in here._engine.watched:  # noqa: ASYNC110 - nobody says so
+                await trio.sleep(0.05)
+            other.kill()
+            while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - as above
+                await trio.sleep(0.01)
+
+
+def insert(path: Path, process: Process) -> None:
+    """Open a session for another process, which knows nothing of it."""
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT INTO sessions (pid, started, container) VALUES (?, ?, ?)", process)
+    db.close()
+
+
 async def test_a_process_that_is_dead_when_it_is_watched_is_buried(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process dies after it was seen, before it is watched; what it left is cleared away."""
-    alive = LogFile.dead
+    dead, watch = LogFile.dead, sqlite.SQLiteEngine._watch
 
-    def not_yet(self: LogFile) -> list[int]:
-        monkeypatch.setattr(LogFile, "dead", alive)
-        return []
+    async def die_first(self: sqlite.SQLiteEngine, process: Process) -> None:
+        monkeypatch.setattr(LogFile, "dead", dead)
+        await watch(self, process)
 
+    monkeypatch.setattr(sqlite.SQLiteEngine, "_watch", die_first)
+    monkeypatch.setattr(LogFile, "dead", lambda _: [])
     async with opens(path):
-        gone = this_process()._replace(pid=2**22 - 1)
-        query(
-            path,
-            "INSERT INTO sessions (pid, started, container) VALUES ({}, '{}', '{}')".format(*gone),
-        )
-        monkeypatch.setattr(LogFile, "dead", not_yet)
+        insert(path, this_process()._replace(pid=2**22 - 1))
         while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - nobody says so
             await trio.sleep(0.05)
 
