@@ -102,11 +102,6 @@ class ThreadHoldSpec(Spec):
     # ==== Invariants ====
 
     @invariant
-    def a_thread_in_its_block_holds(self) -> bool:
-        """Nobody else has the permit while the thread thinks that it is in the block."""
-        return self.thread != HOLDS or self.taken_by == ("deputy",)
-
-    @invariant
     def who_is_told_nothing_holds_nothing(self) -> bool:
         """A thread that was told that nothing happened has neither the permit nor a place in the queue."""
         return self.thread != NOTHING or self.deputy in (UNASKED, GONE)
