@@ -75,15 +75,24 @@ class Deputy:
         "task",
     )
 
+    blocks: list[object]
+    run_ends: bool
+    task: Task | None
+    _mine: Deputies
+    _of_thread: dict[TrioToken, Any]
+    _errands: deque[ForDeputy]
+    _idle: bool
+    _scopes: list[trio.CancelScope]
+
     def __init__(self, mine: Deputies, errand: ForDeputy) -> None:
-        self.blocks: list[object] = []
+        self.blocks = []
         self.run_ends = False
-        self.task: Task | None = None
+        self.task = None
         self._mine = mine
         self._of_thread = errand.deputies
         self._errands = deque([errand])
         self._idle = False
-        self._scopes: list[trio.CancelScope] = []
+        self._scopes = []
 
     def give(self, errand: ForDeputy) -> None:
         """Do this next; it comes from the thread, or from the finalizer of a block of its."""
@@ -168,6 +177,8 @@ class Scope:
     """
 
     __slots__ = ("_scope", "_scopes")
+    _scope: trio.CancelScope
+    _scopes: list[trio.CancelScope]
 
     def __init__(self, deputy: Deputy) -> None:
         self._scopes = deputy._scopes
@@ -187,10 +198,13 @@ class Deputies:
     """The deputies in one run, and whether it takes more."""
 
     __slots__ = ("ended", "running", "token")
+    ended: bool
+    running: set[Deputy]
+    token: TrioToken
 
     def __init__(self, token: TrioToken) -> None:
         self.token = token
-        self.running: set[Deputy] = set()
+        self.running = set()
         self.ended = False
 
     def start(self, errand: ForDeputy) -> Deputy:

@@ -61,17 +61,26 @@ class Errand:
         "scope",
         "thread_name",
     )
+    core: ErrandCore
+    deputies: dict[TrioToken, Any]
+    context: contextvars.Context
+    scope: trio.CancelScope | None
+    thread_name: str
+    _host: Task | None
+    _raise_cancel: RaiseCancel | None
+    _reply: queue.SimpleQueue[outcome.Outcome[Any]]
+    _timeout: float | None
 
     def __init__(self, timeout: float | None = None, *, must: bool = False) -> None:
         self.core = ErrandCore(must=must)
         self.deputies = _here.deputies
         self.context = contextvars.copy_context()
         self.thread_name = threading.current_thread().name
-        self.scope: trio.CancelScope | None = None
+        self.scope = None
         self._timeout = timeout
-        self._host: Task | None = None
-        self._raise_cancel: RaiseCancel | None = None
-        self._reply: queue.SimpleQueue[outcome.Outcome[Any]] = queue.SimpleQueue()
+        self._host = None
+        self._raise_cancel = None
+        self._reply = queue.SimpleQueue()
 
     @abstractmethod
     def accept(self) -> None:

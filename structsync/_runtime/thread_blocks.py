@@ -21,6 +21,8 @@ class Call(ForDeputy):
     """To call an async function."""
 
     __slots__ = ("_args", "_fn")
+    _args: tuple[Any, ...]
+    _fn: Callable[..., Awaitable[Any]]
 
     def __init__(
         self, fn: Callable[..., Awaitable[Any]], args: tuple[Any, ...], timeout: float | None
@@ -64,13 +66,19 @@ class Block:
     """
 
     __slots__ = ("_hosted", "_thread", "deputy", "leaving", "manager", "token")
+    manager: AbstractAsyncContextManager[Any, Any]
+    leaving: Leave | None
+    deputy: Deputy | None
+    token: TrioToken | None
+    _hosted: bool
+    _thread: int
 
     def __init__(
         self, manager: AbstractAsyncContextManager[Any, Any], token: TrioToken | None
     ) -> None:
         self.manager = manager
-        self.leaving: Leave | None = None
-        self.deputy: Deputy | None = None
+        self.leaving = None
+        self.deputy = None
         self.token = token
         self._hosted = token is None
         self._thread = threading.get_ident()
@@ -114,6 +122,7 @@ class Enter(ForDeputy):
     """To enter a block, and to keep it until it is left."""
 
     __slots__ = ("_block",)
+    _block: Block
 
     def __init__(self, block: Block, timeout: float | None) -> None:
         super().__init__(timeout)
@@ -162,6 +171,8 @@ class Leave(ForDeputy):
     """To leave a block, which is done whatever interrupts the wait for it."""
 
     __slots__ = ("_block", "error")
+    _block: Block
+    error: BaseException | None
 
     def __init__(self, block: Block, error: BaseException | None) -> None:
         super().__init__(must=True)
