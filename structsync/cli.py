@@ -17,10 +17,13 @@ import click
 from rich.console import Console
 
 from .checking import Loaded, SpecError, _manifest, load, shipped_specs
+from .checking._follow_file import follow_file, print_following
 from .checking._nearest import nearest
 from .checking._output import document, write_reports
 from .checking._overall import Overall
 from .checking._suite import (
+    EXIT_CONFIRMED,
+    EXIT_REFUTED,
     EXIT_UNFINISHED,
     EXIT_USAGE,
     Options,
@@ -109,6 +112,11 @@ def main() -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="Compare with this record; manifest.toml beside the specs by default, if there is one.",
 )
+@click.option(
+    "--trace",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Instead of searching, hold this recorded trace against the one spec that --only leaves.",
+)
 @click.option("--update-manifest", is_flag=True, help="Record instead of comparing.")
 def check(
     paths: tuple[Path, ...],
@@ -121,12 +129,17 @@ def check(
     fail_fast: bool,
     manifest: Path | None,
     update_manifest: bool,
+    trace: Path | None,
 ) -> None:
     """Explore all states of the specs in PATH (files or folders; structsync's own by default).
 
     Exit code: 0 all confirmed and all faults found; 1 something is refuted, cannot fail or differs
     from the manifest; 2 something is not finished; 64 wrong usage, or a spec that cannot be run.
     """
+    if trace is not None:
+        follower = follow_file(trace, _loaded(paths), only)
+        print_following(follower, trace, as_json, _console())
+        sys.exit(EXIT_REFUTED if follower.refutation else EXIT_CONFIRMED)
     options = Options(only, not no_faults, max_states, seconds, fail_fast)
     runs = _run(paths, options, manifest, Console(stderr=True))
     differences = _on_record(runs, manifest, update_manifest)
@@ -135,11 +148,21 @@ def check(
     if as_json:
         click.echo(json.dumps(document(runs, differences, code), indent=2))
     else:
-        console = Console(width=None if sys.stdout.isatty() else LOG_WIDTH)
+        console = _console()
         print_runs(console, runs, differences)
         for page in written:
             console.print(f"report: {page}", soft_wrap=True, markup=False)
     sys.exit(code)
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else LOG_WIDTH)
+
+
+def _loaded(paths: Sequence[Path]) -> list[Loaded]:
+    """Load the specs; what their modules print goes to stderr."""
+    with contextlib.redirect_stdout(sys.stderr):
+        return [load(path) for path in paths] or [shipped_specs()]
 
 
 def _run(
@@ -147,8 +170,8 @@ def _run(
 ) -> list[Run]:
     """Load and run everything; what spec modules print goes to stderr."""
     try:
+        loaded = _loaded(paths)
         with contextlib.redirect_stdout(sys.stderr):
-            loaded = [load(path) for path in paths] or [shipped_specs()]
             _check_any(options, [name for one in loaded for name in _names(one, options)])
             with ProgressLine(progress) as line:
                 line.overall = _overall(loaded, options, manifest)

@@ -14,7 +14,17 @@ _liveness.py   fair cycles, a question about a graph   _fairness.py  what is fai
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
 _load.py       spec modules from files and folders    _suite.py   many specs in one run
 _manifest.py   verdicts and state counts on record
+
+_simulation.py a specification that is asked, and taken step by step
+_events.py     what happened in a program           _following.py in which states it may be after that
+_trace_file.py a trace that was recorded
+
+What holds running programs against specifications needs trio, and stands where that is known:
+`structsync/observing/validating.py`, `structsync/testing/_stateful/`.
 """
+
+import importlib
+from typing import TYPE_CHECKING
 
 from ._behaviours import always_eventually as always_eventually
 from ._behaviours import eventually as eventually
@@ -23,6 +33,9 @@ from ._budget import Progress as Progress
 from ._check import check as check
 from ._check import check_fault as check_fault
 from ._errors import SpecError as SpecError
+from ._events import Call as Call
+from ._events import Meaning as Meaning
+from ._events import TraceEvent as TraceEvent
 from ._faults import Fault as Fault
 from ._faults import fault as fault
 from ._implies import implies as implies
@@ -34,7 +47,39 @@ from ._language import step as step
 from ._load import Loaded as Loaded
 from ._load import load as load
 from ._load import shipped_specs as shipped_specs
+from ._simulation import Simulation as Simulation
 from ._verdict import FaultResult as FaultResult
 from ._verdict import PropertyResult as PropertyResult
 from ._verdict import Result as Result
 from ._verdict import Verdict as Verdict
+
+if TYPE_CHECKING:
+    from structsync.observing.validating import Trace as Trace
+    from structsync.observing.validating import TraceRecorder as TraceRecorder
+    from structsync.observing.validating import TraceRefuted as TraceRefuted
+    from structsync.observing.validating import record as record
+    from structsync.observing.validating import validate as validate
+else:  # a type checker that saw this would take any name for one that exists
+
+    def __getattr__(name: str) -> object:
+        """Import what stands behind a public name."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = found
+        return found
+
+
+# Where the names above come from when somebody asks for one. Not before: specifications are checked
+# without the primitives, and not all have Hypothesis.
+_HOMES = {
+    "Trace": "structsync.observing.validating",
+    "TraceRecorder": "structsync.observing.validating",
+    "TraceRefuted": "structsync.observing.validating",
+    "record": "structsync.observing.validating",
+    "validate": "structsync.observing.validating",
+}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -61,7 +61,7 @@ def check(
     """
     watched = only is None or NO_ACTION_FAILS in only
     search = Search(
-        Model(_runnable(spec), only=only),
+        Model(runnable(spec), only=only),
         Budget(max_states, max_depth, seconds),
         on_progress,
         watch_actions=watched,
@@ -157,9 +157,10 @@ def _run(search: Search) -> None:
         ) from error
 
 
-def _runnable(spec: object) -> type[Spec]:
+def runnable(spec: object) -> type[Spec]:
+    """Return a spec class as it is, or raise."""
     if not (inspect.isclass(spec) and issubclass(spec, Spec)):
-        raise SpecError(f"check takes a subclass of Spec, not {spec!r}")
+        raise SpecError(f"what is checked is a subclass of Spec, not {spec!r}")
     return spec
 
 

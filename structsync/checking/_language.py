@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ParamSpec, TypeVar, cast, overload
+from typing import Any, ClassVar, ParamSpec, TypeVar, cast, overload
 
 from ._declaration import (
     MARK,
@@ -22,6 +22,7 @@ from ._declaration import (
     declaration_of,
 )
 from ._errors import SpecError
+from ._events import Call, Meaning, TraceEvent
 from ._noticed import check_body, notice
 
 P = ParamSpec("P")
@@ -122,6 +123,28 @@ class Spec(metaclass=_SpecMeta):
     def describe(self) -> Mapping[str, object]:
         """Return what a trace shows of this state, by name; all fields unless overridden."""
         return {name: getattr(self, name) for name in fields_of(type(self))}
+
+    def observed(self) -> Mapping[str, object]:
+        """Return the part of this state that can be seen from outside, by name; all fields unless overridden.
+
+        It is compared with what a machine's adapter or an event of a trace says under the same
+        names; names that they do not mention are not compared.
+        """
+        return {name: getattr(self, name) for name in fields_of(type(self))}
+
+    #: The actions that no event of a trace is about: they may happen unseen between any two events.
+    unseen_actions: ClassVar[tuple[str, ...]] = ()
+
+    def explain(self, event: TraceEvent) -> Meaning:
+        """Return what an event of a trace means in this state.
+
+        Return a :class:`Call`, or several, of which one has happened (parameters that are left out
+        may have any value); True or False, if the event only tells something that is so, or is
+        not; or None, if it says nothing about this specification. It must not change the state.
+
+        Unless overridden, an event means the action of its name, with its details as arguments.
+        """
+        return Call(event.kind, **event.details)
 
 
 def is_declared(value: object) -> bool:

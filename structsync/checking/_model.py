@@ -129,15 +129,19 @@ class Model:
         """Return every move that a spec allows in its present state."""
         found: list[Move] = []
         for action in self.actions:
-            moves, when = action.moves, action.when
-            found += [
-                moves.get(arguments) or self._learn(action, arguments)
-                for arguments in action.arguments(spec)
-                if when is None
-                or (held := when(spec, *arguments)) is True
-                or (held is not False and _allows(held, action))
-            ]
+            found += self.enabled_of(action, spec)
         return found
+
+    def enabled_of(self, action: Action, spec: Spec) -> list[Move]:
+        """Return every move of one action that a spec allows in its present state."""
+        moves, when = action.moves, action.when
+        return [
+            moves.get(arguments) or self._learn(action, arguments)
+            for arguments in action.arguments(spec)
+            if when is None
+            or (held := when(spec, *arguments)) is True
+            or (held is not False and _allows(held, action))
+        ]
 
     def offered(self, spec: Spec) -> list[tuple[Move, Arguments]]:
         """Return the same, each with the arguments as its domains gave them."""

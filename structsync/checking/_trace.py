@@ -34,7 +34,7 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
         way += [(label, state, "") for label, state in finding.lasso.stem]
         cycle_start = len(way)
         way += [(label, state, "") for label, state in finding.lasso.cycle]
-    steps = [_step(model, model.moves[a], _state(search, s), note) for a, s, note in way]
+    steps = [step_of(model, model.moves[a], _state(search, s), note) for a, s, note in way]
     if finding.move:
         steps.append(_last_step(search, finding, finding.move))
     kind, claim = _claim(model.spec_class, finding.property)
@@ -63,10 +63,11 @@ def _claim(spec: type[Spec], name: str) -> tuple[str, str]:
 def _state(search: Search, number: int) -> Mapping[str, str]:
     model = search.model
     model.restore(model.live, search.graph.states[number])
-    return _described(model.live)
+    return described(model.live)
 
 
-def _described(spec: Spec) -> Mapping[str, str]:
+def described(spec: Spec) -> Mapping[str, str]:
+    """Return a state as a trace shows it."""
     return {name: _shown(value) for name, value in spec.describe().items()}
 
 
@@ -82,7 +83,8 @@ def _own_names(kind: type) -> set[str]:
     return {name for owner in kind.__mro__[:-1] for name in vars(owner)}
 
 
-def _step(model: Model, move: Move, state: Mapping[str, str], note: str) -> Step:
+def step_of(model: Model, move: Move, state: Mapping[str, str], note: str) -> Step:
+    """Return a move, and the state after it, as a step of a counterexample."""
     values = [v if isinstance(v, str) else repr(v) for v in move.arguments]
     named = tuple(zip(move.action.parameters, values, strict=True))
     return Step(move.action.name, named, state, actor=values[0] if values else "", note=note)
@@ -96,5 +98,5 @@ def _last_step(search: Search, finding: Finding, move: Move) -> Step:
     try:
         move.run(model.live, *move.arguments)
     except ANY_ERROR:  # this is what the finding is about
-        return _step(model, move, _state(search, finding.state), note)
-    return _step(model, move, _described(model.live), note)
+        return step_of(model, move, _state(search, finding.state), note)
+    return step_of(model, move, described(model.live), note)

@@ -19,7 +19,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from structsync.checking import Verdict as Verdict
+    from structsync.checking._verdict import Verdict as Verdict
 
     from ._errors import ExploreUsageError as ExploreUsageError
     from ._errors import NondeterminismError as NondeterminismError

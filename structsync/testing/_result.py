@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from rich.console import Console
 
-from structsync.checking import Verdict
+from structsync.checking._verdict import Verdict
 from structsync.report import Counterexample, to_text
 from structsync.report._words import counted
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from structsync.checking import Verdict
+from structsync.checking._verdict import Verdict
 from structsync.report import Counterexample, dumps, to_html
 from structsync.report._words import counted
 

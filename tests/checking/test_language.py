@@ -351,7 +351,7 @@ def test_a_canonical_form_that_raises_is_found_out() -> None:
 
 
 def test_only_a_spec_can_be_checked() -> None:
-    with pytest.raises(SpecError, match="takes a subclass of Spec"):
+    with pytest.raises(SpecError, match="is a subclass of Spec"):
         check(int)  # type: ignore[arg-type]
 
 

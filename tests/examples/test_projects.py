@@ -193,3 +193,22 @@ def test_the_cured_batcher_is_confirmed(copy: Callable[[str], Project]) -> None:
     code, printed = project.pytest("--explore-all")
     assert code == 0, printed
     assert "3 tests: 2 confirmed, 1 not explored" in printed
+
+
+# ==== a pool and its specification ====
+
+
+def test_the_pool_of_the_tutorial_keeps_to_its_specification(
+    copy: Callable[[str], Project],
+) -> None:
+    code, printed = copy("checked_pool").pytest()
+    assert (code, "3 passed" in printed) == (0, True)
+
+
+def test_a_wrong_pool_is_found_in_some_schedule(copy: Callable[[str], Project]) -> None:
+    project = copy("checked_pool")
+    project.replace("test_pool_explored.py", "import Pool", "import ForgetfulPool as Pool")
+    code, printed = project.pytest("test_pool_explored.py")
+    assert code == 1
+    assert "TraceRefuted" in printed
+    assert "give_up(who=b)" in printed

@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from structsync.checking import Verdict
 from structsync.checking._suite import EXIT_CONFIRMED, EXIT_REFUTED, EXIT_UNFINISHED
+from structsync.checking._verdict import Verdict
 from structsync.report import to_json, to_text
 from structsync.report._words import counted
 from structsync.testing import _runner

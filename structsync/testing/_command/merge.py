@@ -18,8 +18,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from structsync.checking import Verdict
 from structsync.checking._suite import EXIT_CONFIRMED, EXIT_REFUTED, EXIT_UNFINISHED
+from structsync.checking._verdict import Verdict
 
 FORMAT = "structsync.shards/1"
 

@@ -1,0 +1,58 @@
+"""A pool of connections for async code: whoever finds none waits, first come, first served."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import trio
+
+
+def tell_nobody(step: str, pool: Pool) -> None:
+    """Do nothing: nobody wants to know."""
+
+
+class Pool:
+    """Connections that are borrowed and given back; `tell` is called after each step."""
+
+    def __init__(self, size: int, tell: Callable[[str, Pool], object] = tell_nobody) -> None:
+        self.free = size
+        self.waiting: deque[trio.Event] = deque()
+        self.tell = tell
+
+    async def borrow(self) -> None:
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self.free:
+            self.free -= 1
+            self.tell("borrow", self)
+            await trio.lowlevel.cancel_shielded_checkpoint()
+            return
+        turn = trio.Event()
+        self.waiting.append(turn)
+        self.tell("borrow", self)
+        try:
+            await turn.wait()
+        except trio.Cancelled:
+            self.give_up(turn)
+            raise
+
+    def give_up(self, turn: trio.Event) -> None:
+        if turn in self.waiting:
+            self.waiting.remove(turn)
+            self.tell("give_up", self)
+        else:  # a connection was on its way: somebody else gets it
+            self.give_back()
+
+    def give_back(self) -> None:
+        if self.waiting:
+            self.waiting.popleft().set()
+        else:
+            self.free += 1
+        self.tell("give_back", self)
+
+
+class ForgetfulPool(Pool):
+    """What many a pool does: who gives up is not taken out of the queue, and served some day."""
+
+    def give_up(self, turn: trio.Event) -> None:
+        self.tell("give_up", self)

@@ -1,0 +1,187 @@
+"""A specification that follows a trace: in which states it may be, and the first event that is in none.
+
+Where an event leaves a choice open, all are followed, so what is kept is a set of states. Each
+remembers the last steps of a way that led to it, and no more: a trace may go on for months.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from structsync.report import Counterexample, Step
+from structsync.report._words import counted, listed
+
+from ._check import runnable, spec_name
+from ._errors import SpecError
+from ._events import Call, Meaning, TraceEvent
+from ._language import Snapshot, Spec
+from ._model import Model, Move
+from ._simulation import action_of, call_of, moves_of
+from ._trace import described, step_of
+
+#: So many of the last steps are shown.
+KEPT = 50
+#: More states than this at once: the trace says too little about what happened.
+MOST = 10_000
+
+Explain = Callable[[Any, TraceEvent], Meaning]
+
+
+class _Taken(NamedTuple):
+    """A step of a way: what was taken, where from, and the event that told it (None if unseen)."""
+
+    move: Move
+    before: Snapshot
+    after: Snapshot
+    event: TraceEvent | None
+
+
+_Way = tuple[_Taken, ...]
+_States = dict[Snapshot, _Way]
+
+
+class Follower:
+    """The states that a specification may be in after the events so far."""
+
+    def __init__(
+        self,
+        spec: type[Spec],
+        explain: Explain | None = None,
+        unseen: Sequence[str] | None = None,
+    ) -> None:
+        self.model = Model(runnable(spec))
+        self.events = 0
+        """How many events were seen, up to the first that is not allowed."""
+        self.refutation: Counterexample | None = None
+        """The first event that is not allowed, with the way that led there."""
+        self._explain = explain or type(self.model.live).explain
+        names = self.model.spec_class.unseen_actions if unseen is None else unseen
+        self._unseen = [action_of(self.model, Call(name)) for name in names]
+        self._states: _States = {self.model.raw_snapshot(self.model.live): ()}
+        self._differ: list[str] = []
+
+    def see(self, event: TraceEvent) -> bool:
+        """Take an event in; return whether it was allowed, as all before it were."""
+        if self.refutation is not None:
+            return False
+        self.events += 1
+        self._differ = []
+        found: _States = {}
+        for state, way in self._closed():
+            for after, longer in self._after(event, state, way):
+                found.setdefault(after, longer[-KEPT:])
+                self._check_size(found)
+        if not found:
+            self.refutation = self._refuted(event)
+        else:
+            self._states = found
+        return bool(found)
+
+    def _check_size(self, states: _States) -> None:
+        if len(states) > MOST:
+            raise SpecError(
+                f"after {counted(self.events, 'event')} the specification may be in more than "
+                f"{MOST:,} states; let `explain` tell more of what happened, or leave less unseen"
+            )
+
+    def _closed(self) -> Iterator[tuple[Snapshot, _Way]]:
+        """Yield all states that it may be in, after steps that nobody sees too."""
+        seen = dict(self._states)
+        to_do = [*seen]
+        while to_do:
+            state = to_do.pop()
+            yield state, seen[state]
+            for action in self._unseen:
+                self.model.restore(self.model.live, state)
+                for move in self.model.enabled_of(action, self.model.live):
+                    after = self._taken(move, state)
+                    if after not in seen:
+                        seen[after] = (*seen[state], _Taken(move, state, after, None))[-KEPT:]
+                        to_do.append(after)
+                        self._check_size(seen)
+
+    def _after(
+        self, event: TraceEvent, state: Snapshot, way: _Way
+    ) -> Iterator[tuple[Snapshot, _Way]]:
+        """Yield the states in which an event leaves a state, with the way there."""
+        live = self.model.live
+        self.model.restore(live, state)
+        meaning = self._explain(live, event)
+        if meaning is None:
+            if state in self._states:
+                yield state, way
+            return
+        if meaning is True or meaning is False:
+            if meaning and self._agrees(event, ""):
+                yield state, way
+            return
+        calls: Iterable[Call] = [meaning] if isinstance(meaning, Call) else meaning
+        for call in calls:
+            self.model.restore(live, state)
+            for move in [*moves_of(self.model, call)]:
+                after = self._taken(move, state)
+                if self._agrees(event, f"after {call_of(move)!r} "):
+                    yield after, (*way, _Taken(move, state, after, event))
+
+    def _taken(self, move: Move, state: Snapshot) -> Snapshot:
+        self.model.restore(self.model.live, state)
+        move.run(self.model.live, *move.arguments)
+        return self.model.raw_snapshot(self.model.live)
+
+    def _agrees(self, event: TraceEvent, when: str) -> bool:
+        """Compare what can be seen of the live spec with what the event tells."""
+        if not event.state:
+            return True
+        differences = differing(self.model.live.observed(), event.state)
+        if differences:
+            self._differ.append(f"{when}{'; '.join(differences)}")
+        return not differences
+
+    def _refuted(self, event: TraceEvent) -> Counterexample:
+        model = self.model
+        state, way = next(iter(self._states.items()))
+        model.restore(model.live, way[0].before if way else state)
+        start = described(model.live)
+        steps = [self._step(one) for one in way]
+        model.restore(model.live, state)
+        possible = listed([model.shown(one) for one in model.enabled()], 12) or "nothing"
+        told = tuple((name, str(value)) for name, value in event.details.items())
+        actor = event.task or ""
+        note = "not allowed" if self._differ else f"not allowed; possible: {possible}"
+        steps.append(Step(event.kind, told, described(model.live), actor=actor, note=note))
+        others = f", nor in {counted(len(self._states) - 1, 'other')}" * (len(self._states) > 1)
+        where = "in the state below" if not others else f"in this state{others}"
+        return Counterexample(
+            spec=spec_name(model.spec_class),
+            refuted=str(event),
+            kind=f"event {self.events} of the trace",
+            start=start,
+            steps=tuple(steps),
+            claim=f"The specification does not allow this event {where}.",
+            detail="\n".join(dict.fromkeys(self._differ)),
+            start_note=f"after {self.events - len(way) - 1:,} events or more" * (len(way) >= KEPT),
+        )
+
+    def _step(self, taken: _Taken) -> Step:
+        self.model.restore(self.model.live, taken.after)
+        note = "unseen" if taken.event is None else ""
+        return step_of(self.model, taken.move, described(self.model.live), note)
+
+
+def differing(spec: Any, seen: Any) -> list[str]:
+    """Return where what is seen differs from what a specification says, one sentence for each name.
+
+    Raises:
+        SpecError: something is seen that the specification does not speak of.
+    """
+    if unknown := [name for name in seen if name not in spec]:
+        raise SpecError(
+            f"{listed(unknown)} is seen, and the specification's observed() has "
+            f"{listed([*spec]) or 'nothing'}; compare what both have"
+        )
+    return [
+        f"{name} is {value!r}, and {spec[name]!r} in the specification"
+        for name, value in seen.items()
+        if spec[name] != value
+    ]

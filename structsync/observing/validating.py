@@ -1,0 +1,234 @@
+"""A running program held against a specification, and a program recorded for that."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, final
+
+from rich.console import Console
+from trio.lowlevel import enable_ki_protection
+
+from structsync._runtime.arguments import check_sync
+from structsync._runtime.events import PrimitiveEvent, observe
+from structsync._runtime.live import Live
+from structsync.checking._events import TraceEvent
+from structsync.checking._following import Explain, Follower
+from structsync.checking._language import Spec
+from structsync.checking._trace_file import header, line_of
+from structsync.report import Counterexample, to_text
+
+from .places import current_time
+
+#: Of so many requests that had events last the numbers are remembered.
+MOST_REQUESTS = 10_000
+
+#: What can be seen of a primitive's state, by name.
+Observed = Callable[[Any], Mapping[str, Any]]
+
+
+@final
+class TraceRefuted(AssertionError):
+    """A program did what its specification does not allow.
+
+    Attributes:
+      counterexample: the first such event, with the way that led to it.
+    """
+
+    counterexample: Counterexample
+
+    def __init__(self, counterexample: Counterexample) -> None:
+        self.counterexample = counterexample
+        console = Console(width=100, record=True, file=io.StringIO())
+        console.print(to_text(counterexample))
+        super().__init__(console.export_text())
+
+
+class _Events:
+    """Makes plain events of what primitives tell, for one who takes them in."""
+
+    def __init__(self, take: Callable[[TraceEvent], object], observed: Observed | None) -> None:
+        self.error: BaseException | None = None
+        self._take = take
+        self._observed = observed
+        # With the request itself, because another one may have its id once it is gone.
+        self._requests: dict[int, tuple[object, int]] = {}
+        self._number = 0
+
+    def note(self, event: PrimitiveEvent) -> None:
+        """Take in an event of a primitive: inside its transition, where nothing may be raised."""
+        details = event.details
+        details.pop("task", None)
+        task = None if event.task is None else event.task.name
+        request = None if event.request is None else self._number_of(event.request)
+        primitive = event.primitive
+        name = getattr(primitive, "name", None) or type(primitive).__name__
+        try:
+            state = self._observed(primitive) if self._observed else {}
+            self.take(TraceEvent(event.kind, details, task, name, request, state, event.time))
+        except Exception as error:  # noqa: BLE001 - the observer would be removed, the block be green
+            self.error = self.error or error
+
+    def take(self, event: TraceEvent) -> None:
+        """Take in an event, unless an earlier one could not be."""
+        if self.error is None:
+            self._take(event)
+
+    def _number_of(self, request: object) -> int:
+        found = self._requests.pop(id(request), None)
+        if found is None:
+            self._number += 1
+            found = request, self._number
+        self._requests[id(request)] = found
+        if len(self._requests) > MOST_REQUESTS:
+            del self._requests[next(iter(self._requests))]
+        return found[1]
+
+
+class _Happenings:
+    """What a program tells of itself."""
+
+    def __init__(self, events: _Events) -> None:
+        self._events = events
+
+    def happened(
+        self, kind: str, /, *, state: Mapping[str, Any] | None = None, **details: Any
+    ) -> None:
+        """Tell of a step of your own object, right after it was made.
+
+        Args:
+          kind: what happened: for the default ``explain`` the name of an action.
+          state: what can be seen of the state now, by name; it is compared with the
+              specification's ``observed()``.
+          details: the values of it: for the default ``explain`` those of the action's parameters.
+        """
+        self._events.take(TraceEvent(kind, details, None, "", None, state or {}, current_time()))
+
+
+@final
+class Trace(_Happenings):
+    """A program that is held against a specification, inside the block of :func:`validate`."""
+
+    def __init__(self, events: _Events, follower: Follower) -> None:
+        super().__init__(events)
+        self._follower = follower
+
+    @property
+    def events(self) -> int:
+        """How many events were compared, up to the first that is not allowed."""
+        return self._follower.events
+
+    @property
+    def refutation(self) -> Counterexample | None:
+        """The first event that is not allowed, with the way that led to it; None so far."""
+        return self._follower.refutation
+
+
+@final
+class TraceRecorder(_Happenings):
+    """A trace that is being written, inside the block of :func:`record`."""
+
+
+@contextmanager
+@enable_ki_protection
+def validate(
+    spec: type[Spec],
+    *primitives: Live[Any],
+    explain: Explain | None = None,
+    unseen: Sequence[str] | None = None,
+    observed: Observed | None = None,
+    on_refuted: Callable[[Counterexample], object] | None = None,
+) -> Iterator[Trace]:
+    """Hold a running program against a specification: every event is one that it allows.
+
+    ::
+
+        with checking.validate(SemaphoreSpec, semaphore, explain=explain):
+            await program()
+
+    The specification follows the events of the primitives, and what is told by
+    :meth:`Trace.happened`. Where an event leaves a choice open, all are followed.
+
+    At the end of the block :class:`TraceRefuted` is raised if there was an event that is not
+    allowed; an error that leaves the block anyway is not replaced. Each event costs as much as a
+    few steps of a search, some 20 microseconds; without such a block nothing does.
+
+    Args:
+      spec: the spec class.
+      primitives: the primitives to observe; none, if the program tells of itself.
+      explain: what an event means, ``explain(spec, event)``; by default the spec's own method
+          :meth:`Spec.explain`.
+      unseen: the actions that no event is about; by default ``spec.unseen_actions``.
+      observed: what can be seen of a primitive after each of its events; it is compared with
+          the specification's :meth:`Spec.observed`.
+      on_refuted: called with the counterexample at once; then the block raises nothing. For
+          production.
+
+    Raises:
+      TraceRefuted: the program did what the specification does not allow.
+      SpecError: the specification, or what its ``explain`` returns, breaks a rule.
+      TypeError: a function is async, or one of the primitives is none.
+    """
+    follower = Follower(spec, explain, unseen)
+    refuted = on_refuted or (lambda counterexample: None)
+    check_sync(refuted, "on_refuted")
+
+    def take(event: TraceEvent) -> None:
+        if follower.refutation is None and not follower.see(event):
+            assert follower.refutation is not None
+            refuted(follower.refutation)
+
+    events = _Events(take, _checked(observed))
+    with _observing(events, primitives):
+        yield Trace(events, follower)
+    if events.error is not None:
+        raise events.error
+    if follower.refutation is not None and on_refuted is None:
+        raise TraceRefuted(follower.refutation)
+
+
+@contextmanager
+@enable_ki_protection
+def record(
+    path: str | Path, *primitives: Live[Any], observed: Observed | None = None
+) -> Iterator[TraceRecorder]:
+    """Write a trace of a running program into a file, for ``structsync check --trace``.
+
+    Args:
+      path: the file; what was in it is gone.
+      primitives: the primitives to observe; none, if the program tells of itself.
+      observed: what can be seen of a primitive after each of its events, in plain values.
+
+    Raises:
+      ValueError: an event has a value that JSON does not know.
+      TypeError: a function is async, or one of the primitives is none.
+    """
+    with Path(path).open("w", encoding="utf-8") as file:
+        file.write(header())
+        events = _Events(lambda event: file.write(line_of(event)), _checked(observed))
+        with _observing(events, primitives):
+            yield TraceRecorder(events)
+    if events.error is not None:
+        raise events.error
+
+
+def _checked(observed: Observed | None) -> Observed | None:
+    if observed is not None:
+        check_sync(observed, "observed")
+    return observed
+
+
+@contextmanager
+def _observing(events: _Events, primitives: Sequence[object]) -> Iterator[None]:
+    for one in primitives:
+        if not isinstance(one, Live):
+            raise TypeError(f"what is observed is a primitive of structsync, not {one!r}")
+
+    def note(event: PrimitiveEvent) -> None:
+        if any(event.primitive is one for one in primitives):
+            events.note(event)
+
+    with observe(note) if primitives else nullcontext():
+        yield
