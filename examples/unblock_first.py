@@ -7,7 +7,7 @@ Each unblock of a Parker lets one block pass, in any order.
 Prints::
 
     trio.lowlevel.ParkingLot: 0 of 2
-    trio.Event: passes for ever
+    trio.Event: passes forever
     structsync.Parker: 2 of 2
 """
 
@@ -38,7 +38,7 @@ async def main() -> None:
     event = trio.Event()
     event.set()
     event.set()
-    print("trio.Event:", "passes for ever" if await passes(event.wait) == 10 else "counts")
+    print("trio.Event:", "passes forever" if await passes(event.wait) == 10 else "counts")
 
     parker = structsync.Parker()
     parker.unblock()

@@ -94,7 +94,7 @@ class TheNewestGoesFirst(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="nobody_waits_out_of_service")
 class DeserterTellsNobody(BarrierCore):
-    """The round is broken, and the others of it wait for ever."""
+    """The round is broken, and the others of it wait forever."""
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         ended = withdraw_only(self, request)
@@ -186,7 +186,7 @@ class WhoLeavesIsWaitedFor(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
 class NobodyIsLeftAndOneWaits(BarrierCore):
-    """When all have left, somebody who comes waits for ever."""
+    """When all have left, somebody who comes waits forever."""
 
     def refuse_impossible(self, claim: int | None) -> None:
         pass
@@ -194,7 +194,7 @@ class NobodyIsLeftAndOneWaits(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_full_round_does_not_wait")
 class LeavingLetsNobodyIn(BarrierCore):
-    """The last that was waited for leaves, and the others wait for ever."""
+    """The last that was waited for leaves, and the others wait forever."""
 
     def remove_party(self, action: Action = None) -> Ended:
         self.parties -= 1

@@ -68,7 +68,7 @@ class NowaitBarges(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="tokens_are_conserved")
 class CancelledWaiterTakesItsTokenAlong(CapacityLimiterCore):
-    """Cancelled in the queue, counted as a borrower for ever after (P6: anyio#947)."""
+    """Cancelled in the queue, counted as a borrower forever after (P6: anyio#947)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         ended = super().withdraw(request)

@@ -144,7 +144,7 @@ def closing_forgets_the_newest() -> LockWithConditions:
 
 @fault(ConditionSpec, "core", refuted_by="nobody_waits_out_of_service")
 def breaking_the_lock_strands_its_conditions() -> LockWithConditions:
-    """The owner is gone; those in the queue are told, those on the conditions wait for ever (C4)."""
+    """The owner is gone; those in the queue are told, those on the conditions wait forever (C4)."""
     return LockWithConditions(lock=_EndsAlone)
 
 

@@ -2,7 +2,7 @@
 
 It is for those who would rather have a small claim served than a permit idle. Nobody who fits is
 passed by anybody younger; so whoever wants a single permit is served. Who wants more can be passed
-for ever, and no property here says otherwise (`semaphore_faults.py` shows how).
+forever, and no property here says otherwise (`semaphore_faults.py` shows how).
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class ClosesForOneCore(SemaphoreCore):
 
 @fault(GroupsSpec, "core", refuted_by="nobody_waits_out_of_service")
 class ClosingTellsTheHead(Lines):
-    """Closing reaches the head of the queue, and groups behind it wait for ever (C2: gh-117531)."""
+    """Closing reaches the head of the queue, and groups behind it wait forever (C2: gh-117531)."""
 
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
         super().__init__(lambda: [ClosesForOneCore(size, max_value=size) for size in SIZES])
@@ -128,7 +128,7 @@ class TakesNothing(Claims):
 
 @fault(GroupsSpec, "core", refuted_by="who_asks_waits_or_is_granted")
 class WhatIsFreeIsNotTaken(Lines):
-    """A group that could have all at once gets nothing and no place: its task sleeps for ever."""
+    """A group that could have all at once gets nothing and no place: its task sleeps forever."""
 
     claims = TakesNothing
 

@@ -17,7 +17,7 @@ Ended = list[Request[Any]]
 
 @fault(JobQueueSpec, "core", refuted_by="each_worker_has_one_job")
 class EndedJobKeepsItsWorker(JobQueueCore):
-    """A job ends, and its worker is busy for ever."""
+    """A job ends, and its worker is busy forever."""
 
     def give_back(self, claim: Hashable) -> None:
         if self.busy < 1:

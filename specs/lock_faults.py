@@ -120,7 +120,7 @@ class AnybodyReleases(LockCore):
 
 @fault(LockSpec, "core", refuted_by="whoever_left_may_come_back")
 class CancelledClaimantsAreRemembered(LockCore):
-    """Whoever gave up counts as waiting, and is refused for ever after (A4: trio#548)."""
+    """Whoever gave up counts as waiting, and is refused forever after (A4: trio#548)."""
 
     def left(self, request: Request[Any]) -> None:
         pass

@@ -99,6 +99,6 @@ class NobodyIsNext(Locks):
 
 @fault(LockMapSpec, "core", refuted_by="who_waits_is_granted")
 class WhoWaitsWaits(Locks):
-    """And they wait for ever, as long as nobody else comes."""
+    """And they wait forever, as long as nobody else comes."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _LetsNobodyIn

@@ -4,7 +4,7 @@ Guards look at the state (here: how many items are in a box) and perhaps at the 
 somebody wants). They may be set, replaced and removed while calls wait, and an entry may be taken out
 of service. A guard that raises ends the call that it was asked about, and touches no other.
 
-Whoever is not permitted is passed over, so a call may be passed for ever (who wants two items, while
+Whoever is not permitted is passed over, so a call may be passed forever (who wants two items, while
 others take one at a time). Whoever needs no permission is not.
 """
 

@@ -85,7 +85,7 @@ class AnErrorReachesTheWholeLine(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="nobody_waits_where_a_guard_raises")
 class AnErrorMeansNo(BoxCore):
-    """The error of a guard is swallowed, and its call waits for ever."""
+    """The error of a guard is swallowed, and its call waits forever."""
 
     def admits(self, claim: Invocation) -> bool:
         try:

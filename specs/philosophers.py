@@ -6,7 +6,7 @@ the right one, and another way each time. Whoever waits may give up. Whoever eat
 (a *fair* action); nobody has to become hungry.
 
 Two promises: a deadlock is a state in which somebody waits, and so does everybody who has a fork; starvation is a
-philosopher who waits for ever while others come and go.
+philosopher who waits forever while others come and go.
 """
 
 from __future__ import annotations

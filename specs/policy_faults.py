@@ -118,7 +118,7 @@ def levels_without_ageing(value: int, **options: Any) -> SemaphoreCore:
 
 @fault(PrioritySpec, "core", refuted_by="who_stays_in_queue_is_served")
 def the_unimportant_starves(value: int, **options: Any) -> SemaphoreCore:
-    """Without ageing, the important ones can take turns for ever."""
+    """Without ageing, the important ones can take turns forever."""
     return SemaphoreCore(value, **options | {"ageing": None})
 
 

@@ -1,4 +1,4 @@
-"""A semaphore with priorities serves the smaller number first, and lets nobody wait for ever.
+"""A semaphore with priorities serves the smaller number first, and lets nobody wait forever.
 
 Among equals it is first come, first served, and the one who is next blocks the others, large or
 small. What keeps an unimportant request from starving is *ageing*: a later arrival may pass it only
@@ -26,7 +26,7 @@ WEIGHTS = {"a": 1, "b": 1, "c": 2, "d": 1, "e": 1, "f": 2}
 LEVELS = {"a": 0, "b": 0, "c": 1, "d": 1, "e": 2, "f": 0}
 
 # How many passes are too many. Nobody needs to count further, and then the states are finite also
-# for a semaphore that lets somebody be passed for ever.
+# for a semaphore that lets somebody be passed forever.
 TOO_MANY = {who: max(AGEING * level, 1) for who, level in LEVELS.items()}
 
 
@@ -46,7 +46,7 @@ class PrioritySpec(PermitsSpec):
 
         Ranks are counted from the next arrival's (on level 0). Only the order matters of those
         below 0, and of tickets. Without this a request that is never served would make new states
-        for ever.
+        forever.
         """
         state, cause, queue, ranks = snapshot.core
         aged = sorted((rank, ticket) for ticket, rank in ranks if rank < 0)

@@ -91,7 +91,7 @@ class TheHeadIsGrantedInParts(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
 class TooMuchIsWaitedFor(RateLimiterCore):
-    """Who asks for more than the bucket holds waits for ever, and all others behind it (D8)."""
+    """Who asks for more than the bucket holds waits forever, and all others behind it (D8)."""
 
     def refuse_impossible(self, claim: int) -> None:
         pass

@@ -124,7 +124,7 @@ class WhoeverDisappearedStaysInLine(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="it_is_broken_exactly_if_a_holder_disappeared")
 class ReadersDisappearUnnoticed(RWLockCore):
-    """Only a writer that disappears is noticed; a reader holds it for ever, and no writer enters."""
+    """Only a writer that disappears is noticed; a reader holds it forever, and no writer enters."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         return [] if claimant in self.readers else super().owner_exited(claimant, cause)

@@ -47,7 +47,7 @@ class OneGrantIsThoughtToTakeAll(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class SmallClaimsPassTheLarge(SemaphoreCore):
-    """Small claims pass the large one for ever, and it starves (x/sync: LargeAcquireDoesntStarve)."""
+    """Small claims pass the large one forever, and it starves (x/sync: LargeAcquireDoesntStarve)."""
 
     def __init__(self, initial_value: int, **options: Any) -> None:
         super().__init__(initial_value, policy="eligible", **options)
@@ -202,7 +202,7 @@ class ClosedTakesMoreWaiters(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="impossible_claims_are_refused")
 class ImpossibleClaimsAreQueued(SemaphoreCore):
-    """A claim above the maximum waits for ever and blocks those behind it (D8: zio#11187)."""
+    """A claim above the maximum waits forever and blocks those behind it (D8: zio#11187)."""
 
     def refuse_impossible(self, claim: int) -> None:
         pass

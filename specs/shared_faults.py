@@ -111,7 +111,7 @@ class RevivesCore(SharedCore):
 
 @fault(SharedRWLockSpec, "core", refuted_by="the_dead_change_nothing")
 class WhatComesTooLateIsCarriedOut(Replica):
-    """A request arrives after its session has died, and holds for ever (etcd #11456)."""
+    """A request arrives after its session has died, and holds forever (etcd #11456)."""
 
     shared = RevivesCore
 

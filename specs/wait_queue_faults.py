@@ -54,7 +54,7 @@ class WakeAllStopsEarly(WaitQueueCore):
 
 @fault(WaitQueueSpec, "core", refuted_by="who_stays_in_queue_is_woken")
 class NewestIsWoken(WaitQueueCore):
-    """The wake goes to the newest; the oldest sleeps for ever."""
+    """The wake goes to the newest; the oldest sleeps forever."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ class Foreign:
     def result(self) -> Any:
         """Return what it returns, or raise what it raises."""
         self._thread.join(20)
-        assert self._ended, "the thread waits for ever"
+        assert self._ended, "the thread waits forever"
         return self._ended[0].unwrap()
 
     async def wait(self) -> Any:

@@ -1,4 +1,4 @@
-"""The ferry carries people of one bank at a time, has a seat for each, and keeps nobody waiting for ever.
+"""The ferry carries people of one bank at a time, has a seat for each, and keeps nobody waiting forever.
 
 Whoever is idle may come to its bank; whoever waits may walk away; whoever is aboard steps off some day
 (that is *fair*: it is what those who wait need of the others); somebody may close the ferry.
@@ -95,7 +95,7 @@ class FerrySpec(Spec):
 
 @fault(FerrySpec, "core", refuted_by="who_waits_crosses")
 class BoardsWhoeverFits(FerryCore):
-    """As long as there are seats one bank keeps the ferry busy, and the other waits for ever."""
+    """As long as there are seats one bank keeps the ferry busy, and the other waits forever."""
 
     def give_back(self, claim: str) -> None:
         self.aboard -= 1

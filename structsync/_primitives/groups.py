@@ -36,7 +36,7 @@ def acquire_all(*claims: Claim) -> AllOf:
 
     Fairness: strictly first come, first served in each queue. So a task that waits here holds up
     those behind it *in every queue*, even where that primitive is free. If all that is held is given
-    back, nobody waits for ever. Cancellation: a cancelled acquire has taken nothing of any
+    back, nobody waits forever. Cancellation: a cancelled acquire has taken nothing of any
     primitive, and lets those behind it in.
 
     Args:

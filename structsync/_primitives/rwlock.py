@@ -57,7 +57,7 @@ class RWLock(OwnedPrimitive[Access]):
     still holds it may release it.
 
     A writer may become a reader, see :meth:`downgrade`. A reader cannot become a writer: two that
-    try would wait for each other for ever. Release, acquire for writing, and look again.
+    try would wait for each other forever. Release, acquire for writing, and look again.
 
     Fairness: by ``policy``. Cancellation: a cancelled acquire holds nothing, and lets those behind
     it in: the readers behind a cancelled writer enter in the same step.

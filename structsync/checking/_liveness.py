@@ -23,7 +23,7 @@ Way = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Lasso:
-    """A fair behaviour that never reaches the goal: a way in, then a cycle for ever.
+    """A fair behaviour that never reaches the goal: a way in, then a cycle forever.
 
     An empty cycle means that nothing happens any more.
     """

@@ -58,7 +58,7 @@ class Engine(Protocol):
         ...
 
     async def listen(self, hinted: Hinted, task_status: trio.TaskStatus[None]) -> None:
-        """Call ``hinted`` whenever another session says so, for ever."""
+        """Call ``hinted`` whenever another session says so, forever."""
         ...
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:

@@ -125,7 +125,7 @@ async def open_session(
       namespace: keeps programs apart that use one engine; names mean something within it. If it is left out,
           it is ``"default"``, and a line in the log says so.
       ttl: how long, in seconds, the session survives without contact to its engine; then others may be
-          granted what it holds. The same for all sessions of a namespace. Left out: for ever.
+          granted what it holds. The same for all sessions of a namespace. Left out: forever.
       observer: called with each :class:`SharedEvent` of this session; one that raises is logged and removed.
       deliveries: for tests with ``memory://``: what becomes of messages.
 

@@ -42,7 +42,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A step; or, at the foot of a column, that its task is blocked for ever."""
+    """A step; or, at the foot of a column, that its task is blocked forever."""
 
     number: int
     lines: tuple[str, ...]
@@ -210,7 +210,7 @@ def _blocked(shown: Counterexample, grid: _Grid) -> Iterator[Box]:
         reason = one.why or next(iter(one.where), "")
         yield Box(
             number=0,
-            lines=("blocked for ever", _cut(reason, grid.fits)),
+            lines=("blocked forever", _cut(reason, grid.fits)),
             title="\n".join([one.task, one.why, *one.where]),
             x=grid.x(one.task) - grid.lane / 2 + 5,
             y=grid.y(len(shown.steps)) + (grid.row - grid.box) / 2,

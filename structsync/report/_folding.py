@@ -1,7 +1,7 @@
 """Which steps of a schedule have a row of their own, and which are told together.
 
 The rule is one for all renderings: a step is folded if it neither deviates nor changes, wakes or ends
-anything, is not where a blocked task stands for ever, and no cycle is in it.
+anything, is not where a blocked task stands forever, and no cycle is in it.
 """
 
 from __future__ import annotations

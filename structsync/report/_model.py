@@ -115,9 +115,9 @@ class Counterexample:
     """What failed, as far as the property says it."""
     start_note: str = ""
     cycle_start: int | None = None
-    """The number of steps before the part that repeats for ever; None if the trace is finite."""
+    """The number of steps before the part that repeats forever; None if the trace is finite."""
     blocked: tuple[Blocked, ...] = ()
-    """Who waits for ever after the last step."""
+    """Who waits forever after the last step."""
     token: str = ""
     """What replays a schedule; empty for the behaviour of a spec."""
     replay: str = ""
@@ -213,8 +213,8 @@ class Counterexample:
         if self.cycle_start is None:
             return ""
         if self.stutters:
-            return "then nothing more happens, for ever, and fairness demands nothing"
+            return "then nothing more happens, forever, and fairness demands nothing"
         first, last = self.cycle_start + 1, len(self.steps)
         if first == last:
-            return f"then step {first} repeats for ever"
-        return f"then steps {first} to {last} repeat for ever"
+            return f"then step {first} repeats forever"
+        return f"then steps {first} to {last} repeat forever"

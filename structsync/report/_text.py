@@ -27,7 +27,7 @@ def to_text(shown: Counterexample) -> RenderableType:
     The behaviour of a spec is a table: step, action, what it changed. A schedule begins with a few
     lines: where it differs from plain FIFO order, and what follows. Its table has a star at each such
     step, where the task parked and whom it woke; steps in which nothing is to be seen are folded.
-    Then who is blocked for ever, and the command that replays it, in one line on any terminal.
+    Then who is blocked forever, and the command that replays it, in one line on any terminal.
     """
     return Group(*(_schedule(shown) if shown.is_schedule else _behaviour(shown)))
 
@@ -56,7 +56,7 @@ def _schedule(shown: Counterexample) -> Iterator[RenderableType]:
     yield _ByWidth(shown)
     yield from _ending(shown)
     if shown.blocked:
-        yield Text("blocked for ever", style="bold red")
+        yield Text("blocked forever", style="bold red")
         yield _blocked(shown.blocked)
     # What is not told in a few lines has this above the table.
     for line in (

@@ -29,7 +29,7 @@ from ._settings import Settings
 #: Where jitter could let the later of two come first.
 DEADLINES = "deadlines came in their order only: clock='explore' lets them come at any time"
 
-#: Of a test whose tasks run for ever the first so many steps are tried twice before the search.
+#: Of a test whose tasks run forever the first so many steps are tried twice before the search.
 LOOK_STEPS = 100
 
 _ONE_OF_SEVERAL = "shard {} of {} is complete, and only all of them together confirm anything"

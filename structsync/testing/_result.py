@@ -25,7 +25,7 @@ class Failure:
     """The schedule that broke the test.
 
     Attributes:
-      kind: ``deadlock`` (everybody waits for ever), ``error`` (an exception left the test),
+      kind: ``deadlock`` (everybody waits forever), ``error`` (an exception left the test),
           ``violation`` (a check of the handle or an invariant of a primitive), ``leak`` (something
           was not given back), ``starvation`` (a fair behaviour in which a task never gets on),
           ``livelock`` (a fair behaviour in which nobody does, of a test that can end) or

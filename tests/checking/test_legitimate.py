@@ -286,7 +286,7 @@ class MixedAndDecorated(Mixin, Base):
 
 @good
 class Canonical(Base):
-    """Counts for ever, and canonical forgets what decides nothing."""
+    """Counts forever, and canonical forgets what decides nothing."""
 
     turns: int = start(int)
     names: tuple[int, ...] = start(tuple, (0, 0, 0))

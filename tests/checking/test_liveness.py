@@ -49,7 +49,7 @@ class Clock(Spec):
 
 
 class FairClock(Clock):
-    """The same, wound for ever."""
+    """The same, wound forever."""
 
     @action(fair=True)
     def tick(self) -> None:
@@ -75,7 +75,7 @@ def test_a_cycle_that_avoids_the_goal_is_told_as_a_cycle() -> None:
 
     found = refutation(check(Broken), "two_becomes_three")
     assert (len(found.steps), found.cycle_start) == (5, 2)
-    assert found.ending() == "then steps 3 to 5 repeat for ever"
+    assert found.ending() == "then steps 3 to 5 repeat forever"
 
 
 def test_a_fair_move_that_is_possible_now_and_then_may_be_missed() -> None:
@@ -315,7 +315,7 @@ def reach(graph: Small, source: int, inside: frozenset[int]) -> dict[int, int]:
 
 
 def naive_shortest_way_in(graph: Small) -> int | None:
-    """Try every set of states as the set that a behaviour visits for ever."""
+    """Try every set of states as the set that a behaviour visits forever."""
     opened = frozenset(s for s in range(len(graph.moves)) if graph.marks[s] != CLOSED)
     fair_sets = [
         chosen

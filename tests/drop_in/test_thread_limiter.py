@@ -16,7 +16,7 @@ from structsync import CapacityLimiter
 
 @pytest.fixture
 def gate() -> Iterator[threading.Event]:
-    """What the worker threads wait for; opened in any case, or trio would wait for them for ever."""
+    """What the worker threads wait for; opened in any case, or trio would wait for them forever."""
     gate = threading.Event()
     yield gate
     gate.set()

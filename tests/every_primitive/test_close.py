@@ -100,7 +100,7 @@ async def test_a_grant_beats_closing_in_the_same_step(lending: Kind) -> None:
 async def test_closing_and_cancelling_in_one_step_ends_the_waiter_once(
     kind: Kind, first: str
 ) -> None:
-    """C3 of the bugs of peers: a dispose right after a cancel left the waiter asleep for ever."""
+    """C3 of the bugs of peers: a dispose right after a cancel left the waiter asleep forever."""
     primitive = kind.make()
     kind.occupy(primitive)
     async with trio.open_nursery() as nursery:

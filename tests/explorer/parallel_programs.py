@@ -71,7 +71,7 @@ async def at_a_database() -> None:
         database.close()
 
 
-async def who_looks_first_looks_for_ever() -> None:
+async def who_looks_first_looks_forever() -> None:
     first: list[str] = []
 
     async def set_it() -> None:

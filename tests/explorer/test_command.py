@@ -53,7 +53,7 @@ PROGRAM = """
         await crossing("ab", "ba")
 
     async def not_cancelled():
-        "A task that is cancelled alone leaves the others waiting for ever."
+        "A task that is cancelled alone leaves the others waiting forever."
         done = trio.Event()
 
         async def setter():

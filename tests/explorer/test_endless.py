@@ -1,4 +1,4 @@
-"""A program that goes round for ever under some schedules only."""
+"""A program that goes round forever under some schedules only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from structsync.testing._search.search import explore_outcomes
 STEPS = 200  # more than enough, and soon over
 
 
-async def who_looks_first_looks_for_ever() -> None:
+async def who_looks_first_looks_forever() -> None:
     first: list[str] = []
 
     async def set_it() -> None:
@@ -35,17 +35,17 @@ async def who_looks_first_looks_for_ever() -> None:
 
 @pytest.mark.parametrize("cancels", [0, 1])
 @pytest.mark.parametrize("hashing", ["128", "exact"])
-def test_a_program_that_goes_round_for_ever_in_one_order_is_refuted(
+def test_a_program_that_goes_round_forever_in_one_order_is_refuted(
     cancels: int, hashing: Literal["128", "exact"]
 ) -> None:
     """With a cancellation it would end, but nobody owes it one."""
     failure = explore(
-        who_looks_first_looks_for_ever, cancels=cancels, hashing=hashing, max_steps=STEPS
+        who_looks_first_looks_forever, cancels=cancels, hashing=hashing, max_steps=STEPS
     ).failure
     assert failure is not None
     assert (failure.kind, failure.deviations, failure.replayed) == ("endless", 1, "same")
     again = explore(
-        who_looks_first_looks_for_ever, cancels=cancels, max_steps=STEPS, replay=failure.token
+        who_looks_first_looks_forever, cancels=cancels, max_steps=STEPS, replay=failure.token
     )
     assert again.failure is not None
     assert again.failure.kind == "endless"
@@ -104,20 +104,20 @@ def test_a_round_of_any_length_is_found(period: int) -> None:
 
 def test_a_search_that_keeps_no_ways_would_miss_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endless.ReachabilityMap, "endless", lambda self: frozenset())
-    assert explore(who_looks_first_looks_for_ever).verdict is Verdict.CONFIRMED
+    assert explore(who_looks_first_looks_forever).verdict is Verdict.CONFIRMED
 
 
 def test_the_search_goes_on_with_more_deviations_until_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(endless, "FEW", 1)
-    failure = explore(who_looks_first_looks_for_ever, cancels=0, max_steps=STEPS).failure
+    failure = explore(who_looks_first_looks_forever, cancels=0, max_steps=STEPS).failure
     assert failure is not None
     assert failure.kind == "endless"
 
 
 def test_it_is_an_outcome_where_all_are_collected() -> None:
-    test = with_handle(who_looks_first_looks_for_ever)
+    test = with_handle(who_looks_first_looks_forever)
     by_states, plainly = (
         explore_outcomes(test, Settings(cancels=0, max_steps=STEPS, search=search))
         for search in ("states", "plain")
@@ -127,5 +127,5 @@ def test_it_is_an_outcome_where_all_are_collected() -> None:
 
 
 def test_a_search_that_was_stopped_says_nothing_about_rounds() -> None:
-    found = explore(who_looks_first_looks_for_ever, executions=2)
+    found = explore(who_looks_first_looks_forever, executions=2)
     assert found.verdict is Verdict.UNFINISHED

@@ -17,7 +17,7 @@ from .conftest import Program, states
 
 
 def the_ticket_is(wanted: int) -> Exploration:
-    """Explore a call that waits for ever unless it has that ticket.
+    """Explore a call that waits forever unless it has that ticket.
 
     It has 1 or 2, as another task came too late to arrive or not. All else is the same.
     """

@@ -245,7 +245,7 @@ def test_what_the_user_has_built_must_be_possible_to_acquire_at_the_end(sound: b
         return
     failure = failure_of(program)
     assert failure.kind == "deadlock"
-    assert failure.message == ("entrance cannot be acquired again at the end: main waits for ever")
+    assert failure.message == ("entrance cannot be acquired again at the end: main waits forever")
 
 
 def test_what_needs_arguments_is_not_probed() -> None:

@@ -58,9 +58,9 @@ def livelock(program: Program, **settings: Any) -> Failure:
 
 @POLLS
 @pytest.mark.parametrize("order", ["any", "trio"])
-def test_two_that_give_way_to_each_other_for_ever_are_found(poll: Any, order: Any) -> None:
+def test_two_that_give_way_to_each_other_forever_are_found(poll: Any, order: Any) -> None:
     failure = livelock(after_you(poll), order=order)
-    assert failure.message.startswith("guest#0 and guest#1 go round for ever and nobody gets on,")
+    assert failure.message.startswith("guest#0 and guest#1 go round forever and nobody gets on,")
     shown = failure.counterexample
     assert shown.cycle_start is not None
     assert {step.actor for step in shown.steps[shown.cycle_start :]} == {"guest#0", "guest#1"}
@@ -78,7 +78,7 @@ def test_the_token_of_a_livelock_shows_it_again() -> None:
     assert (again.kind, again.message) == (failure.kind, failure.message)
 
 
-async def who_looks_first_looks_for_ever() -> None:
+async def who_looks_first_looks_forever() -> None:
     first: list[str] = []
 
     async def set_it() -> None:
@@ -95,7 +95,7 @@ async def who_looks_first_looks_for_ever() -> None:
 
 
 def test_one_that_polls_for_what_can_come_no_more_is_found() -> None:
-    assert livelock(who_looks_first_looks_for_ever).message.startswith("look#0 goes round for ever")
+    assert livelock(who_looks_first_looks_forever).message.startswith("look#0 goes round forever")
 
 
 @POLLS
@@ -162,11 +162,11 @@ def test_where_nobody_says_what_it_wants_and_nobody_ever_parks_all_of_them_poll(
             nursery.start_soon(look)
             nursery.start_soon(look)
 
-    assert "look#0 and look#1 go round for ever" in livelock(program).message
+    assert "look#0 and look#1 go round forever" in livelock(program).message
 
 
 def works_until_told(gets_on: bool) -> Program:
-    """A worker goes round until another one ends it, which a barging loop can put off for ever."""
+    """A worker goes round until another one ends it, which a barging loop can put off forever."""
 
     async def program(x: ExploredRun) -> None:
         busy = stop = False

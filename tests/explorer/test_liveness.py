@@ -1,4 +1,4 @@
-"""``liveness=True``: can somebody wait for ever although all who can run do?"""
+"""``liveness=True``: can somebody wait forever although all who can run do?"""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def starved(program: Program, **settings: Any) -> Failure:
 def test_somebody_starves_where_others_may_barge() -> None:
     failure = starved(loops(Barging))
     assert failure.message.startswith("worker#")
-    assert "can wait for ever although everybody who can run does: the last" in failure.message
+    assert "can wait forever although everybody who can run does: the last" in failure.message
     assert failure.replayed == "same"
 
 
@@ -155,7 +155,7 @@ def test_without_marks_one_who_is_never_woken_starves() -> None:
             nursery.start_soon(trio.sleep_forever)
             nursery.start_soon(works)
 
-    assert starved(program).message.startswith("sleep_forever#0 can wait for ever")
+    assert starved(program).message.startswith("sleep_forever#0 can wait forever")
 
 
 def test_who_gets_it_and_wants_the_next_in_one_step_does_not_starve() -> None:
@@ -204,7 +204,7 @@ def test_time_that_could_pass_must_pass_where_nothing_else_can_happen() -> None:
             nursery.start_soon(works)
 
     # The clock of this search stands while somebody can run, and somebody always can.
-    assert starved(program).message.startswith("sleep#0 can wait for ever")
+    assert starved(program).message.startswith("sleep#0 can wait forever")
 
 
 def test_a_deadlock_is_found_on_the_way() -> None:

@@ -68,7 +68,7 @@ from .parallel_programs import (
     goes_round_until_it_is_set,
     handler,
     one_order_in_many_fails,
-    who_looks_first_looks_for_ever,
+    who_looks_first_looks_forever,
     with_a_semaphore,
 )
 
@@ -235,7 +235,7 @@ def test_a_failure_is_found_by_states() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_a_way_without_an_end_is_found_on_the_graph_of_all_lanes() -> None:
-    found = explore(who_looks_first_looks_for_ever, search="states", max_steps=100, workers=2)
+    found = explore(who_looks_first_looks_forever, search="states", max_steps=100, workers=2)
     assert found.failure is not None
     assert (found.failure.kind, found.failure.deviations) == ("endless", 1)
 

@@ -196,7 +196,7 @@ def test_equal_states_of_two_processes_have_equal_fingerprints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whatever else they have run before; not if objects are numbered as they are met."""
-    names = ["with_a_semaphore", "with_much_to_look_at", "who_looks_first_looks_for_ever"]
+    names = ["with_a_semaphore", "with_much_to_look_at", "who_looks_first_looks_forever"]
     found = []
     monkeypatch.setenv("PYTHONHASHSEED", "1")  # the order of a set is a part of the state
     for order in (names, names[::-1]):

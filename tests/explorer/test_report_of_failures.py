@@ -47,12 +47,12 @@ def test_the_text_tells_the_whole_story() -> None:
     assert lines[1] == "  plain FIFO order, but for 1 step:"
     assert "1 deviation from plain FIFO order in" in text
     assert "replayed in trio.run: same" in " ".join(text.split())
-    assert "  main and worker#1 wait for ever" in lines
+    assert "  main and worker#1 wait forever" in lines
     told, star = [line for line in lines if line.lstrip().startswith("*")]
     assert "worker#0 is cancelled at test_report_of_failures.py:" in told
     assert "CANCEL worker#0" in star
     assert any(line.split()[2:3] == ["exits"] for line in lines)
-    blocked = lines[lines.index("blocked for ever") + 1 :]
+    blocked = lines[lines.index("blocked forever") + 1 :]
     assert blocked[0] == "  main      waits for the tasks of its nursery: worker#1"
     at = blocked.index("  worker#1  waits for semaphore: 0 free, 1 waiting")
     assert blocked[at + 1].endswith(" in worker: await semaphore.acquire()")
@@ -294,7 +294,7 @@ def test_an_error_without_words_is_told_by_its_class() -> None:
 # ==== words for people ====
 
 
-async def sleeps_and_then_waits_for_ever() -> None:
+async def sleeps_and_then_waits_forever() -> None:
     condition = structsync.Condition()
 
     async def waits() -> None:
@@ -308,13 +308,13 @@ async def sleeps_and_then_waits_for_ever() -> None:
 
 
 def test_no_address_is_in_a_report() -> None:
-    shown = failure_of(sleeps_and_then_waits_for_ever).counterexample
+    shown = failure_of(sleeps_and_then_waits_forever).counterexample
     assert " at 0x" not in repr(shown)
     assert "locked by waits#0" in repr(shown)
 
 
 def test_a_sleep_that_ends_is_not_called_a_cancellation() -> None:
-    shown = failure_of(sleeps_and_then_waits_for_ever).counterexample
+    shown = failure_of(sleeps_and_then_waits_forever).counterexample
     notes = [step.note for step in shown.steps]
     assert notes.count("its sleep is over") == 2
     assert not [note for note in notes if "Cancelled" in note]

@@ -90,7 +90,7 @@ def test_every_search_finds_the_deadlock(search: Any) -> None:
     failure = explore(abba, search=search, executions=200).failure
     assert failure is not None
     assert failure.kind == "deadlock"
-    assert failure.message == "main, worker#0 and worker#1 wait for ever"
+    assert failure.message == "main, worker#0 and worker#1 wait forever"
     assert failure.replayed == "same"
 
 

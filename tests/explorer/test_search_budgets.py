@@ -107,7 +107,7 @@ def test_what_ends_early_can_be_made_a_failure() -> None:
 
 
 def test_an_execution_without_an_end_is_a_failure_of_its_own() -> None:
-    async def runs_for_ever() -> None:
+    async def runs_forever() -> None:
         async def spins() -> None:
             while True:
                 await checkpoint()
@@ -117,7 +117,7 @@ def test_an_execution_without_an_end_is_a_failure_of_its_own() -> None:
             nursery.start_soon(spins)
 
     for search in ("plain", "states"):
-        failure = explore(runs_for_ever, cancels=0, search=search, max_steps=25).failure
+        failure = explore(runs_forever, cancels=0, search=search, max_steps=25).failure
         assert failure is not None
         assert failure.kind == "endless"
         assert failure.message == "the execution was not over after 25 steps"

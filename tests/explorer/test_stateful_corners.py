@@ -29,7 +29,7 @@ def test_a_rule_with_a_nursery_is_cancelled_at_the_end_without_a_sound() -> None
 
     class Machine(ScheduledStateMachine):
         @rule()
-        async def wait_for_ever(self) -> None:
+        async def wait_forever(self) -> None:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(trio.sleep_forever)
                 await trio.sleep_forever()

@@ -91,7 +91,7 @@ def test_the_result_of_an_async_rule_goes_into_its_bundle() -> None:
     assert set(seen) == {1, 2, 3}
 
 
-def test_an_async_rule_that_waits_for_ever_adds_nothing_to_its_bundle() -> None:
+def test_an_async_rule_that_waits_forever_adds_nothing_to_its_bundle() -> None:
     class Machine(ScheduledStateMachine):
         numbers = Bundle("numbers")
 
@@ -145,7 +145,7 @@ def test_an_async_initialize_rule_has_returned_before_the_first_rule() -> None:
     passes(Machine)
 
 
-def test_an_initialize_rule_that_waits_for_ever_is_a_failure() -> None:
+def test_an_initialize_rule_that_waits_forever_is_a_failure() -> None:
     class Machine(ScheduledStateMachine):
         @initialize()
         async def open(self) -> None:
@@ -417,7 +417,7 @@ def test_settle_waits_for_all_rules_and_time_passes_meanwhile() -> None:
     passes(Machine)
 
 
-def test_a_rule_that_waits_for_ever_does_not_settle() -> None:
+def test_a_rule_that_waits_forever_does_not_settle() -> None:
     class Machine(ScheduledStateMachine):
         @rule()
         async def wait(self) -> None:
@@ -428,7 +428,7 @@ def test_a_rule_that_waits_for_ever_does_not_settle() -> None:
 
     shrunk = found(Machine, 50)
     assert isinstance(shrunk.error, MachineFailed)
-    assert str(shrunk.error).startswith("waits for ever: wait#0 is at wait:")
+    assert str(shrunk.error).startswith("waits forever: wait#0 is at wait:")
     assert shrunk.calls("wait") == 1
 
 
@@ -441,7 +441,7 @@ def test_settle_is_refused_in_a_rule() -> None:
     assert "belongs into teardown" in str(found(Machine, 10).error)
 
 
-def test_a_teardown_that_waits_for_ever_is_a_failure() -> None:
+def test_a_teardown_that_waits_forever_is_a_failure() -> None:
     class Machine(ScheduledStateMachine):
         @rule()
         def nothing(self) -> None: ...
@@ -449,7 +449,7 @@ def test_a_teardown_that_waits_for_ever_is_a_failure() -> None:
         async def teardown(self) -> None:
             await trio.sleep_forever()
 
-    assert "teardown() waits for ever" in str(found(Machine, 10).error)
+    assert "teardown() waits forever" in str(found(Machine, 10).error)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -37,7 +37,7 @@ async def swallows_each() -> None:
             await trio.sleep_forever()
 
 
-async def shields_for_ever() -> None:
+async def shields_forever() -> None:
     with trio.CancelScope(shield=True):
         await trio.sleep_forever()
 
@@ -46,7 +46,7 @@ async def shields_others() -> None:
     with trio.CancelScope(shield=True):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trio.sleep_forever)
-            nursery.start_soon(shields_for_ever)
+            nursery.start_soon(shields_forever)
 
 
 async def sleeps_in_a_shield() -> None:
@@ -69,7 +69,7 @@ async def catches_whatever_comes_at_checkpoints() -> None:
 
 async def one_shields_and_one_never_rests() -> None:
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(shields_for_ever)
+        nursery.start_soon(shields_forever)
         nursery.start_soon(catches_whatever_comes_at_checkpoints)
 
 
@@ -94,12 +94,12 @@ async def starts_others_in_finally() -> None:
         try:
             await trio.sleep_forever()
         finally:
-            nursery.start_soon(shields_for_ever)
+            nursery.start_soon(shields_forever)
 
 
 async def dies_with_a_lock() -> None:
     await trio.Lock().acquire()
-    await shields_for_ever()
+    await shields_forever()
 
 
 async def _items() -> AsyncGenerator[int, None]:
@@ -112,7 +112,7 @@ async def _items() -> AsyncGenerator[int, None]:
 async def sits_in_a_generator() -> None:
     async with contextlib.aclosing(_items()) as items:
         async for _ in items:
-            await shields_for_ever()
+            await shields_forever()
 
 
 async def calls_one_that_catches_whatever_comes() -> None:
@@ -142,7 +142,7 @@ async def wakes_another_on_the_way_out() -> None:
 HABITS: tuple[Program, ...] = (
     swallows_once,
     swallows_each,
-    shields_for_ever,
+    shields_forever,
     shields_others,
     sleeps_in_a_shield,
     catches_whatever_comes,
@@ -295,7 +295,7 @@ async def test_the_fixture_that_listens_hears_something(unraisable: list[str]) -
     assert len(unraisable) == 1
 
 
-@pytest.mark.parametrize("habit", [swallows_each, catches_whatever_comes, shields_for_ever])
+@pytest.mark.parametrize("habit", [swallows_each, catches_whatever_comes, shields_forever])
 def test_a_test_function_with_such_a_habit_ends_too(
     habit: Program, kind: type[Engine], unraisable: list[str]
 ) -> None:

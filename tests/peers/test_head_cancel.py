@@ -94,7 +94,7 @@ async def test_a_cancelled_writer_lets_in_the_readers_behind_it(start: Start) ->
 
 
 async def test_a_reader_that_waits_for_one_behind_a_cancelled_writer_goes_on(start: Start) -> None:
-    """H4, StephenCleary/AsyncEx#134: the first reader waits for the second; for ever, there."""
+    """H4, StephenCleary/AsyncEx#134: the first reader waits for the second; forever, there."""
     semaphore = Semaphore(WRITER, max_value=WRITER)
     second_reads = trio.Event()
 

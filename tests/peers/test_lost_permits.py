@@ -28,7 +28,7 @@ async def test_a_release_and_a_cancellation_in_one_step_lose_no_permit(
     start: Start, one_step: OneStep, claim: int, next_claim: int
 ) -> None:
     """P1, python/asyncio#270; P4, anyio#387: the permit went to the cancelled waiter, and the other
-    one slept for ever."""
+    one slept forever."""
     semaphore = taken()
     first = await start(semaphore.acquire, claim)
     second = await start(semaphore.acquire, next_claim)

@@ -96,7 +96,7 @@ def a_close_can_be_cancelled(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_place_is_given_back_only_by_who_ends_well(patch: pytest.MonkeyPatch) -> None:
-    """A borrower that is cancelled while an item is made or checked holds its place for ever."""
+    """A borrower that is cancelled while an item is made or checked holds its place forever."""
 
     async def borrow(pool: Live[Any], loan: Loan) -> Any:
         await parking.acquire(pool, loan)

@@ -80,7 +80,7 @@ ROWS = [
         options={"cancel": "own"},
         script="httpcore_connecting.py",
         judgement="bug, open as encode/httpcore #1093: the connection that a cancelled request was to make "
-        "stays in the pool for ever, CONNECTING",
+        "stays in the pool forever, CONNECTING",
     ),
     Library(
         what="AsyncConnectionPool, nothing cancelled",

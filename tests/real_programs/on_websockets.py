@@ -100,7 +100,7 @@ ROWS = [
         program=a_ping_that_was_cancelled_may_be_sent_again,
         verdict="refuted",
         script="trio_websocket_ping.py",
-        judgement="bug: one that was cancelled before it was sent is taken for one in flight, for ever",
+        judgement="bug: one that was cancelled before it was sent is taken for one in flight, forever",
         options={"cancels": 0, "executions": 300},
     ),
 ]

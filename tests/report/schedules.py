@@ -60,7 +60,7 @@ DEADLOCK = Counterexample(
             parked="wait:61  await self.event.wait()",
         ),
     ),
-    detail="1 task waits for ever, and nobody is left to wake it",
+    detail="1 task waits forever, and nobody is left to wake it",
     blocked=(
         Blocked(
             "worker#2",
@@ -178,7 +178,7 @@ def crowd(tasks: int, steps: int, names: tuple[str, ...] = ()) -> Counterexample
         kind="deadlock",
         start={"sem": "value=0", "queue": "0 items", every[0]: "0"},
         steps=tuple(told),
-        detail=f"{tasks} tasks wait for ever, the first is {every[0]}",
+        detail=f"{tasks} tasks wait forever, the first is {every[0]}",
         blocked=tuple(
             Blocked(one, ("wait:61", "acquire:127", one), f"waits for <Event {one!r}>")
             for one in every[::2]

@@ -187,7 +187,7 @@ def test_only_deviations_have_a_star() -> None:
 
 def test_the_blocked_are_told_with_reason_and_frames() -> None:
     lines = printed(DEADLOCK)
-    at = lines.index("blocked for ever")
+    at = lines.index("blocked forever")
     assert lines[at + 1] == "  worker#2  waits for <Semaphore 'sem': 1 free, held by nobody>"
     frames = ["queue.py:61 in wait: await self.event.wait()", "queue.py:127 in acquire"]
     assert [line.strip() for line in lines[at + 2 : at + 5]] == [*frames, "main.py:189 in worker"]
@@ -196,8 +196,8 @@ def test_the_blocked_are_told_with_reason_and_frames() -> None:
 def test_starvation_shows_what_repeats() -> None:
     lines = printed(STARVATION)
     assert row(lines, 3).startswith("↻ 3 reader#1")
-    assert "then steps 3 to 6 repeat for ever" in lines
-    assert "blocked for ever" not in lines
+    assert "then steps 3 to 6 repeat forever" in lines
+    assert "blocked forever" not in lines
 
 
 def test_a_column_that_nobody_fills_is_left_out() -> None:
@@ -225,7 +225,7 @@ def test_without_a_command_the_token_stands_alone() -> None:
 
 def test_a_blocked_task_of_which_nothing_is_known_has_its_name() -> None:
     lines = printed(replace(DEADLOCK, blocked=(Blocked("lost"),)))
-    assert lines[lines.index("blocked for ever") + 1] == "  lost"
+    assert lines[lines.index("blocked forever") + 1] == "  lost"
 
 
 @pytest.mark.parametrize("width", [20, 80, 120])

@@ -19,7 +19,7 @@ from .sweeping import forgive, swept, together
 
 
 async def share_a_connection(tasks: int, condition: Condition | trio.Condition) -> None:
-    """If a notification is lost, somebody waits for ever beside a connection that is free."""
+    """If a notification is lost, somebody waits forever beside a connection that is free."""
     free = 1
 
     async def user() -> None:
@@ -109,7 +109,7 @@ async def test_two_conditions_share_a_lock_and_lose_nothing(x: ExploredRun, task
             await empty.wait_for(lambda: buffer == 0)
             buffer += 1
             full.notify()
-        # what was put must be taken, or the others would wait for it for ever, and rightly so
+        # what was put must be taken, or the others would wait for it forever, and rightly so
         with trio.CancelScope(shield=True):
             async with lock:
                 await full.wait_for(lambda: buffer == 1)

@@ -72,7 +72,7 @@ async def test_nowait_enters_only_where_nobody_is_inside(x: ExploredRun, tasks: 
 
 
 class Traffic(Monitor):
-    """A buffer for one item. Who is left without a partner is told so, and does not wait for ever."""
+    """A buffer for one item. Who is left without a partner is told so, and does not wait forever."""
 
     def __init__(self, producers: int, consumers: int) -> None:
         super().__init__()
@@ -193,7 +193,7 @@ class Connection(Monitor):
 
 
 async def share(connection: Connection, tasks: int) -> None:
-    """If a notification or a signal is lost, somebody waits for ever beside a free connection."""
+    """If a notification or a signal is lost, somebody waits forever beside a free connection."""
 
     async def user() -> None:
         await connection.take()

@@ -107,7 +107,7 @@ def test_readers_that_come_first_starve_a_writer() -> None:
 
 @pytest.mark.parametrize("policy", ["eligible", "priority"])
 def test_a_policy_that_says_so_starves_somebody(policy: str) -> None:
-    """Two small claims can keep a large one out for ever, if they may pass it."""
+    """Two small claims can keep a large one out forever, if they may pass it."""
 
     async def program(x: ExploredRun) -> None:
         options = {"ageing": None} if policy == "priority" else {}

@@ -15,7 +15,7 @@ from .sweeping import TIMED, swept, together
 async def test_a_wake_is_never_spent_on_a_wait_that_is_cancelled(
     x: ExploredRun, tasks: int
 ) -> None:
-    """Else somebody waits for ever beside a connection that is free."""
+    """Else somebody waits forever beside a connection that is free."""
     queue = WaitQueue()
     free = 1
 

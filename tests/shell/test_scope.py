@@ -80,7 +80,7 @@ async def test_the_cancel_scope_ends_body_and_children() -> None:
     assert scope.cancel_scope.cancelled_caught
 
 
-async def test_a_child_that_waits_for_ever_keeps_a_scope_open_like_a_nursery(
+async def test_a_child_that_waits_forever_keeps_a_scope_open_like_a_nursery(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     with trio.move_on_after(5) as patience:

@@ -24,7 +24,7 @@ def test_each_promise_of_the_ferry_can_be_broken(name: str) -> None:
     assert found.caught
 
 
-def test_in_the_first_version_one_bank_can_wait_for_ever() -> None:
+def test_in_the_first_version_one_bank_can_wait_forever() -> None:
     (spec,) = load(FERRY / "first_ferry_spec.py").specs.values()
     found = check(spec)["who_waits_crosses"]
     assert found.verdict is Verdict.REFUTED

@@ -1,4 +1,4 @@
-"""Two tasks give way to each other, and do so at the same time, for ever; neither of them ever parks."""
+"""Two tasks give way to each other, and do so at the same time, forever; neither of them ever parks."""
 
 from __future__ import annotations
 
@@ -69,6 +69,6 @@ EXHIBIT = Exhibit(
     fixed=in_turn,
     settings=Settings(cancels=0, liveness=True),
     finds="livelock",
-    culprit=r"guest#0 and guest#1 go round for ever and nobody gets on",
+    culprit=r"guest#0 and guest#1 go round forever and nobody gets on",
     budget=500,
 )

@@ -65,7 +65,7 @@ EXHIBIT = Exhibit(
     name="barrier that counts the cancelled",
     source="B2, tokio#6494",
     mechanism="A cancelled party stays counted; the barrier opens too early, and the last one to "
-    "come waits for ever.",
+    "come waits forever.",
     buggy=cancelled_party_counts,
     fixed=who_is_there_counts,
     settings=Settings(cancels=1),

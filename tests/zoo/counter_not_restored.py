@@ -1,4 +1,4 @@
-"""A waiting writer is counted, cancelled, and counted for ever."""
+"""A waiting writer is counted, cancelled, and counted forever."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def read_and_write(x: ExploredRun, lock: ReadWriteLock) -> None:
             nursery.start_soon(one)
 
 
-async def counted_for_ever(x: ExploredRun) -> None:
+async def counted_forever(x: ExploredRun) -> None:
     await read_and_write(x, ReadWriteLock())
 
 
@@ -89,7 +89,7 @@ EXHIBIT = Exhibit(
     source="H10, rustfs/rustfs#2795; H7, sgl-project/sglang#31657",
     mechanism="The count of waiting writers goes up before a wait and down after it, but not when "
     "the wait is cancelled; readers wait for a writer that is gone.",
-    buggy=counted_for_ever,
+    buggy=counted_forever,
     fixed=count_is_restored,
     settings=Settings(cancels=1, cancel="tasks"),
     finds="deadlock",

@@ -90,7 +90,7 @@ EXHIBIT = Exhibit(
     name="lost item",
     source="P13, cats-effect#3000; P14, bpo-23812; P15, tornado#2826",
     mechanism="An item is put into the slot of a consumer whose cancellation is on its way; the "
-    "consumer tries again and waits for ever.",
+    "consumer tries again and waits forever.",
     buggy=item_is_lost,
     fixed=item_is_put_back,
     settings=Settings(cancels=1),

@@ -1,4 +1,4 @@
-"""A task ends with the lock in its hands, and those in line wait for ever."""
+"""A task ends with the lock in its hands, and those in line wait forever."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def forget_the_lock(x: ExploredRun, lock: Lock) -> None:
             nursery.start_soon(forgetful)
 
 
-async def heirs_wait_for_ever(x: ExploredRun) -> None:
+async def heirs_wait_forever(x: ExploredRun) -> None:
     await forget_the_lock(x, Lock())
 
 
@@ -69,7 +69,7 @@ EXHIBIT = Exhibit(
     name="owner exits with the lock",
     source="C4, trio#3035; read-write lock of tricycle 0.4.1",
     mechanism="The task that would have to release is gone; nobody else can.",
-    buggy=heirs_wait_for_ever,
+    buggy=heirs_wait_forever,
     fixed=heirs_are_told,
     settings=Settings(cancels=0),
     finds="deadlock",

@@ -25,7 +25,7 @@ class ReadersFirst(RepairedLock):
             await super().acquire(writes)
 
 
-async def read_for_ever(x: ExploredRun, lock: ReadWriteLock) -> None:
+async def read_forever(x: ExploredRun, lock: ReadWriteLock) -> None:
     async def reader() -> None:
         while True:
             await lock.acquire(writes=False)
@@ -47,11 +47,11 @@ async def read_for_ever(x: ExploredRun, lock: ReadWriteLock) -> None:
 
 
 async def readers_first(x: ExploredRun) -> None:
-    await read_for_ever(x, ReadersFirst())
+    await read_forever(x, ReadersFirst())
 
 
 async def in_order_of_arrival(x: ExploredRun) -> None:
-    await read_for_ever(x, RepairedLock())
+    await read_forever(x, RepairedLock())
 
 
 EXHIBIT = Exhibit(
@@ -62,6 +62,6 @@ EXHIBIT = Exhibit(
     fixed=in_order_of_arrival,
     settings=Settings(cancels=0, liveness=True),
     finds="starvation",
-    culprit="writer#0 can wait for ever",
+    culprit="writer#0 can wait forever",
     budget=500,
 )

@@ -1,4 +1,4 @@
-"""Cancelled is caught and the wait tried again; in trio it is cancelled again, at once, for ever."""
+"""Cancelled is caught and the wait tried again; in trio it is cancelled again, at once, forever."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def insist_on_a_lock(retrying: bool) -> None:
         nursery.start_soon(impatient)
 
 
-async def retry_for_ever(x: ExploredRun) -> None:
+async def retry_forever(x: ExploredRun) -> None:
     await insist_on_a_lock(retrying=True)
 
 
@@ -58,7 +58,7 @@ EXHIBIT = Exhibit(
     name="retry after a cancellation",
     source="N5, bpo-32841, its cure carried over from asyncio, where a cancellation comes once",
     mechanism="Whoever catches Cancelled and waits again is cancelled again; the loop never ends.",
-    buggy=retry_for_ever,
+    buggy=retry_forever,
     fixed=wait_shielded,
     settings=Settings(cancels=0, max_steps=200),
     finds="endless",

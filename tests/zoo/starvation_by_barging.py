@@ -1,4 +1,4 @@
-"""A worker that comes back at once takes its own permit again, for ever."""
+"""A worker that comes back at once takes its own permit again, forever."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from structsync.testing import ExploredRun
 
 
-async def work_for_ever(x: ExploredRun, semaphore: Semaphore) -> None:
+async def work_forever(x: ExploredRun, semaphore: Semaphore) -> None:
     async def worker() -> None:
         while True:
             x.request()
@@ -30,11 +30,11 @@ async def work_for_ever(x: ExploredRun, semaphore: Semaphore) -> None:
 
 
 async def starving_workers(x: ExploredRun) -> None:
-    await work_for_ever(x, BargingSemaphore(1))
+    await work_forever(x, BargingSemaphore(1))
 
 
 async def served_workers(x: ExploredRun) -> None:
-    await work_for_ever(x, FairSemaphore(1))
+    await work_forever(x, FairSemaphore(1))
 
 
 EXHIBIT = Exhibit(
@@ -45,6 +45,6 @@ EXHIBIT = Exhibit(
     fixed=served_workers,
     settings=Settings(cancels=0, liveness=True),
     finds="starvation",
-    culprit=r"worker#\d can wait for ever",
+    culprit=r"worker#\d can wait forever",
     budget=100,
 )

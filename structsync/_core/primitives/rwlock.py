@@ -221,12 +221,12 @@ def _refuse_second(held: Mode, wanted: Mode) -> NoReturn:
     if held is WRITE:
         way_out = "downgrade() to read on" if wanted is READ else "release() first"
     elif wanted is READ:
-        # behind a writer that waits, a second read would wait for the first: for ever
+        # behind a writer that waits, a second read would wait for the first: forever
         way_out = "release() first; it is not reentrant"
     else:
         raise RuntimeError(
             "can't upgrade an RWLock from read to write: two readers that upgrade would wait for "
-            "each other for ever; release() first, and look again at what you read"
+            "each other forever; release() first, and look again at what you read"
         )
     raise RuntimeError(
         f"attempt to acquire an RWLock for {_ING[wanted]} that this task already holds for "

@@ -1,4 +1,4 @@
-"""Who waits for whom, and who of them waits for ever.
+"""Who waits for whom, and who of them waits forever.
 
 A task waits for one of several alternatives (a plain request has one, ``acquire_any`` one for each
 claim). An alternative is a list of needs, all of which have to be met. A need is met once tasks that
@@ -39,7 +39,7 @@ Waits: TypeAlias = Mapping[Hashable, Sequence[Alternative]]
 
 
 def stuck(waits: Waits) -> set[Hashable]:
-    """Return those who wait for ever, because every way out lies among themselves."""
+    """Return those who wait forever, because every way out lies among themselves."""
     behind: dict[Hashable, list[Hashable]] = {}
     for who, alternatives in waits.items():
         for holder in (one for needs in alternatives for need in needs for one, _ in need.holders):

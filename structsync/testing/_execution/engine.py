@@ -171,7 +171,7 @@ class Engine(ScheduledExecution):
 
     def _deadlocked(self) -> None:
         names = [self.names.of[task] for task in self.blocked()]
-        text = f"{_listed(names)} wait{'s' * (len(names) == 1)} for ever"
+        text = f"{_listed(names)} wait{'s' * (len(names) == 1)} forever"
         if probed := self.handle._probing:
             text = f"{probed} cannot be acquired again at the end: {text}"
         if self.recorder is not None:

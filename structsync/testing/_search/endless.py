@@ -1,4 +1,4 @@
-"""From which states is there no way to an end? A program that comes there goes round for ever.
+"""From which states is there no way to an end? A program that comes there goes round forever.
 
 Where states are distinguished an execution is cut at one that is known, so none of them is without
 an end. The graph of the states shows it, once it is complete. A cancellation is no edge of it: nobody
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .runs import Runs
 
-#: Where tasks can go round, others may be kept waiting for ever, or they themselves.
+#: Where tasks can go round, others may be kept waiting forever, or they themselves.
 GOES_ROUND = (
     "executions can go round, and starvation in that was not looked for: liveness=True does"
 )

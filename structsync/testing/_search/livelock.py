@@ -1,4 +1,4 @@
-"""Livelock: is there a fair way to go on for ever in a test that is to end, and in which nobody gets on?
+"""Livelock: is there a fair way to go on forever in a test that is to end, and in which nobody gets on?
 
 The tasks of it need not ever park: they poll (``while not flag: await trio.sleep(0)``), or give way to one
 another without end. The graph of all states shows it as a cycle. In a test that has no end under any
@@ -33,7 +33,7 @@ class Livelock:
 
     Attributes:
       way: the choices up to where it starts to repeat.
-      cycle: the choices that repeat for ever.
+      cycle: the choices that repeat forever.
     """
 
     way: tuple[Choice, ...]
@@ -55,7 +55,7 @@ class Livelock:
         """What is wrong, in a sentence."""
         verb = "goes" if len(self.tasks) == 1 else "go"
         return (
-            f"{self.culprit} {verb} round for ever and nobody gets on, although everybody who can "
+            f"{self.culprit} {verb} round forever and nobody gets on, although everybody who can "
             f"run does: the last {steps_repeat(len(self.cycle))}"
         )
 

@@ -1,6 +1,6 @@
-"""Starvation: is there a fair way to go on for ever in which somebody never gets what it wants?
+"""Starvation: is there a fair way to go on forever in which somebody never gets what it wants?
 
-For a test whose tasks loop for ever. The search keeps the graph of all states; what is looked for
+For a test whose tasks loop forever. The search keeps the graph of all states; what is looked for
 is a cycle in which one task wants something all the time, although every task that can always run
 does run again and again (weak fairness; what is injected is not owed to anybody).
 """
@@ -33,7 +33,7 @@ class Starvation:
     Attributes:
       victim: the name of the task.
       way: the choices up to where it starts to repeat.
-      cycle: the choices that repeat for ever.
+      cycle: the choices that repeat forever.
     """
 
     victim: str
@@ -50,7 +50,7 @@ class Starvation:
     def message(self) -> str:
         """What is wrong, in a sentence."""
         return (
-            f"{self.victim} can wait for ever although everybody who can run does: "
+            f"{self.victim} can wait forever although everybody who can run does: "
             f"the last {steps_repeat(len(self.cycle))}"
         )
 
@@ -142,7 +142,7 @@ class TransitionMap(DepthFirst):
         return can_end(self._edges, 0)
 
     def livelock(self) -> Livelock | None:
-        """Return a behaviour in which nobody gets on for ever; the search must be complete."""
+        """Return a behaviour in which nobody gets on forever; the search must be complete."""
         if self.can_end():
             return find_livelock(self._edges, self._got_on)
         if self.marked:

@@ -157,7 +157,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
         Time passes as needed. Whatever a rule waits for should have been provided before.
 
         Raises:
-          MachineFailed: if nothing can run and a rule still waits: it would wait for ever.
+          MachineFailed: if nothing can run and a rule still waits: it would wait forever.
           RuntimeError: if this is not ``teardown``.
         """
         await self._machine_run.settle()
@@ -258,7 +258,7 @@ def _scheduled(function: Any, initial: bool, has_targets: bool) -> Callable[...,
         if run.finish(task):
             return task.value
         if initial:
-            raise MachineFailed(f"an @initialize rule waits for ever: {run.places([task])}")
+            raise MachineFailed(f"an @initialize rule waits forever: {run.places([task])}")
         return multiple()
 
     vars(perform)["__structsync_rule__"] = True

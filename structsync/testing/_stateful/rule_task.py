@@ -10,7 +10,7 @@ import trio
 class MachineFailed(AssertionError):
     """The example has failed although no rule and no invariant says so.
 
-    A rule waits for ever in ``settle()``, or does not end although it is cancelled; an invariant of
+    A rule waits forever in ``settle()``, or does not end although it is cancelled; an invariant of
     a primitive does not hold; there is no end of steps.
     """
 

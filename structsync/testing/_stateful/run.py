@@ -114,7 +114,7 @@ class MachineRun:
                 self._settling.end()
 
     def finish(self, task: RuleTask) -> bool:
-        """Run what can run until a rule has ended; return False if it waits for ever."""
+        """Run what can run until a rule has ended; return False if it waits forever."""
         return self._until(lambda: task.done)
 
     def _unfinished(self) -> list[RuleTask]:
@@ -276,8 +276,8 @@ class MachineRun:
         while not self._until(lambda: engine.answer is not None):
             if not self._settling.waits:
                 where = stepping.whereabouts(engine, engine.main_task)
-                raise MachineFailed(f"teardown() waits for ever: it {where}")
-            stuck = MachineFailed(f"waits for ever: {self.places(self._unfinished())}")
+                raise MachineFailed(f"teardown() waits forever: it {where}")
+            stuck = MachineFailed(f"waits forever: {self.places(self._unfinished())}")
             engine.inside(functools.partial(self._settling.end, stuck))
         assert engine.answer is not None
         engine.answer.unwrap()

@@ -1,4 +1,4 @@
-"""Peterson's algorithm: two processes, no lock, one in the critical section, none for ever out."""
+"""Peterson's algorithm: two processes, no lock, one in the critical section, none forever out."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Two owners, or none for ever: each refuted by a claim about a lock."""
+"""Two owners, or none forever: each refuted by a claim about a lock."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def the_maximum_of_today_decides(core: SemaphoreCore, claim: int) -> None:
     "refuse_impossible",
     refuted_by="semaphore.a_claim_that_never_fitted_is_refused_and_not_queued",
 )
-def an_impossible_claim_blocks_the_queue_for_ever(core: SemaphoreCore, claim: int) -> None:
+def an_impossible_claim_blocks_the_queue_forever(core: SemaphoreCore, claim: int) -> None:
     """As in x/sync before it learned better (its semaphore.go tells the story)."""
 
 

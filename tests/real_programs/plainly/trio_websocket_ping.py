@@ -1,4 +1,4 @@
-"""trio-websocket: a ping that is cancelled before it is sent is taken for one in flight, for ever."""
+"""trio-websocket: a ping that is cancelled before it is sent is taken for one in flight, forever."""
 
 import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
