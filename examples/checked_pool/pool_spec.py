@@ -86,7 +86,8 @@ class PoolSpec(Spec):
     # What can be seen of a pool from outside, for machines and traces.
 
     def observed(self) -> Mapping[str, object]:
-        return {"free": self.line.free, "waiting": len(self.line.waiting)}
+        line = self.line
+        return {"free": line.free, "waiting": len(line.waiting), "having": line.having}
 
     def describe(self) -> Mapping[str, object]:
         line = self.line

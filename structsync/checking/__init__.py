@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from structsync.observing.validating import TraceRefuted as TraceRefuted
     from structsync.observing.validating import record as record
     from structsync.observing.validating import validate as validate
+    from structsync.testing._stateful.conforming import Adapter as Adapter
+    from structsync.testing._stateful.conforming import machine as machine
 else:  # a type checker that saw this would take any name for one that exists
 
     def __getattr__(name: str) -> object:
@@ -78,6 +80,8 @@ _HOMES = {
     "TraceRefuted": "structsync.observing.validating",
     "record": "structsync.observing.validating",
     "validate": "structsync.observing.validating",
+    "Adapter": "structsync.testing._stateful.conforming",
+    "machine": "structsync.testing._stateful.conforming",
 }
 
 

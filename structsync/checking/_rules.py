@@ -47,6 +47,11 @@ def property_names(spec: type[Spec]) -> tuple[str, ...]:
     return (NO_ACTION_FAILS, *own)
 
 
+def action_names(spec: type[Spec]) -> list[str]:
+    """Return the names of a spec's actions."""
+    return [n for n, f in declared_in(spec).items() if word_of(f).kind == "action"]
+
+
 def word_of(function: Callable[..., Any]) -> Declaration:
     word = declaration_of(function)
     assert word is not None

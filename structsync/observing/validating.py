@@ -90,7 +90,7 @@ class _Events:
 class _Happenings:
     """What a program tells of itself."""
 
-    def __init__(self, events: _Events) -> None:
+    def __init__(self, events: Any) -> None:
         self._events = events
 
     def happened(
@@ -111,19 +111,21 @@ class _Happenings:
 class Trace(_Happenings):
     """A program that is held against a specification, inside the block of :func:`validate`."""
 
-    def __init__(self, events: _Events, follower: Follower) -> None:
+    def __init__(self, events: Any, follower: Any) -> None:
         super().__init__(events)
         self._follower = follower
 
     @property
     def events(self) -> int:
         """How many events were compared, up to the first that is not allowed."""
-        return self._follower.events
+        events: int = self._follower.events
+        return events
 
     @property
     def refutation(self) -> Counterexample | None:
         """The first event that is not allowed, with the way that led to it; None so far."""
-        return self._follower.refutation
+        refutation: Counterexample | None = self._follower.refutation
+        return refutation
 
 
 @final

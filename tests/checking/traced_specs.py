@@ -41,7 +41,7 @@ class TracedSemaphore(SemaphoreSpec):
                 return who not in self.in_queue()  # broken: it was in the queue, and has been told
 
     def observed(self) -> Mapping[str, object]:
-        return {"value": self.core.value, "waiting": len(self.core.queue)}
+        return {"value": self.core.value, "waiting": len(self.core.queue), "out": self.out}
 
 
 def seen_of_semaphore(semaphore: Semaphore) -> dict[str, object]:

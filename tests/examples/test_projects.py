@@ -202,7 +202,7 @@ def test_the_pool_of_the_tutorial_keeps_to_its_specification(
     copy: Callable[[str], Project],
 ) -> None:
     code, printed = copy("checked_pool").pytest()
-    assert (code, "3 passed" in printed) == (0, True)
+    assert (code, "4 passed" in printed) == (0, True)
 
 
 def test_a_wrong_pool_is_found_in_some_schedule(copy: Callable[[str], Project]) -> None:
@@ -212,3 +212,14 @@ def test_a_wrong_pool_is_found_in_some_schedule(copy: Callable[[str], Project]) 
     assert code == 1
     assert "TraceRefuted" in printed
     assert "give_up(who=b)" in printed
+
+
+def test_the_machine_of_the_tutorial_finds_the_wrong_pool_in_three_steps(
+    copy: Callable[[str], Project],
+) -> None:
+    project = copy("checked_pool")
+    project.replace("test_pool_machine.py", "import Pool", "import ForgetfulPool as Pool")
+    code, printed = project.pytest("test_pool_machine.py")
+    assert code == 1
+    assert "after give_up(who='b') waiting is 1, and 0 in the specification" in printed
+    assert len(re.findall("Draw [0-9]+ [(]step[)]", printed)) == 3

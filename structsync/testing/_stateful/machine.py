@@ -40,7 +40,7 @@ from .run import MachineRun
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def _as_it_is(function: F) -> F:
+def outside_the_run(function: F) -> F:
     """Mark a rule that is called by Hypothesis itself, outside the run."""
     vars(function)["__structsync_rule__"] = True
     return function
@@ -169,7 +169,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
     # For Hypothesis.
 
     @initialize(source=st.randoms(use_true_random=False))
-    @_as_it_is
+    @outside_the_run
     def draw_schedule(self, source: Random) -> None:
         """Take over the source of all choices; called by Hypothesis."""
         self._machine_run.actions.source = source

@@ -154,6 +154,11 @@ class MachineRun:
         """Whether no task can run."""
         return self._engine is None or not self._options("run")
 
+    def rest(self) -> None:
+        """Run, first in, first out, until no task can run; no time passes."""
+        while runs := self._options("run"):
+            self._step(runs[0])
+
     def _options(self, kind: Kind) -> list[Choice]:
         return [one for one in self.engine.options if one.kind == kind]
 

@@ -1,0 +1,130 @@
+"""A machine of Hypothesis that takes the steps of a specification with the real thing, and compares."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+
+from structsync.checking._errors import SpecError
+from structsync.checking._events import Call
+from structsync.checking._following import differing
+from structsync.checking._language import Spec
+from structsync.checking._rules import action_names
+from structsync.checking._simulation import Simulation
+
+from .machine import ScheduledStateMachine, outside_the_run
+from .rule_task import MachineFailed, RuleTask
+
+
+class Adapter:
+    """What makes an object take the steps of a specification: a base class for yours.
+
+    A subclass has a method for each action of the specification, with the names of its parameters:
+    sync, or async where the object waits. An async call that the specification leaves waiting
+    waits in a task of its own; what happens when it is served is the rest of the method.
+
+    ::
+
+        class PoolAdapter(checking.Adapter):
+            def __init__(self) -> None:
+                self.pool = Pool(1)
+                self.having: set[str] = set()
+
+            async def borrow(self, who: str) -> None:
+                await self.pool.borrow()
+                self.having.add(who)
+
+            def give_up(self, who: str) -> None:
+                self.cancel("borrow", who=who)
+
+            def state(self) -> dict[str, object]:
+                return {"having": tuple(sorted(self.having))}
+    """
+
+    _started: dict[Call, RuleTask]
+
+    def state(self) -> Mapping[str, object]:
+        """Return what can be seen of the object, and of who was served, when nothing can run.
+
+        It is compared with the specification's :meth:`Spec.observed` under the same names.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no state(), so nothing is compared")
+
+    def cancel(self, action: str, /, **arguments: Any) -> None:
+        """Cancel the latest call of an async action with these arguments.
+
+        Raises:
+          ValueError: there was no such call.
+        """
+        call = Call(action, **arguments)
+        if call not in self._started:
+            raise ValueError(f"there was no {call!r} that could be cancelled")
+        self._started[call].cancel()
+
+
+class ConformingMachine(ScheduledStateMachine):
+    """Takes drawn steps of a specification, and compares with the real thing after each of them."""
+
+    _spec: ClassVar[type[Spec]]
+    _make: ClassVar[Callable[[], Adapter]]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._simulation = Simulation(self._spec)
+        self._adapter = type(self)._make()
+        self._adapter._started = {}
+
+    @rule(data=st.data())
+    @outside_the_run
+    def step(self, data: Any) -> None:
+        """Take one step that the specification allows; called by Hypothesis."""
+        enabled = self._simulation.enabled()
+        if not enabled:
+            return
+        call = data.draw(st.sampled_from(enabled), label="step")
+        self._simulation.apply(call.action, **call.arguments)
+        method = functools.partial(getattr(self._adapter, call.action), **call.arguments)
+        run = self._machine_run
+        task, _ = run.perform(method, call.action)
+        if task is not None:
+            self._adapter._started[call] = task
+        run.rest()
+        differences = differing(self._simulation.observed(), self._adapter.state())
+        if differences:
+            raise MachineFailed(f"after {call!r} {'; '.join(differences)}")
+
+
+def machine(spec: type[Spec], adapter: Callable[[], Adapter]) -> type[ScheduledStateMachine]:
+    """Return a state machine of Hypothesis that holds an object against a specification.
+
+    ::
+
+        TestPool = checking.machine(PoolSpec, PoolAdapter).TestCase
+
+    In each step an action is drawn that the specification allows. It is taken in the specification,
+    and by the adapter in a trio run; when nothing can run any more, what can be seen of the object
+    is compared with what the specification says. A failure is made smaller as in any machine.
+
+    Args:
+      spec: the spec class.
+      adapter: what makes an adapter for each example: a subclass of :class:`Adapter`, or a function.
+
+    Raises:
+      SpecError: the spec breaks a rule of the language, or the adapter lacks a method for an action.
+    """
+    Simulation(spec)  # whatever is wrong with it is told now, and not in the first example
+    kind = adapter if isinstance(adapter, type) else type(adapter())
+    if not issubclass(kind, Adapter):
+        raise SpecError(f"an adapter is a subclass of checking.Adapter, and {kind!r} is not")
+    if missing := [n for n in action_names(spec) if not callable(getattr(kind, n, None))]:
+        raise SpecError(
+            f"{kind.__name__} has no method for the actions {', '.join(missing)} of {spec.__name__}"
+        )
+    name = f"{spec.__name__}Machine"
+    body = {"_spec": spec, "_make": staticmethod(adapter), "__module__": spec.__module__}
+    made: type[ScheduledStateMachine] = type(name, (ConformingMachine,), body)
+    return made
