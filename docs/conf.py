@@ -51,6 +51,7 @@ nitpick_ignore = [
     ("py:class", "Live"),
     ("py:class", "structsync._runtime.live.Live"),
     ("py:class", "structsync.testing._settings.Options"),  # "fields of Settings", as the text says
+    ("py:class", "dict[str"),  # an annotated attribute: napoleon cuts its type at the comma
     ("py:class", "FailureKind"),  # a Literal; the text of Failure.kind spells it out
     # A generic class that is written with its parameters keeps the module of its source.
     ("py:class", "structsync._core.queue.arbiter.Arbiter"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, final
 
@@ -55,11 +55,11 @@ class TraceEvent:
     """
 
     kind: str
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
     task: str | None = None
     primitive: str = ""
     request: int | None = None
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = field(default_factory=dict)
     time: float | None = None
 
     def __str__(self) -> str:

@@ -66,7 +66,7 @@ class _Events:
         primitive = event.primitive
         name = getattr(primitive, "name", None) or type(primitive).__name__
         try:
-            state = self._observed(primitive) if self._observed else {}
+            state = dict(self._observed(primitive)) if self._observed else {}
             self.take(TraceEvent(event.kind, details, task, name, request, state, event.time))
         except Exception as error:  # noqa: BLE001 - the observer would be removed, the block be green
             self.error = self.error or error
@@ -104,7 +104,9 @@ class _Happenings:
               specification's ``observed()``.
           details: the values of it: for the default ``explain`` those of the action's parameters.
         """
-        self._events.take(TraceEvent(kind, details, None, "", None, state or {}, current_time()))
+        self._events.take(
+            TraceEvent(kind, details, None, "", None, dict(state or {}), current_time())
+        )
 
 
 @final
@@ -155,7 +157,7 @@ def validate(
 
     At the end of the block :class:`TraceRefuted` is raised if there was an event that is not
     allowed; an error that leaves the block anyway is not replaced. Each event costs as much as a
-    few steps of a search, some 20 microseconds; without such a block nothing does.
+    few steps of a search, ten to twenty microseconds; without such a block nothing does.
 
     Args:
       spec: the spec class.

@@ -70,7 +70,7 @@ class ConformingMachine(ScheduledStateMachine):
     """Takes drawn steps of a specification, and compares with the real thing after each of them."""
 
     _spec: ClassVar[type[Spec]]
-    _make: ClassVar[Callable[[], Adapter]]
+    _make: ClassVar[staticmethod[[], Adapter]]
 
     def __init__(self) -> None:
         super().__init__()
