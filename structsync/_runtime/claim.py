@@ -10,11 +10,11 @@ from trio.lowlevel import Task
 from .live import Live
 
 #: The primitive that is claimed.
-PrimitiveT_co = TypeVar("PrimitiveT_co", bound=Live[Any], covariant=True)
+P_co = TypeVar("P_co", bound=Live[Any], covariant=True)
 
 
 @final
-class Claim(Generic[PrimitiveT_co]):
+class Claim(Generic[P_co]):
     """What is wanted of one primitive, to be handed to :func:`acquire_all` or :func:`acquire_any`.
 
     Made by ``claim()`` of a primitive. It takes no position in a queue and holds nothing; it may be
@@ -27,9 +27,9 @@ class Claim(Generic[PrimitiveT_co]):
 
     __slots__ = ("_claim_for", "primitive")
 
-    primitive: PrimitiveT_co
+    primitive: P_co
 
-    def __init__(self, primitive: PrimitiveT_co, claim_for: Callable[[Task], Any]) -> None:
+    def __init__(self, primitive: P_co, claim_for: Callable[[Task], Any]) -> None:
         self.primitive = primitive
         self._claim_for = claim_for
 
