@@ -44,7 +44,7 @@ async def is_alive(stream: trio.SocketStream) -> bool:
 
 
 async def ask(pool: Pool, question: str) -> str:
-    async with pool.item(discard_on_error=True) as stream:
+    async with pool.item() as stream:
         await stream.send_all(question.encode())
         return (await stream.receive_some()).decode()
 

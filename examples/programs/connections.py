@@ -1,7 +1,7 @@
 """Connections to a server that echoes: costly to make, so a few are kept, and lent to one task at a time.
 
 A connection whose request failed or was cancelled may have half an answer in it, or a whole one that nobody has
-read. So it is not lent again, but closed: that is what ``discard_on_error`` says.
+read. So the pool does not lend it again, but closes it.
 
 Prints::
 
@@ -25,7 +25,7 @@ class Client:
         self.pool = ResourcePool(connect, most, close=close, name="connections")
 
     async def ask(self, line: bytes) -> bytes:
-        async with self.pool.item(discard_on_error=True) as stream:
+        async with self.pool.item() as stream:
             await stream.send_all(line + b"\n")
             answer = b""
             while not answer.endswith(b"\n"):

@@ -254,11 +254,11 @@ class Buffer(Primitive[Any], Generic[T]):
 
     # In one step with others.
 
-    def get_claim(self) -> Claim:
+    def get_claim(self) -> Claim[Buffer[T]]:
         """Return a claim on the next item, for :func:`first_of` and :func:`acquire_all`; take nothing."""
         return self._claim(_ONE)
 
-    def put_claim(self, item: T) -> Claim:
+    def put_claim(self, item: T) -> Claim[Buffer[T]]:
         """Return a claim to put an item in, for :func:`first_of` and :func:`acquire_all`; put nothing yet.
 
         Raises:

@@ -178,7 +178,7 @@ class CapacityLimiter(Primitive[object]):
         check_priority(priority, self._core)
         return self._request(current_task() if borrower is None else borrower, priority=priority)
 
-    def claim(self, borrower: Task | object = None) -> Claim:
+    def claim(self, borrower: Task | object = None) -> Claim[CapacityLimiter]:
         """Return a claim on a token, for :func:`acquire_all` and :func:`acquire_any`.
 
         Args:

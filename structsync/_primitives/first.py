@@ -25,12 +25,12 @@ class First:
       item: the item, if that was a claim to get from a :class:`Buffer`; else None.
     """
 
-    claim: Claim
+    claim: Claim[Any]
     item: Any
 
 
 @enable_ki_protection
-async def first_of(*claims: Claim) -> First:
+async def first_of(*claims: Claim[Any]) -> First:
     """Wait for the first of several claims, and return it with what it was granted.
 
     The task has one place in each queue. Exactly one claim is granted, and the other places are given up

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import CoroutineType
-from typing import Any, NoReturn, TypeVar, final
+from typing import Any, Generic, NoReturn, TypeVar, final, overload
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
@@ -13,13 +13,16 @@ from structsync._runtime import parking_together
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import Live
+from structsync._runtime.primitive import Primitive
 
 from .holding import GroupRequest, Holding, sum_of
 
 T = TypeVar("T")
+P = TypeVar("P", bound=Primitive[Any])
+Q = TypeVar("Q", bound=Primitive[Any])
 
 
-def acquire_all(*claims: Claim) -> AllOf:
+def acquire_all(*claims: Claim[Any]) -> AllOf:
     """Return an async context manager that holds all the claims, taken in one step.
 
     The task has one place in each queue, and holds nothing while it waits. It is granted everything
@@ -59,7 +62,13 @@ def acquire_all(*claims: Claim) -> AllOf:
     return AllOf(checked_claims(claims, "acquire_all"))
 
 
-def acquire_any(*claims: Claim) -> AnyOf:
+@overload
+def acquire_any(first: Claim[P], second: Claim[Q], /) -> AnyOf[P | Q]: ...
+@overload
+def acquire_any(*claims: Claim[P]) -> AnyOf[P]: ...
+@overload
+def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]: ...
+def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
     """Return an async context manager that holds the first of the claims that can be had.
 
     The task has one place in each queue. Exactly one claim is granted, and the other places are given
@@ -102,7 +111,7 @@ def acquire_any(*claims: Claim) -> AnyOf:
     return AnyOf(checked)
 
 
-def checked_claims(claims: Sequence[Claim], name: str) -> Sequence[Claim]:
+def checked_claims(claims: Sequence[Claim[Any]], name: str) -> Sequence[Claim[Any]]:
     """Return the claims, or raise if a group cannot be made of them."""
     if not claims:
         raise ValueError(f"{name} needs a claim at least; make one with claim() of a primitive")
@@ -126,7 +135,7 @@ class _Block:
     __slots__ = ("_claims", "_entered", "_holding")
     _every: bool
 
-    def __init__(self, claims: Sequence[Claim]) -> None:
+    def __init__(self, claims: Sequence[Claim[Any]]) -> None:
         self._claims = claims
         self._entered = False
         self._holding: Holding | None = None
@@ -171,6 +180,7 @@ class _Block:
         return DONE
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         if cls.__mro__[1] is not _Block:
             raise TypeError("the blocks of acquire_all and acquire_any are final")
 
@@ -206,21 +216,21 @@ class AllOf(_Block):
 
 
 @final
-class AnyOf(_Block):
+class AnyOf(_Block, Generic[P]):
     """The block of :func:`acquire_any`."""
 
     __slots__ = ()
     _every = False
 
     @enable_ki_protection
-    async def __aenter__(self) -> Claim:
+    async def __aenter__(self) -> Claim[P]:
         return _first(await self._enter())
 
     @enable_ki_protection
-    def request(self) -> GroupRequest[Claim]:
+    def request(self) -> GroupRequest[Claim[P]]:
         """Take the first of the claims that can be had, or a position in each queue; as :meth:`AllOf.request`."""
         return self._submit(_first)
 
 
-def _first(holding: Holding) -> Claim:
+def _first(holding: Holding) -> Claim[Any]:
     return holding.claims[0]

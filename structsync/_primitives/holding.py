@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, final
 
 from trio.lowlevel import Task, enable_ki_protection
 
@@ -17,6 +17,8 @@ from structsync._runtime.request import RequestBase
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from .buffer import Buffer
 
 T = TypeVar("T")
 
@@ -49,9 +51,9 @@ class Holding:
     __slots__ = ("_items", "_kept", "_portions")
     _items: dict[Live[Any], Any]
     _kept: bool
-    _portions: list[tuple[Claim, Any]]
+    _portions: list[tuple[Claim[Any], Any]]
 
-    def __init__(self, claims: Iterable[Claim], granted: Iterable[Member], task: Task) -> None:
+    def __init__(self, claims: Iterable[Claim[Any]], granted: Iterable[Member], task: Task) -> None:
         primitives = {member.primitive: member.claim for member in granted}
         self._kept = False
         # each claim with what it was for this task; one that is given to the group twice is here twice
@@ -67,11 +69,11 @@ class Holding:
                     self._items[primitive] = primitives[primitive]
 
     @property
-    def claims(self) -> tuple[Claim, ...]:
+    def claims(self) -> tuple[Claim[Any], ...]:
         """The claims that are still held, in the order in which they were made."""
         return tuple(claim for claim, _ in self._portions)
 
-    def item(self, claim: Claim) -> Any:
+    def item(self, claim: Claim[Buffer[T]]) -> T:
         """Return the item that a claim to get was granted.
 
         Args:
@@ -84,10 +86,10 @@ class Holding:
             raise ValueError(
                 f"{claim!r} has no item; pass the claim of get_claim() that the group was made of"
             )
-        return self._items[claim.primitive]
+        return cast(T, self._items[claim.primitive])
 
     @enable_ki_protection
-    def release(self, claim: Claim) -> None:
+    def release(self, claim: Claim[Any]) -> None:
         """Give one claim back before the others, and let in whom that makes room for.
 
         Args:
@@ -100,7 +102,7 @@ class Holding:
             if held is claim:
                 del self._portions[place]  # before: what runs meanwhile may give it back, too
                 try:
-                    held.primitive._leave(amount)  # type: ignore[attr-defined]
+                    held.primitive._leave(amount)
                 except BaseException:
                     self._portions.insert(place, (held, amount))
                     raise
@@ -174,7 +176,7 @@ class GroupRequest(RequestBase, Generic[T]):
     __slots__ = ("_claims", "_group", "_holding", "_outcome")
 
     def __init__(
-        self, claims: Sequence[Claim], group: Claims, outcome: Callable[[Holding], T]
+        self, claims: Sequence[Claim[Any]], group: Claims, outcome: Callable[[Holding], T]
     ) -> None:
         super().__init__()
         self._claims = claims

@@ -123,7 +123,7 @@ class Lock(OwnedPrimitive[Task]):
         check_priority(priority, self._core)
         return self._request(current_task(), priority=priority)
 
-    def claim(self) -> Claim:
+    def claim(self) -> Claim[Lock]:
         """Return a claim on the lock, for :func:`acquire_all` and :func:`acquire_any`.
 
         The owner is to be the task that acquires, whichever made the claim.

@@ -93,7 +93,7 @@ class LockMap(Primitive[Hashable], Generic[K]):
         # A finalizer may have asked for the same key in between, and a task may have its lock.
         return self._locks.setdefault(key, lock)
 
-    def claim(self, key: K) -> Claim:
+    def claim(self, key: K) -> Claim[Lock]:
         """Return a claim on the lock of a key, for :func:`acquire_all` and :func:`acquire_any`."""
         return self[key].claim()
 

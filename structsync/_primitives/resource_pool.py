@@ -59,6 +59,9 @@ class ResourcePool(Primitive[Loan], Generic[T]):
     is raised there, and the place goes to the next. An item of which ``check`` does not say that it
     can be used is closed, and the next one tried.
 
+    An item whose block ends with an error, a cancellation included, is not lent again but closed;
+    ``pool.item(keep_on_error=True)`` keeps it.
+
     ``close`` runs in the task that returns an item that was discarded, or is the first to return one
     after it expired. It is shielded from cancellation, for ``close_timeout`` seconds at most. What it
     raises is logged: nobody could do anything about it.
@@ -135,20 +138,23 @@ class ResourcePool(Primitive[Loan], Generic[T]):
         """How many items :meth:`fill` makes, and how many do not expire."""
         return self._core.min_size
 
-    def item(self, *, discard_on_error: bool = False) -> PoolItem[T]:
+    def item(self, *, keep_on_error: bool = False) -> PoolItem[T]:
         """Return an async context manager that borrows an item: waits for it, and returns it at its end.
 
+        If the block ends with an error, a cancellation included, the item is closed and not kept: it
+        may be half-way through something, as a connection in the middle of an answer, which the next
+        borrower would take for its own.
+
         Args:
-          discard_on_error: whether the item is closed, and not kept, if the block ends with an error,
-              a cancellation included. Right for everything that such a block leaves half-way, as a
-              connection in the middle of an answer.
+          keep_on_error: whether the item is kept even so. Right where nothing can be left half-way, or
+              ``check`` finds out.
 
         Entering raises:
           Exception: what ``factory`` or ``check`` raises.
           TypeError: if ``factory`` is no async function, or ``check`` returns no bool.
           trio.ClosedResourceError: if the pool is closed, before or meanwhile.
         """
-        return PoolItem(self, discard_on_error)
+        return PoolItem(self, keep_on_error)
 
     @enable_ki_protection
     def discard(self, item: T) -> None:
@@ -254,15 +260,15 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 class PoolItem(Generic[T]):
     """The block of a borrower, from :meth:`ResourcePool.item`; its value is the item."""
 
-    __slots__ = ("_discards", "_loan", "_pool")
+    __slots__ = ("_keeps", "_loan", "_pool")
 
     _pool: ResourcePool[T]
-    _discards: bool
+    _keeps: bool
     _loan: Loan | None
 
-    def __init__(self, pool: ResourcePool[T], discards: bool) -> None:
+    def __init__(self, pool: ResourcePool[T], keeps: bool) -> None:
         self._pool = pool
-        self._discards = discards
+        self._keeps = keeps
         self._loan = None
 
     def __init_subclass__(cls) -> NoReturn:
@@ -289,7 +295,7 @@ class PoolItem(Generic[T]):
     ) -> CoroutineType[Any, Any, None]:
         pool, loan = self._pool, cast(Loan, self._loan)
         self._loan = None
-        if error is not None and self._discards:
+        if error is not None and not self._keeps:
             pool._core.discard(loan)
         lending.leave(pool, loan)
         if pool._core.has_stale(lending.time_of(pool)):

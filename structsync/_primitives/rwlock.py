@@ -185,14 +185,14 @@ class RWLock(OwnedPrimitive[Access]):
         """Acquire the lock for writing, or a position in the queue for it; as :meth:`read_request`."""
         return self._request(Access(WRITE, current_task()))
 
-    def read_claim(self) -> Claim:
+    def read_claim(self) -> Claim[RWLock]:
         """Return a claim to read, for :func:`acquire_all` and :func:`acquire_any`.
 
         The reader is to be the task that acquires, whichever made the claim.
         """
         return Claim(self, partial(Access, READ))
 
-    def write_claim(self) -> Claim:
+    def write_claim(self) -> Claim[RWLock]:
         """Return a claim to write; as :meth:`read_claim`."""
         return Claim(self, partial(Access, WRITE))
 

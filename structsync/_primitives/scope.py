@@ -51,6 +51,14 @@ class Scope:
         self._owned: dict[Primitive[Any], _Account] | None = {}
 
     @property
+    def nursery(self) -> trio.Nursery:
+        """The nursery itself, for a function that wants one.
+
+        What it starts there is a child of the scope as any other.
+        """
+        return self._nursery
+
+    @property
     def cancel_scope(self) -> trio.CancelScope:
         """The cancel scope around the body and the children, as of a nursery."""
         return self._nursery.cancel_scope

@@ -161,7 +161,7 @@ class Semaphore(Primitive[int]):
         check_priority(priority, self._core)
         return self._request(n, priority=priority)
 
-    def claim(self, n: int = 1) -> Claim:
+    def claim(self, n: int = 1) -> Claim[Semaphore]:
         """Return a claim on ``n`` permits, for :func:`acquire_all` and :func:`acquire_any`.
 
         Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CoroutineType
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from trio.lowlevel import Task, enable_ki_protection
 
@@ -19,6 +19,7 @@ from .done import coroutine_function
 from .primitive import CheckpointMode, Primitive, ReleasesAtExit
 from .request import Request
 
+PrimitiveT = TypeVar("PrimitiveT", bound=Primitive[Any])
 OwnerExit: TypeAlias = Literal["breaks", "releases"]
 
 
@@ -78,7 +79,7 @@ def held(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -> B
     return Block(primitive, claim, priority)
 
 
-def claim(primitive: Primitive[ClaimT], make: Callable[[Task], ClaimT]) -> Claim:
+def claim(primitive: PrimitiveT, make: Callable[[Task], Any]) -> Claim[PrimitiveT]:
     """Return a claim for :func:`structsync.acquire_all` and :func:`structsync.acquire_any`.
 
     Args:

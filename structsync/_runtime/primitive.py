@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from types import CoroutineType
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, final
 
 import trio
 from trio.lowlevel import Abort, enable_ki_protection
@@ -24,6 +24,9 @@ from .live import Live
 from .request import Request
 from .runs import running_task
 from .watching import watchers
+
+if TYPE_CHECKING:
+    from typing import Self
 
 CheckpointMode: TypeAlias = Literal["always", "budget"]
 
@@ -108,7 +111,7 @@ class Primitive(Live[ClaimT]):
         """Take the claim, or a position in the queue for it, now; return the handle to wait on."""
         return Request(self, parking.submit(self, claim, priority))
 
-    def _claim(self, claim: ClaimT) -> Claim:
+    def _claim(self, claim: ClaimT) -> Claim[Self]:
         """Return the claim for :func:`acquire_all` and :func:`acquire_any`; take nothing."""
         return Claim(self, lambda task: claim)
 

@@ -85,7 +85,7 @@ def with_one_item() -> Buffer[str]:
     return buffer
 
 
-def with_a_permit_that_never_comes(claim: Claim) -> Any:
+def with_a_permit_that_never_comes(claim: Claim[Any]) -> Any:
     """A request that holds back whoever comes behind it, and holds nothing."""
     return structsync.acquire_all(Semaphore(0).claim(), claim).request()
 

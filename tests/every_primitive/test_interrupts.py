@@ -138,7 +138,7 @@ async def takes_in_a_block(kind: Kind, primitive: Any) -> None:
     if isinstance(kind, OfGroup):
         block = kind.block(primitive)
     if isinstance(kind, OfResourcePool):
-        block = primitive.item()
+        block = primitive.item(keep_on_error=True)
     async with block:
         await trio.lowlevel.checkpoint()
 

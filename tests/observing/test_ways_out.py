@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import trio
 from trio.testing import wait_all_tasks_blocked
@@ -220,7 +221,7 @@ async def test_what_is_not_known_of_a_primitive_of_the_users_is_a_way_out() -> N
     await finishes(waits, opens)
 
 
-async def behind_a_group(free: Block, claim: structsync.Claim) -> None:
+async def behind_a_group(free: Block, claim: structsync.Claim[Any]) -> None:
     """Somebody waits for what is free, behind a group that waits elsewhere; all of them finish."""
     taken = structsync.Lock()
     with deadlock_guard():

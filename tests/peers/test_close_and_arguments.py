@@ -18,6 +18,7 @@ from structsync import (
     Condition,
     Latch,
     Lock,
+    LockMap,
     Monitor,
     Parker,
     Primitive,
@@ -41,6 +42,12 @@ def taken_lock() -> Lock:
     lock = Lock()
     lock.acquire_nowait()
     return lock
+
+
+def map_with_a_taken_lock() -> LockMap[str]:
+    locks = LockMap[str]()
+    locks["key"].acquire_nowait()
+    return locks
 
 
 def spent_rate_limiter() -> RateLimiter:
@@ -69,6 +76,7 @@ async def make_object() -> object:
 BUSY: dict[str, tuple[Make, Operation]] = {
     "Semaphore": (lambda: Semaphore(0, max_value=3), Semaphore.acquire),
     "Lock": (taken_lock, Lock.acquire),
+    "LockMap": (map_with_a_taken_lock, lambda locks: locks["key"].acquire()),
     "CapacityLimiter": (lambda: CapacityLimiter(0), CapacityLimiter.acquire),
     "WaitQueue": (WaitQueue, WaitQueue.wait),
     "Parker": (Parker, Parker.block),

@@ -86,7 +86,7 @@ def a_claim_to_write_only_reads(patch: pytest.MonkeyPatch) -> None:
 def a_claim_is_made_for_who_made_it(patch: pytest.MonkeyPatch) -> None:
     """And not for who acquires."""
 
-    def write_claim(self: RWLock) -> Claim:
+    def write_claim(self: RWLock) -> Claim[RWLock]:
         maker = current_task()
         return Claim(self, lambda task: Access(WRITE, maker))
 

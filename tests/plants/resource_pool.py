@@ -124,3 +124,13 @@ def a_failed_block_keeps_its_item(patch: pytest.MonkeyPatch) -> None:
         return self.settle()
 
     patch.setattr(ResourcePoolCore, "put_back", put_back)
+
+
+def what_a_cancelled_block_left_is_lent(patch: pytest.MonkeyPatch) -> None:
+    """The answer that nobody has read is taken for that of the next request."""
+    intact = PoolItem.__aexit__
+
+    def leave(self: PoolItem[Any], kind: object, error: object, traceback: object, /) -> Any:
+        return intact(self, None, None, None)
+
+    patch.setattr(PoolItem, "__aexit__", leave)

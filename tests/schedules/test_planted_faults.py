@@ -334,7 +334,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_resource_pool.test_whoever_fails_to_make_an_item_leaves_its_place_to_the_next,
-        (resource_pool.a_failed_block_keeps_its_item,),
+        (
+            resource_pool.a_failed_block_keeps_its_item,
+            resource_pool.what_a_cancelled_block_left_is_lent,
+        ),
     ),
     (
         test_resource_pool.test_closing_sends_everybody_away_who_waits,

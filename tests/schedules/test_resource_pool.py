@@ -24,7 +24,7 @@ class Shelf:
         self.exist = 0  # those that are being made or closed, too
         self.fails = False  # the next to be made
         self.spoilt = 0  # the item that fails its check
-        self.unfinished: set[int] = set()  # whose check has begun
+        self.unfinished: set[int] = set()  # whose check or block has begun and not ended
         x.always(lambda: self.exist <= SIZE, "no more items exist than there are places")
 
     async def make(self) -> int:
@@ -68,7 +68,7 @@ async def test_an_item_is_lent_to_one_task_at_a_time_and_comes_back(
     shelf.whole(pool)
 
     async def borrow() -> None:
-        async with pool.item() as item:
+        async with pool.item(keep_on_error=True) as item:
             with x.exclusive(str(item)):
                 await checkpoint()
 
@@ -107,8 +107,12 @@ async def test_whoever_fails_to_make_an_item_leaves_its_place_to_the_next(
 
     async def borrow() -> None:
         try:
-            async with pool.item(discard_on_error=True):
+            async with pool.item() as item:
+                if item in shelf.unfinished:
+                    x.fail("an item is lent whose block was cancelled")
+                shelf.unfinished.add(item)
                 await checkpoint()
+                shelf.unfinished.remove(item)
         except OSError:
             if shelf.fails:
                 x.fail("this was not made here")

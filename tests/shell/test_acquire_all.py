@@ -387,7 +387,7 @@ async def test_what_a_change_of_one_primitive_ends_elsewhere_is_told_there(
 ) -> None:
     semaphore, limiter, rwlock = Semaphore(0, max_value=1), CapacityLimiter(0), RWLock()
     await rwlock.acquire_write()
-    changes: dict[str, tuple[Claim, Callable[[], object]]] = {
+    changes: dict[str, tuple[Claim[Any], Callable[[], object]]] = {
         "close": (semaphore.claim(), semaphore.close),
         "resize": (semaphore.claim(), partial(semaphore.resize, 2)),
         "total_tokens": (limiter.claim(), partial(setattr, limiter, "total_tokens", 1)),
@@ -441,7 +441,7 @@ class Gate(Primitive[str]):
     def __init__(self) -> None:
         super().__init__(GateCore())
 
-    def claim(self) -> Claim:
+    def claim(self) -> Claim[Gate]:
         return self._claim("in")
 
     def change(self, mood: str) -> None:

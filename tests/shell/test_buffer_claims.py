@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import trio
@@ -34,7 +35,7 @@ async def test_an_item_and_a_permit_are_taken_in_one_step() -> None:
         async with acquire_all(get, permit) as held:
             items.append(held.item(get))
             with pytest.raises(ValueError, match="has no item"):
-                held.item(permit)
+                held.item(permit)  # type: ignore[arg-type]
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(work)
@@ -153,7 +154,7 @@ async def test_observers_hear_that_a_choice_has_left_the_other_queues() -> None:
 def test_a_choice_leaves_no_reference_cycle(waits: bool) -> None:
     tasks = list[weakref.ref[trio.lowlevel.Task]]()
 
-    async def choose(*claims: Claim) -> None:
+    async def choose(*claims: Claim[Any]) -> None:
         tasks.append(weakref.ref(trio.lowlevel.current_task()))
         await first_of(*claims)
 

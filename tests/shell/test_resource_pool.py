@@ -293,21 +293,33 @@ async def test_only_what_is_lent_can_be_discarded() -> None:
         pool.discard(item)
 
 
-async def test_a_block_that_fails_returns_its_item_unless_it_asked_otherwise() -> None:
+async def test_the_item_of_a_block_that_fails_is_closed_unless_it_is_to_be_kept() -> None:
     shop = Workshop()
     pool = ResourcePool(shop.make, 1, close=shop.close)
-    for discards in (False, True):
+    for keeps in (False, True):
         with pytest.raises(KeyError):
-            async with pool.item(discard_on_error=discards):
+            async with pool.item(keep_on_error=keeps):
                 raise KeyError
-        assert lent_and_idle(pool) == ((0, 0) if discards else (0, 1))
+        assert lent_and_idle(pool) == ((0, 1) if keeps else (0, 0))
 
 
-async def test_a_block_that_ends_well_returns_its_item_whatever_it_asked() -> None:
+async def test_a_block_that_ends_well_returns_its_item() -> None:
     pool = ResourcePool(Workshop().make, 1)
-    async with pool.item(discard_on_error=True):
+    async with pool.item():
         pass
     assert lent_and_idle(pool) == (0, 1)
+
+
+async def test_the_item_of_a_cancelled_block_is_closed() -> None:
+    """A request that is given up has left an answer in its connection; nobody is to read that for another's."""
+    shop = Workshop()
+    pool = ResourcePool(shop.make, 1, close=shop.close)
+    with trio.CancelScope() as scope:
+        async with pool.item() as item:
+            scope.cancel()
+            await trio.sleep_forever()
+    assert shop.closed == [item]
+    assert lent_and_idle(pool) == (0, 0)
 
 
 async def test_without_a_close_function_a_discarded_item_is_dropped() -> None:

@@ -281,7 +281,7 @@ async def test_a_close_that_hangs_is_cancelled_in_time(
     shop.close_gate = trio.Event()
     pool = ResourcePool(shop.make, 1, close=shop.close, close_timeout=3)
     with trio.move_on_after(1):
-        async with pool.item(discard_on_error=True):
+        async with pool.item():
             await trio.sleep_forever()
     assert trio.current_time() == pytest.approx(4)
     assert caplog.record_tuples[0][1] == logging.WARNING

@@ -72,6 +72,23 @@ async def test_start_soon_names_the_child() -> None:
     assert names == ["somebody"]
 
 
+async def test_what_is_started_in_its_nursery_is_a_child_of_the_scope() -> None:
+    """A library that wants a nursery gets that of the scope: what it owns closes after those children, too."""
+    ended = []
+
+    async def child(limit: Semaphore) -> None:
+        async with limit:
+            await trio.lowlevel.checkpoint()
+        ended.append(limit.closed)
+
+    async with open_scope() as scope:
+        limit = scope.own(Semaphore(1, max_value=1))
+        scope.nursery.start_soon(child, limit)
+        assert scope.nursery.cancel_scope is scope.cancel_scope
+    assert ended == [False]
+    assert limit.closed
+
+
 async def test_the_cancel_scope_ends_body_and_children() -> None:
     async with open_scope() as scope:
         scope.start_soon(trio.sleep_forever)

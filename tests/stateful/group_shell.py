@@ -102,8 +102,8 @@ class GroupShellMachine(ShellMachine):
     def holders(self) -> list[str]:
         return [who for who in self.groups.holding if who in self.visitors]
 
-    def claims(self, wanted: dict[int, int], *, every: bool) -> list[structsync.Claim]:
-        claims: list[structsync.Claim] = []
+    def claims(self, wanted: dict[int, int], *, every: bool) -> list[structsync.Claim[Any]]:
+        claims: list[structsync.Claim[Any]] = []
         for at, n in wanted.items():
             if at == PERMITS and not every:
                 claims.append(self.permits.claim(n))  # of one primitive one is the alternative

@@ -7,8 +7,10 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any, assert_type
 
+import trio
+
 import structsync
-from structsync import Claim, Scope, Synchronizer
+from structsync import Claim, Scope, Semaphore, Synchronizer
 
 
 class CountCore(structsync.Arbiter[int]):
@@ -56,11 +58,12 @@ async def test_a_stack_enters_every_primitive_and_every_block() -> None:
         every = structsync.acquire_all(claims[0].claim())
         await stack.enter_async_context(every)
         either = structsync.acquire_any(claims[1].claim())
-        claim = assert_type(await stack.enter_async_context(either), Claim)
+        claim = assert_type(await stack.enter_async_context(either), Claim[Semaphore])
         assert claim.primitive is claims[1]
         rules = assert_type(await stack.enter_async_context(Synchronizer()), Synchronizer)
         scope = assert_type(await stack.enter_async_context(structsync.open_scope()), Scope)
         scope.own(structsync.Latch(1))
+        assert_type(scope.nursery, trio.Nursery).start_soon(trio.lowlevel.checkpoint)
         assert (semaphore.value, lock.locked(), other.locked()) == (6, True, True)
         assert (condition.locked(), limiter.borrowed_tokens, rwlock.locked()) == (True, 1, True)
         assert "entered" not in repr(rules)
@@ -70,7 +73,7 @@ async def test_a_stack_enters_every_primitive_and_every_block() -> None:
 def test_a_block_is_passed_on_as_a_context_manager() -> None:
     lock: AbstractAsyncContextManager[Any] = structsync.Lock()
     permits: AbstractAsyncContextManager[None] = structsync.Semaphore(1).permits()
-    either: AbstractAsyncContextManager[Claim] = structsync.acquire_any(
+    either: AbstractAsyncContextManager[Claim[structsync.Lock]] = structsync.acquire_any(
         structsync.Lock().claim(), structsync.Lock().claim()
     )
     assert all(isinstance(one, AbstractAsyncContextManager) for one in (lock, permits, either))

@@ -20,6 +20,7 @@ from structsync import (
     SendingEnd,
     Subscription,
     WhenSlow,
+    acquire_all,
     first_of,
     open_channel,
 )
@@ -49,9 +50,13 @@ async def test_the_first_of_several_says_which_and_what() -> None:
     buffer, other = Buffer[int](1), Buffer[int](math.inf)
     buffer.put_nowait(3)
     first = assert_type(await first_of(buffer.get_claim(), other.get_claim()), First)
-    assert isinstance(assert_type(first.claim, Claim), Claim)
+    assert type(assert_type(first.claim, Claim[Any])) is Claim
     assert assert_type(first.item, Any) == 3
-    assert isinstance(assert_type(other.put_claim(4), Claim), Claim)
+    assert type(assert_type(other.put_claim(4), Claim[Buffer[int]])) is Claim
+    words = Buffer[str](1)
+    words.put_nowait("word")
+    async with acquire_all(word := words.get_claim()) as held:
+        assert assert_type(held.item(word), str) == "word"
 
 
 async def test_the_ends_of_a_channel_have_the_type_of_its_items() -> None:

@@ -61,7 +61,7 @@ async def test_a_value_keeps_the_type_of_its_first_value() -> None:
 async def test_a_lock_map_knows_the_type_of_its_keys() -> None:
     locks = LockMap[str](name="keys")
     assert isinstance(assert_type(locks["a"], Lock), Lock)
-    assert isinstance(assert_type(locks.claim("a"), Claim), Claim)
+    assert type(assert_type(locks.claim("a"), Claim[Lock])) is Claim
     async with locks["a"]:
         for key in locks:
             assert type(assert_type(key, str)) is str
@@ -89,7 +89,7 @@ async def test_a_pool_lends_what_its_factory_makes() -> None:
     async with pool as entered:
         assert_type(entered, ResourcePool[int])
         assert isinstance(assert_type(pool.item(), PoolItem[int]), PoolItem)
-        async with pool.item(discard_on_error=True) as one:
+        async with pool.item(keep_on_error=True) as one:
             assert type(assert_type(one, int)) is int
             assert_type(pool.discard(one), None)
         async with AsyncExitStack() as stack:
@@ -152,7 +152,7 @@ async def test_a_pool_lends_items_of_the_type_that_its_factory_makes() -> None:
     pool = ResourcePool(connect, 2, min_size=1, close=Connection.aclose, max_idle=60, name="pool")
     assert_type(pool, ResourcePool[Connection])
     async with pool:
-        block = assert_type(pool.item(discard_on_error=True), PoolItem[Connection])
+        block = assert_type(pool.item(keep_on_error=True), PoolItem[Connection])
         async with block as connection:
             assert assert_type(connection, Connection).send("text") == 4
             pool.discard(connection)

@@ -197,7 +197,8 @@ async def test_a_core_and_what_its_primitive_calls_have_the_type_of_the_claim() 
     lowlevel.acquire_nowait(owned, task)
     assert_type(lowlevel.change(owned, owned_core.settle), None)
     assert_type(lowlevel.release(owned, task), None)
-    assert isinstance(assert_type(lowlevel.claim(owned, lambda one: one), Claim), Claim)
+    claim = lowlevel.claim(owned, lambda one: one)
+    assert type(assert_type(claim, Claim[lowlevel.OwnedPrimitive[trio.lowlevel.Task]])) is Claim
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.

@@ -64,7 +64,7 @@ async def test_a_semaphore_takes_numbers_and_returns_nothing() -> None:
     assert_type(semaphore.release(3), None)
     assert_type(semaphore.resize(4), None)
     assert isinstance(assert_type(semaphore.permits(2), Held[int]), Held)
-    assert isinstance(assert_type(semaphore.claim(), Claim), Claim)
+    assert type(assert_type(semaphore.claim(), Claim[Semaphore])) is Claim
     assert assert_type(semaphore.value, int) == 4
     assert assert_type(semaphore.max_value, int | None) == 4
     statistics: PrimitiveStatistics = assert_type(semaphore.statistics(), SemaphoreStatistics)
@@ -114,7 +114,7 @@ async def test_a_read_write_lock_has_blocks_and_requests_of_two_kinds() -> None:
         statistics = assert_type(lock.statistics(), RWLockStatistics)
         assert len(assert_type(statistics.readers, tuple[Task, ...])) == 1
         assert assert_type(statistics.writer, Task | None) is None
-    assert isinstance(assert_type(lock.write_claim(), Claim), Claim)
+    assert type(assert_type(lock.write_claim(), Claim[RWLock])) is Claim
 
 
 async def test_who_waits_for_others_gets_a_number_or_nothing() -> None:
@@ -168,11 +168,17 @@ async def test_the_condition_of_a_monitor_returns_what_its_predicate_found() -> 
 async def test_groups_are_blocks_of_their_own_types() -> None:
     semaphore, lock = Semaphore(1), Lock()
     both = assert_type(acquire_all(semaphore.claim(), lock.claim()), AllOf)
-    either = assert_type(acquire_any(semaphore.claim(), lock.claim()), AnyOf)
+    either = assert_type(acquire_any(semaphore.claim(), lock.claim()), AnyOf[Semaphore | Lock])
     async with both:
         assert lock.locked()
     async with either as claim:
-        assert isinstance(assert_type(claim, Claim), Claim)
+        assert_type(claim.primitive, Semaphore | Lock)
+        assert type(assert_type(claim, Claim[Semaphore | Lock])) is Claim
+    async with acquire_any(lock.claim(), Lock().claim(), Lock().claim()) as one_lock:
+        assert assert_type(one_lock, Claim[Lock]).primitive is lock
+    several = acquire_any(*[lock.claim()])
+    async with assert_type(several, AnyOf[Lock]):
+        assert lock.locked()
 
 
 # Each line must be refused by both: an ignore that is not needed is an error, too.
@@ -196,5 +202,7 @@ async def _refused(semaphore: Semaphore, lock: Lock, barrier: Barrier, queue: Wa
     queue.wake("all")  # type: ignore[arg-type]  # wake_all()
     Monitor(discipline="java")  # type: ignore[arg-type]  # no such
     acquire_all(semaphore, lock)  # type: ignore[arg-type]  # their claims
-    acquire_any(lock.acquire())  # type: ignore[arg-type]  # its claim
+    acquire_any(lock.acquire())  # type: ignore[call-overload]  # its claim
+    permits: Claim[Lock] = semaphore.claim()  # type: ignore[assignment]  # of a semaphore
+    del permits
     del nothing
