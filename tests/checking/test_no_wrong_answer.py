@@ -21,19 +21,7 @@ from structsync.checking import (
 )
 from structsync.checking._faults import Fault
 
-
-class Wheel(Spec):
-    """Turns through five positions."""
-
-    n: int = start(int)
-
-    @action
-    def turn(self) -> None:
-        self.n = (self.n + 1) % 5
-
-    @invariant
-    def in_range(self) -> bool:
-        return 0 <= self.n < 5
+from .wheel import Wheel
 
 
 class Named:

@@ -9,28 +9,13 @@ import pytest
 
 from structsync import Arbiter
 from structsync.checking import (
-    Spec,
     SpecError,
     action,
     check,
-    invariant,
     start,
 )
 
-
-class Wheel(Spec):
-    """Turns through five positions."""
-
-    n: int = start(int)
-
-    @action
-    def turn(self) -> None:
-        self.n = (self.n + 1) % 5
-
-    @invariant
-    def in_range(self) -> bool:
-        return 0 <= self.n < 5
-
+from .wheel import Wheel
 
 # ==== State changed in place behind an equal value ====
 

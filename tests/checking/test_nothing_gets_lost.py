@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from structsync.checking import Spec, SpecError, action, check, invariant, leads_to, start
+from structsync.checking import SpecError, action, check, invariant, leads_to
 from structsync.checking._load import load
+
+from .wheel import Wheel
 
 WHEEL = """
     from structsync.checking import Spec, action, fault, invariant, start
@@ -245,20 +247,6 @@ def test_ctrl_c_ends_whatever_is_going_on(tmp_path: Path, text: str) -> None:
 
 
 # ==== What is declared is reported ====
-
-
-class Wheel(Spec):
-    """Turns through five positions."""
-
-    n: int = start(int)
-
-    @action
-    def turn(self) -> None:
-        self.n = (self.n + 1) % 5
-
-    @invariant
-    def in_range(self) -> bool:
-        return 0 <= self.n < 5
 
 
 def test_a_domain_is_no_iterator() -> None:

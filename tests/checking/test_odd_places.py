@@ -27,20 +27,7 @@ from structsync.checking._interrupt import InterruptFlag
 from structsync.checking._model import Model
 from structsync.checking._search import Search
 
-
-class Wheel(Spec):
-    """Turns through five positions."""
-
-    n: int = start(int)
-
-    @action(fair=True)
-    def turn(self) -> None:
-        self.n = (self.n + 1) % 5
-
-    @invariant
-    def in_range(self) -> bool:
-        return 0 <= self.n < 5
-
+from .wheel import Wheel
 
 # ==== Errors ====
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from structsync.checking import (
-    Spec,
     SpecError,
     Verdict,
     action,
@@ -22,20 +21,7 @@ from structsync.checking import (
 from structsync.checking._image import MOST_PARTS, difference, image_of
 from structsync.checking._reach import Surroundings
 
-
-class Wheel(Spec):
-    """Turns through five positions."""
-
-    n: int = start(int)
-
-    @action(fair=True)
-    def turn(self) -> None:
-        self.n = (self.n + 1) % 5
-
-    @invariant
-    def in_range(self) -> bool:
-        return 0 <= self.n < 5
-
+from .wheel import Wheel
 
 # ==== What is outside of the state ====
 
