@@ -6,6 +6,8 @@ whose methods call these functions with claims that the core understands.
 """
 
 from ._core.queue.owned import OwnedArbiter as OwnedArbiter
+from ._runtime.live import Live as Live
+from ._runtime.own import Block as Block
 from ._runtime.own import OwnedPrimitive as OwnedPrimitive
 from ._runtime.own import OwnerExit as OwnerExit
 from ._runtime.own import acquire as acquire
@@ -17,6 +19,8 @@ from ._runtime.own import release as release
 from ._runtime.own import request as request
 
 __all__ = [
+    "Block",
+    "Live",
     "OwnedArbiter",
     "OwnedPrimitive",
     "OwnerExit",

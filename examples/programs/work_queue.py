@@ -27,7 +27,7 @@ class WorkQueue:
         self.done: list[int] = []
 
     async def work(self, takes: float) -> None:
-        """Do one job after another, until no more will come."""
+        """Do one job after another. The queue is completed only when none is in hand, to be put back."""
         async for job in self.jobs:
             try:
                 await trio.sleep(takes)

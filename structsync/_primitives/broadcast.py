@@ -133,7 +133,15 @@ class Broadcast(Generic[T]):
     Source: tokio's ``broadcast`` and ``watch``; kotlinx's ``SharedFlow``.
     """
 
-    __slots__ = ("__weakref__", "_completed", "_max_items", "_slow", "_subscriptions", "name")
+    __slots__ = (
+        "__weakref__",
+        "_closed",
+        "_completed",
+        "_max_items",
+        "_slow",
+        "_subscriptions",
+        "name",
+    )
     name: str | None
     """What it is called in its ``repr``."""
 
@@ -146,13 +154,18 @@ class Broadcast(Generic[T]):
         self.name = check_name(name)
         self._max_items = max_items
         self._slow = slow
-        self._completed = False
+        self._completed = self._closed = False
         self._subscriptions: dict[Subscription[T], None] = {}
 
     @property
     def completed(self) -> bool:
         """Whether nothing more may be put."""
         return self._completed
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed, and so complete, and every subscription with it."""
+        return self._closed
 
     @property
     def subscriptions(self) -> tuple[Subscription[T], ...]:
@@ -227,13 +240,17 @@ class Broadcast(Generic[T]):
     @enable_ki_protection
     def close(self) -> None:
         """Close it and every subscription, and drop what was not got. Idempotent."""
-        self._completed = True
+        self._completed = self._closed = True
         for subscription in self.subscriptions:
             subscription.close()
 
     def _refuse_if_complete(self) -> None:
         if self._completed:
-            raise trio.ClosedResourceError("this Broadcast is complete: nothing more can be put")
+            how = "was closed" if self._closed else "is complete: nothing more can be put"
+            raise trio.ClosedResourceError(f"this {self._title()} {how}")
+
+    def _title(self) -> str:
+        return "Broadcast" + ("" if self.name is None else f" {self.name!r}")
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("Broadcast is final; keep a private one inside your class")
@@ -242,9 +259,8 @@ class Broadcast(Generic[T]):
         raise TypeError("a Broadcast cannot be copied or pickled: tasks wait in this one")
 
     def __repr__(self) -> str:
-        name = "" if self.name is None else f" {self.name!r}"
-        end = ", complete" if self._completed else ""
+        end = ", closed" if self._closed else ", complete" if self._completed else ""
         count = len(self._subscriptions)
         return (
-            f"<Broadcast{name} at {id(self):#x}: {count} subscriptions, slow={self._slow!r}{end}>"
+            f"<{self._title()} at {id(self):#x}: {count} subscriptions, slow={self._slow!r}{end}>"
         )

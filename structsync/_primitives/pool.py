@@ -25,6 +25,7 @@ def open_pool(
     max_queued: float | None = None,
     policy: PolicyName = "fifo",
     ageing: int | None = 100,
+    name: str | None = None,
 ) -> AbstractAsyncContextManager[TaskPool]:
     """Open a nursery with a number of tasks that do one job after another::
 
@@ -44,13 +45,14 @@ def open_pool(
           equals. A job that runs is not interrupted for a more urgent one.
       ageing: with ``"priority"``, a job is ranked by its arrival + ``ageing`` x priority, so that
           fewer than ``ageing`` later ones per level may overtake; None for strict levels.
+      name: what it is called in its ``repr``, in errors and reports.
 
     Raises:
       TypeError, ValueError: if an argument is none of these.
 
     Source: seed 000 (a pool of reusable tasks); ``concurrent.futures.Executor``.
     """
-    return PoolManager(TaskPool, workers, max_queued, policy, ageing)
+    return PoolManager(TaskPool, workers, max_queued, policy, ageing, name)
 
 
 @final

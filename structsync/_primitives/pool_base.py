@@ -13,7 +13,7 @@ from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.queue.policy import PolicyName
-from structsync._runtime.arguments import check_count, check_priority
+from structsync._runtime.arguments import check_count, check_name, check_priority
 from structsync._runtime.job import CANCELLED, DONE, FAILED, Job
 from structsync._runtime.job_queue import JobQueue
 
@@ -123,6 +123,7 @@ class PoolManager(Generic[PoolT]):
         max_queued: float | None,
         policy: PolicyName,
         ageing: int | None,
+        name: str | None,
     ) -> None:
         check_count(workers, "workers")
         if max_queued is None:
@@ -132,13 +133,14 @@ class PoolManager(Generic[PoolT]):
         if policy not in ("fifo", "priority"):
             raise ValueError(f"policy must be 'fifo' or 'priority', not {policy!r}")
         self._kind = kind
+        self._name = check_name(name)
         self.prepare: Callable[[PoolT], object] = bool
         self._core = JobQueueCore(workers, max_queued, policy=policy, ageing=ageing)
 
     @enable_ki_protection
     async def __aenter__(self) -> PoolT:
         self._nursery_manager = trio.open_nursery()  # here: a manager may be made outside of a run
-        self._pool = self._kind(self._core, await self._nursery_manager.__aenter__())
+        self._pool = self._kind(self._core, await self._nursery_manager.__aenter__(), self._name)
         self.prepare(self._pool)
         return self._pool
 

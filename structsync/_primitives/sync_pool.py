@@ -29,6 +29,7 @@ def open_thread_pool(
     max_queued: float | None = None,
     policy: PolicyName = "fifo",
     ageing: int | None = 100,
+    name: str | None = None,
 ) -> AbstractAsyncContextManager[SyncPool]:
     """Open a pool as :func:`open_pool` does, for sync functions that block, each in a thread of trio's.
 
@@ -38,12 +39,12 @@ def open_thread_pool(
 
     Args:
       workers: how many run at a time; no other limiter counts them.
-      max_queued, policy, ageing: as of :func:`open_pool`.
+      max_queued, policy, ageing, name: as of :func:`open_pool`.
 
     Raises:
       TypeError, ValueError: as :func:`open_pool`.
     """
-    manager = PoolManager(SyncPool, workers, max_queued, policy, ageing)
+    manager = PoolManager(SyncPool, workers, max_queued, policy, ageing, name)
     limiter = trio.CapacityLimiter(workers)
     manager.prepare = lambda pool: pool._run_by(partial(trio.to_thread.run_sync, limiter=limiter))
     return manager
@@ -56,6 +57,7 @@ async def open_process_pool(
     max_queued: float | None = None,
     policy: PolicyName = "fifo",
     ageing: int | None = 100,
+    name: str | None = None,
 ) -> AsyncIterator[SyncPool]:
     """Open a pool as :func:`open_pool` does, for sync functions that compute, each in a process.
 
@@ -71,7 +73,7 @@ async def open_process_pool(
 
     Args:
       workers: how many run at a time.
-      max_queued, policy, ageing: as of :func:`open_pool`.
+      max_queued, policy, ageing, name: as of :func:`open_pool`.
 
     Raises:
       TypeError, ValueError: as :func:`open_pool`.
@@ -83,7 +85,7 @@ async def open_process_pool(
         raise ImportError(
             "open_process_pool() needs trio-parallel: pip install structsync[processes]"
         ) from error
-    manager = PoolManager(SyncPool, workers, max_queued, policy, ageing)
+    manager = PoolManager(SyncPool, workers, max_queued, policy, ageing, name)
     limiter = trio.CapacityLimiter(workers)
     async with trio_parallel.open_worker_context() as processes:
         run_sync = partial(processes.run_sync, kill_on_cancel=True, limiter=limiter)

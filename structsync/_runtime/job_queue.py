@@ -47,8 +47,8 @@ class JobQueue(Live[Job[Any]]):
     _leaving: bool  # the block waits for the jobs, and then the workers end
     _ended_as: dict[JobStatus, int]
 
-    def __init__(self, core: JobQueueCore, nursery: trio.Nursery) -> None:
-        super().__init__(core, 0)
+    def __init__(self, core: JobQueueCore, nursery: trio.Nursery, name: str | None = None) -> None:
+        super().__init__(core, 0, name)
         self._nursery = nursery
         self._idle = {}
         self._leaving = False
@@ -246,7 +246,7 @@ class JobQueue(Live[Job[Any]]):
         transitions = transitions_of(self)
         with transitions:
             was_open = self._core.cause is None
-            ended = self._core.close(Closed(type(self).__name__))
+            ended = self._core.close(Closed(self._title()))
             self._end_unstarted(transitions, ended)
             if self._observers and was_open:
                 emit("closed", self, None, running_task())
@@ -279,7 +279,7 @@ class JobQueue(Live[Job[Any]]):
                 self._stop_idle(transitions)
 
     def _stop_idle(self, transitions: Transitions) -> None:
-        self._core.close(Closed(type(self).__name__))  # nobody is held back
+        self._core.close(Closed(self._title()))  # nobody is held back
         while self._idle:
             worker, _ = self._idle.popitem()
             wake_task(transitions, worker.task)

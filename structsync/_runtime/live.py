@@ -50,7 +50,10 @@ def _reserved(cls: type, name: str) -> AttributeError:
 
 
 class Live(Generic[ClaimT]):
-    """What every primitive is to the modules that park, wake and inform; :class:`Primitive` is more."""
+    """What every primitive and every pool is to those who observe: its state, its name, its statistics.
+
+    The type of ``PrimitiveEvent.primitive``, for annotations. :class:`structsync.Primitive` is more.
+    """
 
     __slots__ = (
         "__weakref__",

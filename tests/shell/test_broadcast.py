@@ -159,3 +159,19 @@ def test_what_makes_no_broadcast_is_refused() -> None:
     assert "0 dropped, of <Buffer 'news'" in repr(broadcast.subscribe())
     broadcast.complete()
     assert repr(broadcast).endswith("1 subscriptions, slow='wait', complete>")
+
+
+def test_one_that_is_closed_says_so_and_by_which_name() -> None:
+    broadcast = Broadcast[int](1, name="news")
+    subscription = broadcast.subscribe()
+    broadcast.complete()
+    assert not broadcast.closed
+    with pytest.raises(trio.ClosedResourceError, match="this Broadcast 'news' is complete"):
+        broadcast.put_nowait(1)
+    broadcast.close()
+    assert broadcast.closed
+    assert repr(broadcast).endswith("0 subscriptions, slow='wait', closed>")
+    with pytest.raises(trio.ClosedResourceError, match="this Broadcast 'news' was closed"):
+        broadcast.put_nowait(1)
+    with pytest.raises(trio.ClosedResourceError):
+        subscription.get_nowait()

@@ -13,6 +13,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
+import structsync
 from structsync import (
     Job,
     JobStatus,
@@ -227,6 +228,17 @@ async def test_a_pool_without_a_job_is_left_at_once() -> None:
     async with open_pool(2) as pool:
         await pool.run(trio.lowlevel.checkpoint)
         await wait_all_tasks_blocked()
+
+
+@pytest.mark.parametrize("open_one", [open_pool, structsync.open_thread_pool])
+async def test_a_pool_is_called_by_its_name(open_one: Any) -> None:
+    async with open_one(2, name="fetchers") as pool:
+        assert pool.name == "fetchers"
+        assert repr(pool).startswith(f"<{type(pool).__name__} 'fetchers' at ")
+    with pytest.raises(trio.ClosedResourceError, match="Pool 'fetchers' was closed"):
+        pool.submit_nowait(len, "")
+    with pytest.raises(TypeError, match="name must be a str or None, not 3"):
+        open_one(2, name=3)
 
 
 async def test_after_the_block_nothing_is_submitted(gate: Gate) -> None:

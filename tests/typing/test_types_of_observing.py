@@ -197,6 +197,11 @@ async def test_a_core_and_what_its_primitive_calls_have_the_type_of_the_claim() 
     lowlevel.acquire_nowait(owned, task)
     assert_type(lowlevel.change(owned, owned_core.settle), None)
     assert_type(lowlevel.release(owned, task), None)
+    block: lowlevel.Block[trio.lowlevel.Task] = lowlevel.held(owned, task)
+    async with block:
+        event = PrimitiveEvent("changed", owned, task, task, None, None)
+        seen: lowlevel.Live[Any] = event.primitive
+        assert seen is owned
     claim = lowlevel.claim(owned, lambda one: one)
     assert type(assert_type(claim, Claim[lowlevel.OwnedPrimitive[trio.lowlevel.Task]])) is Claim
 

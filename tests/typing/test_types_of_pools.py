@@ -32,7 +32,7 @@ async def numbers() -> AsyncIterator[int]:
 
 
 async def test_a_pool_knows_what_its_async_functions_take_and_return() -> None:
-    async with open_pool(2, max_queued=3, policy="priority", ageing=None) as pool:
+    async with open_pool(2, max_queued=3, policy="priority", ageing=None, name="jobs") as pool:
         assert isinstance(assert_type(pool, TaskPool), TaskPool)
         job = await pool.submit(name, 1, "n", priority=1)
         assert isinstance(assert_type(job, Job[str]), Job)
@@ -50,14 +50,14 @@ async def test_a_pool_knows_what_its_async_functions_take_and_return() -> None:
 
 
 async def test_pools_of_sync_functions_know_what_these_take_and_return() -> None:
-    async with open_thread_pool(2) as pool:
+    async with open_thread_pool(2, name="threads") as pool:
         assert isinstance(assert_type(pool, SyncPool), SyncPool)
         assert isinstance(assert_type(await pool.submit(len, "text"), Job[int]), Job)
         length = await pool.run(len, "text")
         assert type(assert_type(length, int)) is int
         async for result in pool.map(len, ["a"]):
             assert type(assert_type(result, int)) is int
-    async with open_process_pool(1) as processes:
+    async with open_process_pool(1, name="processes") as processes:
         assert isinstance(assert_type(processes, SyncPool), SyncPool)
 
 

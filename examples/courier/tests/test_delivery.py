@@ -11,7 +11,7 @@ from first_version import FirstCourier
 
 from structsync.testing import ExploredRun, explore
 
-LETTERS = ("to Ada", "to Ben")
+LETTERS: tuple[str, ...] = ("to Ada", "to Ben")
 
 #: A small instance finds what a large one would, and all of it can be seen: as many workers as
 #: letters, so that both orders of delivery exist, and room for one, so that posting has to wait.
