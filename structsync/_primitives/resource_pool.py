@@ -282,7 +282,7 @@ class PoolItem(Generic[T]):
     async def _enter(self) -> T:
         if self._loan is not None:
             raise RuntimeError("this block was entered already; call item() for each block")
-        self._loan = loan = Loan()
+        self._loan = loan = Loan(trio.lowlevel.current_task())
         try:
             return cast(T, await lending.borrow(self._pool, loan))
         except BaseException:

@@ -6,7 +6,7 @@ those who submit until the job is accepted, and those who wait until it has ende
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -28,11 +28,13 @@ from . import workers
 from .causes import Closed, PoolEnded
 from .events import emit, emit_ended
 from .job import CANCELLED, DONE, FAILED, QUEUED, Job, JobStatus, RaiseCancel, begin, has_ended
+from .job_wait import JobWait
 from .live import Live
 from .parking import about_to_park, park, sleep, transitions_of
 from .runs import check_run, errors_of_ended, running_task
 from .transitions import Transitions
 from .waking import resume, wake_accepted, wake_task
+from .watching import inform_of_park, watchers
 from .woken import WOKEN
 from .working import work
 
@@ -94,9 +96,8 @@ class JobQueue(Live[Job[Any]]):
         self._refuse_own_job(task, "run()")
         with transitions, errors_of_ended():
             self._enter(transitions, job, priority, task)
-            job._waiters[task] = None
-            transitions.parking = task
-        await sleep(transitions, partial(self._cancel_and_wait, job, task))
+            wait = self._about_to_sleep(transitions, job, task, is_caller=True)
+        await _sleep(transitions, wait, partial(self._cancel_and_wait, job, task))
 
     @enable_ki_protection
     def _submit_unbounded(self, job: Job[Any], priority: int) -> None:
@@ -150,11 +151,23 @@ class JobQueue(Live[Job[Any]]):
         if not has_ended(job):
             transitions = transitions_of(self)
             self._refuse_own_job(task, "wait()")
-            job._waiters[task] = None
-            transitions.parking = task
-            await sleep(transitions, partial(_stop_waiting, job, task))
+            with transitions:
+                wait = self._about_to_sleep(transitions, job, task, is_caller=False)
+            await _sleep(transitions, wait, partial(_stop_waiting, job, task))
         else:
             await cancel_shielded_checkpoint()
+
+    def _about_to_sleep(
+        self, transitions: Transitions, job: Job[Any], task: Task, *, is_caller: bool
+    ) -> JobWait | None:
+        """Note, inside a transition, that the task is going to sleep until the job has ended."""
+        job._waiters[task] = None
+        transitions.parking = task
+        if not watchers:
+            return None
+        wait = JobWait(self, job, task, is_caller=is_caller)
+        inform_of_park(wait)
+        return wait
 
     def _cancel_and_wait(self, job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> Abort:
         del job._waiters[task]  # if it ends right here, trio wakes the task
@@ -283,6 +296,16 @@ class JobQueue(Live[Job[Any]]):
         while self._idle:
             worker, _ = self._idle.popitem()
             wake_task(transitions, worker.task)
+
+
+async def _sleep(
+    transitions: Transitions, wait: JobWait | None, abort: Callable[[RaiseCancel], Abort]
+) -> None:
+    if wait is not None and wait.error is not None:  # it would never end
+        transitions.parking = None
+        await cancel_shielded_checkpoint()
+        raise wait.error
+    await sleep(transitions, abort)
 
 
 def _stop_waiting(job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> Abort:

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import trio
 from trio.lowlevel import (
+    Task,
     checkpoint_if_cancelled,
     disable_ki_protection,
     enable_ki_protection,
@@ -37,9 +38,17 @@ _log = logging.getLogger("structsync")
 
 
 class Loan:
-    """A place in a pool, and a claim to one."""
+    """A place in a pool, and a claim to one.
 
-    __slots__ = ()
+    Attributes:
+      borrower: the task whose block it is; None if it is of no block.
+    """
+
+    __slots__ = ("borrower",)
+    borrower: Task | None
+
+    def __init__(self, borrower: Task | None = None) -> None:
+        self.borrower = borrower
 
     def __repr__(self) -> str:
         return f"<Loan at {id(self):#x}>"

@@ -7,6 +7,7 @@ trio's own lock does, costs a third of an uncontended acquire.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 from weakref import ref
 
@@ -81,6 +82,15 @@ def left_by(task: Task) -> list[Live[Any]]:
             if owned:
                 broken.append(live)
     return broken
+
+
+def owned_by(task: Task) -> Iterator[Live[Any]]:
+    """Yield what a task owns of what breaks when it ends."""
+    touched = _by_task.get(task)
+    for reference, claim in () if touched is None else touched.primitives:
+        live = reference()
+        if live is not None and _held(live, task, claim) is not None:
+            yield live
 
 
 def give_back_all_of(task: Task) -> list[Live[Any]]:

@@ -10,21 +10,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from trio.lowlevel import Task
 
 from structsync._core.queue.request import BROKEN, PENDING, Request
 
+from .job_wait import JobWait
 from .live import Live
 from .transitions import of_this_thread
 from .waking import wake
+
+#: What a task may be parked for.
+Wait: TypeAlias = Request[Any] | JobWait
 
 
 class Watcher(Protocol):
     """Called in the middle of a transition; may not raise, and changes nothing there."""
 
-    def parks(self, request: Request[Any]) -> None:
+    def parks(self, request: Wait) -> None:
         """Take note that the current task is about to park for this request (the first of a group)."""
 
     def enters(self, task: Task, lives: Sequence[Live[Any]]) -> None:
@@ -39,7 +43,7 @@ watchers: list[Watcher] = []
 _log = logging.getLogger("structsync")
 
 
-def inform_of_park(request: Request[Any]) -> None:
+def inform_of_park(request: Wait) -> None:
     for watcher in tuple(watchers):
         with _removing(watcher):
             watcher.parks(request)
@@ -67,9 +71,12 @@ def after_this_step(do: Callable[[], object]) -> None:
     of_this_thread().later.append(do)
 
 
-def end_wait(request: Request[Any], error: BaseException) -> None:
+def end_wait(request: Wait, error: BaseException) -> None:
     """Raise an error where a task waits for a request, or is about to; let in those behind it."""
     if request.status is not PENDING:
+        return
+    if isinstance(request, JobWait):
+        request.end(error)
         return
     live: Live[Any] = request.primitive
     transitions = of_this_thread()

@@ -51,6 +51,17 @@ def busy_for(pool: Live[Job[Any]]) -> list[Task]:
     return [one.task for one in _by_task.values() if one.pool is pool and one.job is not None]
 
 
+def worker_of(job: Job[Any]) -> Task | None:
+    """Return the task that works on a job; None if there is none yet."""
+    return next((one.task for one in _by_task.values() if one.job is job), None)
+
+
+def is_busy(task: Task) -> bool:
+    """Return whether a task works on a job of some pool."""
+    worker = _by_task.get(task)
+    return worker is not None and worker.job is not None
+
+
 def works_for(task: Task, pool: Live[Job[Any]]) -> bool:
     """Return whether a job of the pool cannot end before the task has gone on.
 

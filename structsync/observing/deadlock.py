@@ -20,8 +20,9 @@ from structsync._core.queue.waits_for import Alternative, Need, cycle_through, k
 from structsync._runtime.arguments import check_sync
 from structsync._runtime.events import PrimitiveEvent, observe
 from structsync._runtime.live import Live
-from structsync._runtime.watching import after_this_step, end_wait, watchers
+from structsync._runtime.watching import Wait, after_this_step, end_wait, watchers
 
+from .depended_on import Dependents
 from .needs import Reason, Units, alternatives_of
 from .per_primitive import PerPrimitive
 from .places import Names, line_of, names_of, titled
@@ -72,12 +73,17 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
 
     There is no false alarm. A task in a sleep, in a nursery's end, in another library or in a thread
     may go on, and so may one in a cancel scope with a deadline. Whatever task could release something
-    must be known: the owner of a :class:`Lock`, :class:`RWLock` or :class:`Monitor`, the task that
-    borrowed from a :class:`CapacityLimiter`, the blocks that hold the permits of a bounded
-    :class:`Semaphore`, the workers of a pool in whose queue there is no room. A permit that was taken by :meth:`Semaphore.acquire` may be released by any
-    task, anybody may notify a condition, or put into a buffer; so waits for those are never reported. What comes from
-    outside of the cycle is not a way out: a cancellation, :meth:`Request.withdraw`, ``close()``,
-    ``resize()``.
+    must be known: the owner of a :class:`Lock` (one of a :class:`LockMap`, too), :class:`RWLock` or
+    :class:`Monitor`; the task that borrowed from a :class:`CapacityLimiter`; the blocks that hold the
+    permits of a bounded :class:`Semaphore`, or the items of a :class:`ResourcePool`, each to be left by
+    the task that entered it; the workers of a pool in whose queue there is no room, and those that work
+    on a job that is waited for, by ``run()`` or :meth:`Job.wait`. A permit that was taken by
+    :meth:`Semaphore.acquire` may be released by any task, anybody may notify a condition, set a
+    :class:`Value`, or put into a :class:`Buffer` and get from it: these have no owner, so waits for
+    them are never reported. What comes from outside of the cycle is not a way out: a cancellation,
+    :meth:`Request.withdraw`, ``close()``, ``resize()``.
+
+    The error of a wait for a job by ``run()`` cancels the job.
 
     A cycle that is reached only over more than a thousand tasks is not found. It is to be used in the
     thread whose runs it guards, around :func:`trio.run` or inside. What was
@@ -116,15 +122,16 @@ class _Guard:
     def __init__(self, on_deadlock: Any) -> None:
         self._thread = get_ident()
         self._on_deadlock = on_deadlock
-        self._parked: dict[Hashable, Request[Any]] = {}
+        self._parked: dict[Hashable, Wait] = {}
         self._purge_at = 64
         self._entering: dict[Hashable, Sequence[Live[Any]]] = {}
         self._groups = 0  # how many groups were among them at most, since it was zero
         self._permits: PerPrimitive[int] = PerPrimitive()
+        self._dependents = Dependents()
 
     # What happens.
 
-    def parks(self, request: Request[Any]) -> None:
+    def parks(self, request: Wait) -> None:
         """Take note of a task that is about to park, and look at once whether that closes a cycle."""
         if get_ident() != self._thread:
             return
@@ -139,7 +146,9 @@ class _Guard:
             self._groups = sum(isinstance(one.group, Claims) for one in self._parked.values())
         self._parked[task] = request
         self._groups += isinstance(request.group, Claims)
-        self._look(task)
+        self._dependents.parks(request)
+        if self._dependents.may_have(task, request):
+            self._look(task)
 
     def enters(self, task: Task, lives: Sequence[Live[Any]]) -> None:
         """Take note that what is granted to a task from now on is for a block."""
@@ -154,20 +163,23 @@ class _Guard:
         if event.kind == "released":
             held = self._permits.of(event.primitive)
             if event.task in held:
-                held[event.task] -= event.claim
-                if held[event.task] <= 0:
+                given_back = min(held[event.task], event.claim)
+                self._dependents.holds(event.task, -given_back)
+                held[event.task] -= given_back
+                if not held[event.task]:
                     del held[event.task]
         elif event.kind == "granted":
             live, task = event.primitive, event.task
             if any(live is one for one in self._entering.get(task, ())) and _counts(live):
                 held = self._permits.to_write(live)
                 held[task] = held.get(task, 0) + event.claim
+                self._dependents.holds(task, event.claim)
             if task is not None and self.request_of(task) is not None:
                 self._look(task)  # it had a request, and is parked elsewhere
 
     # What is known, for needs.py.
 
-    def request_of(self, who: Hashable) -> Request[Any] | None:
+    def request_of(self, who: Hashable) -> Wait | None:
         """Return for what a task is parked without a deadline; None if it may go on."""
         request = self._parked.get(who)
         if request is None or (request.parked and request.status is PENDING):
@@ -222,9 +234,7 @@ class _Guard:
                 left += [one for needs in alternatives for need in needs for one, _ in need.holders]
         return {} if left else waits
 
-    def _tell(
-        self, request: Request[Any], cycle: Any, tasks: Any, waits: Any, blocked: Any
-    ) -> None:
+    def _tell(self, request: Wait, cycle: Any, tasks: Any, waits: Any, blocked: Any) -> None:
         if request.status is not PENDING:  # something else that came after the step has ended it
             return
         names = names_of(tasks)
@@ -272,14 +282,20 @@ def _message(cycle: list[tuple[Hashable, Need]], names: Names) -> str:
         lines.append(f"  {_sentence(who, need, after, names)}")
     if len(names) > len(cycle):
         lines.append(f"and every other way out leads to these {len(names)} tasks, too.")
-    lines.append("Acquire in the same order everywhere, or together by acquire_all().")
+    if any(_reason(need).is_job for _, need in cycle):
+        lines.append("Hold nothing that a job needs while you wait for the job.")
+    else:
+        lines.append("Acquire in the same order everywhere, or together by acquire_all().")
     return "\n".join(lines)
 
 
 def _sentence(who: Hashable, need: Need, after: Hashable, names: Names) -> str:
-    live, is_ahead = _reason(need)
+    live, is_ahead, is_job = _reason(need)
     place = line_of(who)
-    text = f"{names[who]}{f' ({place})' if place else ''} waits for {titled(live)}"
+    waits = f"{names[who]}{f' ({place})' if place else ''} waits for"
+    if is_job:
+        return f"{waits} a job of {titled(live)}, where {names[after]} does not go on"
+    text = f"{waits} {titled(live)}"
     held = traces[-1].hold_of(live, after) if traces else None
     if is_ahead:
         return f"{text}, in whose queue {names[after]} is ahead"

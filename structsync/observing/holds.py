@@ -10,6 +10,7 @@ from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.resource_pool import ResourcePoolCore
 from structsync._core.primitives.rwlock import RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.claimants import ClaimantArbiter
@@ -22,7 +23,7 @@ MOST_HOLDERS, MOST_OF_ONE = 20_000, 64
 
 _GIVEN_BACK = (
     *(LockCore, MonitorCore, RWLockCore, CapacityLimiterCore),
-    *(SemaphoreCore, JobQueueCore),
+    *(SemaphoreCore, JobQueueCore, ResourcePoolCore),
 )
 
 

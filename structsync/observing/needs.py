@@ -12,29 +12,38 @@ same holders, so that it only raises how much of them is needed; a group ahead w
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.lock_map import KeyedLockCore
+from structsync._core.primitives.resource_pool import ResourcePoolCore
 from structsync._core.primitives.rwlock import WRITE, PhaseFairCore, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Request
 from structsync._core.queue.waits_for import Alternative, Need
-from structsync._runtime.workers import busy_for
+from structsync._runtime.job import RUNNING
+from structsync._runtime.job_wait import JobWait
+from structsync._runtime.lending import Loan
+from structsync._runtime.watching import Wait
+from structsync._runtime.workers import busy_for, worker_of
 
 Units: TypeAlias = Mapping[Hashable, int]
 Requests: TypeAlias = Sequence[Request[Any]]
 
 
 class Reason(NamedTuple):
-    """Why another task has to do something first: it holds what is wanted, or is ahead in the queue."""
+    """Why another task has to do something first.
+
+    It holds what is wanted, or is ahead in the queue, or works for the pool whose job is waited for.
+    """
 
     primitive: Any
     is_ahead: bool = False
+    is_job: bool = False
 
 
 class View(Protocol):
@@ -53,8 +62,11 @@ class View(Protocol):
         ...
 
 
-def alternatives_of(request: Request[Any], view: View) -> list[Alternative] | None:
+def alternatives_of(request: Wait, view: View) -> list[Alternative] | None:
     """Return what the task that is parked for a request waits for; None if that is not known."""
+    if isinstance(request, JobWait):
+        needs = _of_job(request)
+        return None if needs is None else [needs]
     group = request.group
     if not isinstance(group, Claims):
         needs = _needs_of(request, view)
@@ -66,7 +78,7 @@ def alternatives_of(request: Request[Any], view: View) -> list[Alternative] | No
 
 
 def holders_of(live: Any) -> Iterable[Hashable]:
-    """Return who holds a primitive, or works for it, as far as it says so."""
+    """Return who holds a primitive, or works for it, as far as it says so; who has several items, as often."""
     core = live._core
     if isinstance(core, LockCore | MonitorCore):
         return () if core.owner is None else (core.owner,)
@@ -74,6 +86,8 @@ def holders_of(live: Any) -> Iterable[Hashable]:
         return tuple(core.readers) if core.writer is None else (core.writer,)
     if isinstance(core, JobQueueCore):
         return busy_for(live)
+    if isinstance(core, ResourcePoolCore):
+        return [one.borrower for one in _loans(core) if one.borrower is not None]
     return tuple(core.borrowers) if isinstance(core, CapacityLimiterCore) else ()
 
 
@@ -162,14 +176,41 @@ def _semaphore(
     return [Need(tuple(permits.items()), wanted - core.value, Reason(request.primitive))]
 
 
+def _lent(
+    core: ResourcePoolCore, request: Request[Any], ahead: Requests, view: View
+) -> list[Need] | None:
+    loans = _loans(core)
+    if any(one.borrower is None for one in loans):
+        return None  # an item is made or closed there, which ends
+    missing = len(loans) + 1 - core.max_size
+    return [Need([(one.borrower, 1) for one in loans], missing, Reason(request.primitive))]
+
+
+def _loans(core: ResourcePoolCore) -> Sequence[Loan]:
+    return cast("Sequence[Loan]", tuple(core.loans))
+
+
 def _pool(
     core: JobQueueCore, request: Request[Any], ahead: Requests, view: View
 ) -> list[Need] | None:
     """Who waits for room in the queue goes on once any of the workers has ended a job."""
-    busy = busy_for(request.primitive)
-    if len(busy) < core.workers:
+    return _any_worker(request.primitive, Reason(request.primitive))
+
+
+def _any_worker(pool: Any, reason: Reason) -> list[Need] | None:
+    busy = busy_for(pool)
+    if len(busy) < pool._core.workers:
         return None  # a worker has not begun yet
-    return [Need(tuple([(one, 1) for one in busy]), 1, Reason(request.primitive))]
+    return [Need(tuple([(one, 1) for one in busy]), 1, reason)]
+
+
+def _of_job(wait: JobWait) -> list[Need] | None:
+    """A job ends once the task that works on it has gone on; one in the queue needs any worker first."""
+    reason = Reason(wait.primitive, is_job=True)
+    if wait.job.status is RUNNING:
+        task = worker_of(wait.job)
+        return None if task is None else [Need(((task, 1),), 1, reason)]
+    return _any_worker(wait.primitive, reason)
 
 
 _Rule: TypeAlias = Callable[[Any, Request[Any], Requests, View], "list[Need] | None"]
@@ -182,4 +223,5 @@ _RULES: dict[type[Any], _Rule] = {
     CapacityLimiterCore: _limiter,
     SemaphoreCore: _semaphore,
     JobQueueCore: _pool,
+    ResourcePoolCore: _lent,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
@@ -114,7 +115,8 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
 
     Since when, and from which line something was acquired, is known only inside of
     :func:`trace_waits` (or a :func:`deadlock_guard`); who holds the permits of a semaphore, only
-    inside of a guard, and for blocks.
+    inside of a guard, and for blocks. A buffer, a value or a condition is held by nobody, so for these
+    there are waiters only.
 
     Args:
       primitives: which ones; by default every one in this process.
@@ -131,7 +133,7 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
 
 def holders_with_units(live: Live[Any]) -> dict[Hashable, int]:
     """Return who holds how many units of a primitive, as far as that is known."""
-    held: dict[Hashable, int] = dict.fromkeys(holders_of(live), 1)
+    held: dict[Hashable, int] = Counter(holders_of(live))
     for watcher in watchers:
         held.update(watcher.permits(live))
     return held

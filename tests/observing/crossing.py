@@ -42,6 +42,11 @@ def nothing() -> None:
     """What an entry does here."""
 
 
+async def make_item() -> object:
+    """What is lent here."""
+    return object()
+
+
 def kinds() -> dict[str, Callable[[], Block]]:
     """For each kind of owner a maker of blocks, each of an object of its own."""
 
@@ -64,6 +69,10 @@ def kinds() -> dict[str, Callable[[], Block]]:
     def writing() -> Block:
         one = structsync.RWLock()
         return one.writing
+
+    def lent() -> Block:
+        one = structsync.ResourcePool(make_item, 1)
+        return one.item
 
     def limiter() -> Block:
         one = structsync.CapacityLimiter(1)
@@ -96,6 +105,7 @@ def kinds() -> dict[str, Callable[[], Block]]:
             lock,
             keyed,
             writing,
+            lent,
             limiter,
             grouped,
             alternative,

@@ -123,10 +123,17 @@ async def test_whoever_only_leads_to_a_deadlock_closes_none() -> None:
                 async with lock, semaphore, semaphore:
                     pass
 
+            async def leads_there() -> None:
+                async with wanted:
+                    nursery.start_soon(use, wanted)
+                    await wait_all_tasks_blocked()
+                    await lock.acquire()
+
+            wanted = structsync.Lock()
             nursery.start_soon(closes)
             await wait_all_tasks_blocked()
-            nursery.start_soon(lock.acquire)
-            await wait_all_tasks_blocked()
+            nursery.start_soon(leads_there)
+            await wait_all_tasks_blocked(0.001)
             scope.cancel()
     assert len(told) == 1
 

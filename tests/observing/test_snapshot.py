@@ -22,6 +22,8 @@ from structsync.observing import holds, trace
 from structsync.observing.per_primitive import PerPrimitive
 from structsync.observing.show import MOST_IDLE, MOST_WAITERS, text_of
 
+from .crossing import make_item
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -265,3 +267,16 @@ def test_what_is_kept_for_a_primitive_is_forgotten_with_it() -> None:
     del lock
     gc.collect()
     assert not kept._kept
+
+
+async def test_who_has_an_item_of_a_pool_is_its_holder_with_or_without_a_trace() -> None:
+    pool = structsync.ResourcePool(make_item, 2)
+    async with pool.item():
+        (holder,) = only(snapshot([pool])).holders
+        assert (holder.task, holder.units, holder.line) == (trio.lowlevel.current_task(), 1, None)
+        with trace_waits():
+            async with pool.item():
+                (holder,) = only(snapshot([pool])).holders
+                assert holder.units == 2
+                assert "test_snapshot.py" in str(holder.line)
+    assert only(snapshot([pool])).holders == ()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 import structsync
 from structsync import deadlock_guard
 
-from .crossing import Block, finishes
+from .crossing import Block, finishes, use
 
 
 async def test_a_guard_that_is_false_may_become_true() -> None:
@@ -322,3 +323,76 @@ async def test_somebody_ahead_whose_deadline_ends_is_not_in_the_way() -> None:
                 pass
 
     await finishes(holds, gives_up, waits, ends)
+
+
+async def test_an_item_that_is_made_ahead_is_of_no_block_and_ends_that() -> None:
+    lock, release, made = structsync.Lock(), trio.Event(), list[int]()
+
+    async def make() -> object:
+        made.append(1)
+        if len(made) > 1:
+            await release.wait()
+        return object()
+
+    async def borrows() -> None:
+        async with pool.item(), lock:
+            pass
+
+    async def sets() -> None:
+        await wait_all_tasks_blocked()
+        assert pool.statistics().tasks_waiting == 1
+        release.set()
+
+    pool = structsync.ResourcePool(make, 2, min_size=2)
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery, lock:
+            nursery.start_soon(borrows)
+            await wait_all_tasks_blocked()
+            nursery.start_soon(pool.fill)
+            await wait_all_tasks_blocked()
+            nursery.start_soon(sets)
+            async with pool.item():
+                pass
+
+
+async def test_who_holds_what_others_want_may_wait_for_an_event() -> None:
+    lock, latch = structsync.Lock(), structsync.Latch(1)
+
+    async def holds() -> None:
+        async with lock:
+            nursery.start_soon(use, lock)
+            await wait_all_tasks_blocked()
+            await latch.wait()
+
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(holds)
+            await wait_all_tasks_blocked(0.001)
+            latch.count_down()
+
+
+@pytest.mark.parametrize("kind", ["limiter", "reading"])
+async def test_who_holds_what_others_want_may_wait_behind_a_group_for_what_is_free(
+    kind: str,
+) -> None:
+    limiter, rwlock = structsync.CapacityLimiter(1), structsync.RWLock()
+    wanted, taken = structsync.Lock(), structsync.Lock()
+    claim = limiter.claim() if kind == "limiter" else rwlock.read_claim()
+
+    async def group() -> None:
+        async with structsync.acquire_all(claim, taken.claim()):
+            pass
+
+    async def holds() -> None:
+        async with wanted:
+            nursery.start_soon(use, wanted)
+            await wait_all_tasks_blocked()
+            async with limiter if kind == "limiter" else rwlock.reading():
+                pass
+
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery, taken:
+            nursery.start_soon(group)
+            await wait_all_tasks_blocked()
+            nursery.start_soon(holds)
+            await wait_all_tasks_blocked(0.001)
