@@ -1,7 +1,7 @@
 """Ctrl-C as a flag that the search reads between two states, so that it keeps what it found.
 
-Code of a spec that does not come back is ended too: half a second after Ctrl-C, or after the time
-is up, `Stopped` is raised in it.
+Code of a spec that does not come back is ended too, where that is wished: half a second after
+Ctrl-C, or after the time is up, `Stopped` is raised in it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ class InterruptFlag:
     changes nothing.
     """
 
-    def __init__(self, seconds: float | None = None, why_late: str = "") -> None:
+    def __init__(
+        self, seconds: float | None = None, why_late: str = "", *, ends_code: bool = False
+    ) -> None:
+        self._ends_code = (
+            ends_code  # by a thread, which an execution of the explorer must not start
+        )
         self._seconds = seconds
         self._why = why_late
         self._raised = False
@@ -60,7 +65,8 @@ class InterruptFlag:
             raise KeyboardInterrupt
         self._raised = True
         self._why = INTERRUPTED
-        self._after(PATIENCE)
+        if self._ends_code:
+            self._after(PATIENCE)
 
     def _after(self, seconds: float) -> None:
         timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), self._end)

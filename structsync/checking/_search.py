@@ -76,7 +76,7 @@ class Search:
         pulse.most = budget.max_states
         forget()
         try:
-            with InterruptFlag(budget.seconds, why_late) as interrupted:
+            with InterruptFlag(budget.seconds, why_late, ends_code=True) as interrupted:
                 pulse.interrupted = interrupted
                 self._search()
                 if self.stopped_by:

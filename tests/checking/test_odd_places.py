@@ -196,7 +196,7 @@ def test_the_time_is_looked_at_within_a_large_cycle() -> None:
 
 
 def test_the_second_signal_is_not_sent_when_all_is_over() -> None:
-    with InterruptFlag(None, "") as flag:
+    with InterruptFlag(None, "", ends_code=True) as flag:
         pass
     flag._end()
     assert not flag._overdue
