@@ -83,10 +83,11 @@ def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
 
     Args:
       claims: as of :func:`acquire_all`, each on another primitive: they are alternatives, and of two
-          on one primitive the smaller would always be granted.
+          on one primitive the smaller would always be granted. None of a :class:`Buffer`: nothing of it
+          can be given back at the end of a block; :func:`first_of` takes those.
 
     Raises:
-      ValueError: if two claims are on one primitive; else as :func:`acquire_all`.
+      ValueError: if two claims are on one primitive, or one is on a :class:`Buffer`; else as :func:`acquire_all`.
       TypeError, RuntimeError: as :func:`acquire_all`, for any of the claims.
       trio.ClosedResourceError, trio.BrokenResourceError: if any of the primitives is closed or
           breaks before one is granted.
