@@ -21,7 +21,7 @@ from structsync._core.queue.request import Request
 from structsync._runtime.live import Live
 
 from .metrics import open_metrics
-from .places import line_of, names_of, titled
+from .places import line_of, names_of, state_for_people, titled
 from .snapshot import holders_with_units
 from .trace import traces
 
@@ -114,7 +114,7 @@ class Inspected:
             **_NOTHING,
             "id": id(live),
             "title": _text(titled(live)),
-            "state": _text(live._describe()),
+            "state": _text(state_for_people(live._describe())),
             "waiting": len(waiting),
             "queued": core.next_ticket,
             "longest": longest,
