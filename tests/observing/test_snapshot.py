@@ -294,3 +294,19 @@ def test_the_picture_in_the_documentation_is_what_is_drawn(monkeypatch: pytest.M
 def test_a_state_calls_tasks_by_their_names() -> None:
     assert state_for_people("locked by <Task 'a.<locals>.clerk' at 0x7f>") == "locked by clerk"
     assert state_for_people("2/3") == "2/3"
+
+
+async def test_since_when_a_job_and_a_borrower_wait_is_told_where_it_is_traced() -> None:
+    limiter = structsync.CapacityLimiter(1)
+    limiter.acquire_on_behalf_of_nowait("a thread")
+    with trace_waits():
+        async with structsync.open_pool(1) as pool, trio.open_nursery() as nursery:
+            pool.submit_nowait(trio.sleep_forever)
+            pool.submit_nowait(trio.lowlevel.checkpoint)
+            nursery.start_soon(limiter.acquire_on_behalf_of, "another")
+            await wait_all_tasks_blocked()
+            for one in (pool, limiter):
+                (waiter,) = only(snapshot([one])).waiters
+                assert waiter.since is not None
+            nursery.cancel_scope.cancel()
+            pool.cancel_scope.cancel()
