@@ -24,7 +24,7 @@ _LIBRARY = tuple(
     str(Path(one).parent) + "/"
     for one in (Path(core.__file__).parent, trio.__file__, outcome.__file__)
 )
-_TASK = re.compile(r"<Task '([^']*)' at 0x[0-9a-f]+>")
+_TASK = re.compile(r"""<Task (['"])(.*?)\1 at 0x[0-9a-f]+>""")
 _CONTEXTLIB = sysconfig.get_path("stdlib") + "/contextlib.py"
 
 
@@ -63,7 +63,7 @@ def titled(live: Any) -> str:
 
 def state_for_people(state: str) -> str:
     """Return a primitive's state with tasks called by their names: ``locked by clerk``."""
-    return _TASK.sub(lambda found: found[1].rpartition("<locals>.")[2], state)
+    return _TASK.sub(lambda found: found[2].rpartition("<locals>.")[2], state)
 
 
 Place: TypeAlias = tuple[CodeType, int]

@@ -293,6 +293,7 @@ def test_the_picture_in_the_documentation_is_what_is_drawn(monkeypatch: pytest.M
 
 def test_a_state_calls_tasks_by_their_names() -> None:
     assert state_for_people("locked by <Task 'a.<locals>.clerk' at 0x7f>") == "locked by clerk"
+    assert state_for_people("""by <Task "<test 'hangs'>" at 0x7f>!""") == "by <test 'hangs'>!"
     assert state_for_people("2/3") == "2/3"
 
 
