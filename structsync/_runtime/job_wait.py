@@ -27,14 +27,20 @@ class JobWait:
     """
 
     __slots__ = ("error", "group", "is_caller", "job", "primitive", "waiter")
+    primitive: Live[Any]
+    job: Job[Any]
+    waiter: Task
+    is_caller: bool
+    group: None
+    error: BaseException | None  # to be raised instead of sleeping
 
     def __init__(self, pool: Live[Any], job: Job[Any], waiter: Task, *, is_caller: bool) -> None:
         self.primitive = pool
         self.job = job
         self.waiter = waiter
         self.is_caller = is_caller
-        self.group: None = None
-        self.error: BaseException | None = None  # to be raised instead of sleeping
+        self.group = None
+        self.error = None
 
     @property
     def parked(self) -> bool:

@@ -14,7 +14,9 @@ from structsync._core.primitives.resource_pool import ResourcePoolCore
 from structsync._core.primitives.rwlock import RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.claimants import ClaimantArbiter
+from structsync._core.queue.request import Request
 from structsync._runtime.events import PrimitiveEvent
+from structsync._runtime.live import Live
 
 from .per_primitive import PerPrimitive
 
@@ -89,6 +91,13 @@ def holder_of(event: PrimitiveEvent) -> Hashable:
     core = event.primitive._core
     whose = _traits(type(core))[1]
     return event.task if whose is None else whose(core, event.claim)
+
+
+def asker_of(live: Live[Any], request: Request[Any]) -> Hashable:
+    """Return who has made a request, the same as of its events."""
+    core = live._core
+    whose = _traits(type(core))[1]
+    return request.waiter if whose is None else whose(core, request.claim)
 
 
 @lru_cache(maxsize=256)

@@ -20,8 +20,9 @@ from structsync._core.primitives.rwlock import Access
 from structsync._core.queue.request import Request
 from structsync._runtime.live import Live
 
+from .holds import asker_of
 from .metrics import open_metrics
-from .places import line_of, names_of, titled
+from .places import line_of, names_of, state_for_people, titled
 from .snapshot import holders_with_units
 from .trace import traces
 
@@ -114,7 +115,7 @@ class Inspected:
             **_NOTHING,
             "id": id(live),
             "title": _text(titled(live)),
-            "state": _text(live._describe()),
+            "state": _text(state_for_people(live._describe())),
             "waiting": len(waiting),
             "queued": core.next_ticket,
             "longest": longest,
@@ -127,7 +128,7 @@ class Inspected:
             "waiters": [
                 {"task": self._number(one.waiter), "name": _text(names[one.waiter])}
                 | {"claim": _claim(one.claim), "line": line_of(one.waiter) if one.parked else None}
-                | self._noted([trace.wait_of(live, one.waiter) for trace in traces], now)
+                | self._noted([trace.wait_of(live, asker_of(live, one)) for trace in traces], now)
                 for one in shown
             ],
         } | _numbers(live)
@@ -140,7 +141,7 @@ class Inspected:
             return None, True
         head = waiting[0]
         for trace in traces:
-            noted = trace.wait_of(live, head.waiter)
+            noted = trace.wait_of(live, asker_of(live, head))
             if noted is not None and noted.since is not None:
                 return now - noted.since, True
         seen = self._heads[id(head)] = heads.get(id(head), (head, now))

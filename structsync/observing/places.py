@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import sysconfig
 from collections import Counter
@@ -23,6 +24,7 @@ _LIBRARY = tuple(
     str(Path(one).parent) + "/"
     for one in (Path(core.__file__).parent, trio.__file__, outcome.__file__)
 )
+_TASK = re.compile(r"""<Task (['"])(.*?)\1 at 0x[0-9a-f]+>""")
 _CONTEXTLIB = sysconfig.get_path("stdlib") + "/contextlib.py"
 
 
@@ -57,6 +59,11 @@ def titled(live: Any) -> str:
     name = getattr(live, "name", None)
     kind = type(live).__name__
     return f"{kind} {name!r}" if name and isinstance(name, str) else f"{kind} at {id(live):#x}"
+
+
+def state_for_people(state: str) -> str:
+    """Return a primitive's state with tasks called by their names: ``locked by clerk``."""
+    return _TASK.sub(lambda found: found[2].rpartition("<locals>.")[2], state)
 
 
 Place: TypeAlias = tuple[CodeType, int]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TextIO
 
-from .places import current_time
+from .places import current_time, state_for_people
 from .snapshot import Holder, PrimitiveSnapshot, Snapshot, Waiter, snapshot
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _table(busy: list[PrimitiveSnapshot]) -> Table:
         if len(one.waiters) > MOST_WAITERS:
             waiting.append(f"... and {len(one.waiters) - MOST_WAITERS} more")
         table.add_row(
-            Text(f"{one.title}\n{one.state}"),
+            Text(f"{one.title}\n{state_for_people(one.state)}"),
             Text("\n".join(map(_holder, one.holders)) or "not known"),
             Text("\n".join(waiting)),
             end_section=True,

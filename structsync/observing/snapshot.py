@@ -14,6 +14,7 @@ from structsync._core.queue.request import Request
 from structsync._runtime.live import Live
 from structsync._runtime.watching import watchers
 
+from .holds import asker_of
 from .needs import holders_of
 from .places import Names, line_of, names_of, titled
 from .trace import Noted, traces
@@ -157,7 +158,7 @@ def _holder(live: Live[Any], who: Hashable, units: int, names: Names) -> Holder:
 
 def _waiter(live: Live[Any], request: Request[Any], names: Names) -> Waiter:
     who = request.waiter
-    noted = _noted(trace.wait_of(live, who) for trace in traces)
+    noted = _noted(trace.wait_of(live, asker_of(live, request)) for trace in traces)
     task = who if isinstance(who, Task) else None
     line = noted.line or (line_of(who) if request.parked else None)
     claim = "" if request.claim is who else repr(request.claim)

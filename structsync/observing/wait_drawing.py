@@ -8,7 +8,7 @@ from html import escape
 from structsync.report._drawing import Drawing, draw
 from structsync.report._model import Blocked, Counterexample
 
-_HEADING = 36
+_HEADING, _MARGIN = 36, 10
 _FONT = 'font-family="monospace" font-size="13" text-anchor="middle"'
 
 
@@ -28,8 +28,13 @@ def svg_of(waits: Mapping[str, Sequence[tuple[str, str]]]) -> str:
 
 
 def _lines(drawing: Drawing) -> Iterator[str]:
-    size = f'width="{drawing.width:.0f}" height="{drawing.height + _HEADING:.0f}"'
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
+    # Without the room that a report has at the left for the numbers of steps; readable on a dark page, too.
+    left = min((box.x for box in drawing.blocked), default=_MARGIN) - _MARGIN
+    width = max((box.x + box.width for box in drawing.blocked), default=left) + _MARGIN - left
+    height = drawing.height + _HEADING
+    size = f'width="{width:.0f}" height="{height:.0f}" style="background: white"'
+    view = f'viewBox="{left:.0f} 0 {width:.0f} {height:.0f}"'
+    yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} {view}>'
     yield f'<g transform="translate(0 {_HEADING})">'
     for lane in drawing.lanes:
         name = f"{escape(lane.name)}<title>{escape(lane.title)}</title>"

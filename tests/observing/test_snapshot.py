@@ -20,6 +20,7 @@ import structsync
 from structsync import WaitEdge, WaitGraph, show, snapshot, trace_waits
 from structsync.observing import holds, trace
 from structsync.observing.per_primitive import PerPrimitive
+from structsync.observing.places import state_for_people
 from structsync.observing.show import MOST_IDLE, MOST_WAITERS, text_of
 
 from .crossing import make_item
@@ -280,3 +281,33 @@ async def test_who_has_an_item_of_a_pool_is_its_holder_with_or_without_a_trace()
                 assert holder.units == 2
                 assert "test_snapshot.py" in str(holder.line)
     assert only(snapshot([pool])).holders == ()
+
+
+def test_the_picture_in_the_documentation_is_what_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    edges = ("forth", "till", "back"), ("back", "safe", "round"), ("round", "book", "forth")
+    graph = WaitGraph(tuple(WaitEdge(one, f"Lock '{lock}'", other) for one, lock, other in edges))
+    shown = Path(__file__).parents[2] / "docs" / "static" / "waits-for.svg"
+    assert shown.read_text() == graph.to_svg()
+
+
+def test_a_state_calls_tasks_by_their_names() -> None:
+    assert state_for_people("locked by <Task 'a.<locals>.clerk' at 0x7f>") == "locked by clerk"
+    assert state_for_people("""by <Task "<test 'hangs'>" at 0x7f>!""") == "by <test 'hangs'>!"
+    assert state_for_people("2/3") == "2/3"
+
+
+async def test_since_when_a_job_and_a_borrower_wait_is_told_where_it_is_traced() -> None:
+    limiter = structsync.CapacityLimiter(1)
+    limiter.acquire_on_behalf_of_nowait("a thread")
+    with trace_waits():
+        async with structsync.open_pool(1) as pool, trio.open_nursery() as nursery:
+            pool.submit_nowait(trio.sleep_forever)
+            pool.submit_nowait(trio.lowlevel.checkpoint)
+            nursery.start_soon(limiter.acquire_on_behalf_of, "another")
+            await wait_all_tasks_blocked()
+            for one in (pool, limiter):
+                (waiter,) = only(snapshot([one])).waiters
+                assert waiter.since is not None
+            nursery.cancel_scope.cancel()
+            pool.cancel_scope.cancel()
