@@ -17,7 +17,7 @@ def arguments_of(domains: list[Domain], pulse: Pulse) -> Callable[[Any], Iterabl
     """Return the function from a spec to all arguments, as constant as the domains allow."""
     if not any(callable(one) or isinstance(one, Field) for one in domains):
         constant = tuple(product(*(each(None) for each in map(_values, domains))))
-        return lambda spec: constant
+        return lambda spec: pulse.along(constant)
     values = [_values(one) for one in domains]
     if len(values) == 1:
         (single,) = values
