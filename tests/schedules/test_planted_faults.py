@@ -304,7 +304,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (rate_limiter.the_bucket_overflows,),
     ),
     (
-        test_rate_limiter.test_a_request_is_granted_in_its_turn_whoever_waits_for_it,
+        test_rate_limiter.test_who_sleeps_behind_a_request_is_woken_in_time,
         (rate_limiter.who_sleeps_behind_a_request_has_no_timer,),
     ),
     (

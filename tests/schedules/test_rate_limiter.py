@@ -95,3 +95,18 @@ async def test_a_request_is_granted_in_its_turn_whoever_waits_for_it(
         later.close()
 
     await together(wait, *[acquire, give_up][: tasks - 1])
+
+
+@swept(least=10)
+async def test_who_sleeps_behind_a_request_is_woken_in_time(x: ExploredRun, tasks: int) -> None:
+    limiter = RateLimiter(1, burst=1)
+    limiter.acquire_nowait()
+    ahead = limiter.request()  # no task waits for it
+
+    async def acquire() -> None:
+        await limiter.acquire()
+        if trio.current_time() < 2:
+            x.fail("a permit has come before its turn")
+
+    await together(*[acquire] * (tasks - 1))
+    ahead.close()
