@@ -51,7 +51,7 @@ else:  # a type checker that saw this would take any name for one that exists
 # Where the names above come from when somebody asks for one. Not before: pytest imports this package
 # for its plugin in every run, also of those who explore nothing; and not all have Hypothesis.
 _HOMES = {
-    "Verdict": "structsync.checking",
+    "Verdict": "structsync.checking._verdict",
     "ExploreUsageError": "structsync.testing._errors",
     "NondeterminismError": "structsync.testing._errors",
     "NotExhaustive": "structsync.testing._errors",

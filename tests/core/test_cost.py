@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from types import FrameType
 from typing import Any, cast
@@ -93,8 +94,12 @@ ACTIONS: dict[str, Callable[[SemaphoreCore], object]] = {
 def test_a_transition_runs_as_many_lines_with_1000_waiters_as_with_10(
     action: str, policy: str
 ) -> None:
-    few, many = crowd(10, policy), crowd(1_000, policy)
-    assert lines_run(lambda: ACTIONS[action](few)) == lines_run(lambda: ACTIONS[action](many))
+    few, many = (
+        # A finalizer or another thread that runs meanwhile can only add to them.
+        min(lines_run(partial(ACTIONS[action], crowd(waiters, policy))) for _ in range(3))
+        for waiters in (10, 1_000)
+    )
+    assert few == many
 
 
 def test_a_second_claim_for_a_lock_is_found_without_a_search() -> None:
