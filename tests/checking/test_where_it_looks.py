@@ -20,6 +20,7 @@ from structsync.checking import (
 )
 from structsync.checking._image import MOST_PARTS, difference, image_of
 from structsync.checking._reach import Surroundings
+from structsync.checking._values import same
 
 from .wheel import Wheel
 
@@ -199,3 +200,8 @@ def test_an_object_that_nobody_changes_may_be_in_every_state() -> None:
         seat: Seat = start(Seat, 1)
 
     assert check(Seated).states == 5
+
+
+def test_equal_numbers_are_the_same_whichever_objects_they_are() -> None:
+    assert same((int("1000"),), (int("1000"),))
+    assert not same((int("1000"),), (float("1000"),))
