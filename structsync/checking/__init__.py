@@ -23,8 +23,9 @@ What holds running programs against specifications needs trio, and stands where 
 `structsync/observing/validating.py`, `structsync/testing/_stateful/`.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from structsync._lazy import importing
 
 from ._behaviours import always_eventually as always_eventually
 from ._behaviours import eventually as eventually
@@ -61,16 +62,6 @@ if TYPE_CHECKING:
     from structsync.observing.validating import validate as validate
     from structsync.testing._stateful.conforming import Adapter as Adapter
     from structsync.testing._stateful.conforming import machine as machine
-else:  # a type checker that saw this would take any name for one that exists
-
-    def __getattr__(name: str) -> object:
-        """Import what stands behind a public name."""
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(_HOMES[name]), name)
-        globals()[name] = found
-        return found
-
 
 # Where the names above come from when somebody asks for one. Not before: specifications are checked
 # without the primitives, and not all have Hypothesis.
@@ -83,6 +74,9 @@ _HOMES = {
     "Adapter": "structsync.testing._stateful.conforming",
     "machine": "structsync.testing._stateful.conforming",
 }
+
+if not TYPE_CHECKING:  # a type checker that saw this would take any name for one that exists
+    __getattr__ = importing(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -15,8 +15,9 @@ _pytest/          the plugin
 _command/         the command line
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from structsync._lazy import importing
 
 if TYPE_CHECKING:
     from structsync.checking._verdict import Verdict as Verdict
@@ -37,16 +38,6 @@ if TYPE_CHECKING:
     from ._stateful.machine import MachineFailed as MachineFailed
     from ._stateful.machine import RuleTask as RuleTask
     from ._stateful.machine import ScheduledStateMachine as ScheduledStateMachine
-else:  # a type checker that saw this would take any name for one that exists
-
-    def __getattr__(name: str) -> object:
-        """Import what stands behind a public name."""
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(_HOMES[name]), name)
-        globals()[name] = found
-        return found
-
 
 # Where the names above come from when somebody asks for one. Not before: pytest imports this package
 # for its plugin in every run, also of those who explore nothing; and not all have Hypothesis.
@@ -69,6 +60,9 @@ _HOMES = {
     "RuleTask": "structsync.testing._stateful.machine",
     "ScheduledStateMachine": "structsync.testing._stateful.machine",
 }
+
+if not TYPE_CHECKING:  # a type checker that saw this would take any name for one that exists
+    __getattr__ = importing(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
