@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Callable, Collection, Iterator
 
 from structsync.report import Counterexample
 
 from ._budget import Budget, Progress
-from ._errors import ENDS_THE_PROGRAM, SpecError
+from ._errors import ENDS_THE_PROGRAM, SpecError, where_raised
 from ._faults import Fault
 from ._finding import error_text
 from ._implies import never_met
@@ -150,10 +149,9 @@ def _run(search: Search) -> None:
     try:
         search.run()
     except ENDS_THE_PROGRAM as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
         raise SpecError(
-            f"code of the specification ends the program: {error_text(error)} in {frame.filename}, "
-            f"line {frame.lineno}; a specification returns"
+            f"code of the specification ends the program: {error_text(error)} in "
+            f"{where_raised(error)}; a specification returns"
         ) from error
 
 

@@ -11,7 +11,6 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ._check import spec_name
-from ._errors import SpecError
+from ._errors import SpecError, where_raised
 from ._faults import Fault, faults_of
 from ._language import Spec
 from ._noticed import check_module, keeping
@@ -236,10 +235,9 @@ def _import(root: str, folder: Path, file: Path) -> ModuleType:
     try:
         module = importlib.import_module(name)
     except (Exception, SystemExit, GeneratorExit) as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
         raise SpecError(
             f"{file} cannot be imported: {type(error).__name__}: {error} "
-            f"(raised in {frame.filename}, line {frame.lineno})"
+            f"(raised in {where_raised(error)})"
         ) from error
     if Path(module.__file__ or "").resolve() != file:
         raise SpecError(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from ._budget import INTERRUPTED, Progress
 from ._check import check, check_fault
-from ._errors import SpecError
+from ._errors import SpecError, where_raised
 from ._load import Loaded
 from ._overall import Overall
 from ._verdict import FaultResult, Result, Verdict
@@ -120,10 +119,8 @@ class Suite:
         except SpecError as error:
             raise SpecError(f"{name}: {error}") from error
         except Exception as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
             raise SpecError(
-                f"{name}: {type(error).__name__}: {error} "
-                f"(raised in {frame.filename}, line {frame.lineno})"
+                f"{name}: {type(error).__name__}: {error} (raised in {where_raised(error)})"
             ) from error
         self.overall.ends(name)
         self._ended |= result.stopped_by == INTERRUPTED

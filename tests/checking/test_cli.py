@@ -20,22 +20,9 @@ from structsync.checking._load import load, shipped_specs
 from structsync.checking._terminal import ProgressLine
 from structsync.cli import main
 
+from .wheel import SOURCE as GOOD
+
 TOYS = Path(__file__).parent / "toys"
-
-GOOD = """
-    from structsync.checking import Spec, action, fault, invariant, start
-
-    class Wheel(Spec):
-        n: int = start(int)
-
-        @action
-        def turn(self):
-            self.n = (self.n + 1) % 5
-
-        @invariant
-        def in_range(self):
-            return self.n < 5
-    """
 
 FAULTY = """
     @fault(Wheel, "n", refuted_by="in_range")

@@ -15,27 +15,12 @@ import pytest
 from structsync.checking import SpecError, action, check, invariant, leads_to
 from structsync.checking._load import load
 
-from .wheel import Wheel
-
-WHEEL = """
-    from structsync.checking import Spec, action, fault, invariant, start
-
-    class Wheel(Spec):
-        n: int = start(int)
-
-        @action
-        def turn(self):
-            self.n = (self.n + 1) % 5
-
-        @invariant
-        def in_range(self):
-            return self.n < 5
-    """
+from .wheel import SOURCE, Wheel
 
 
 def write(folder: Path, text: str) -> Path:
     file = folder / "wheel.py"
-    file.write_text(dedent(WHEEL) + dedent(text), encoding="utf-8")
+    file.write_text(dedent(SOURCE) + dedent(text), encoding="utf-8")
     return file
 
 

@@ -15,3 +15,20 @@ class Wheel(Spec):
     @invariant
     def in_range(self) -> bool:
         return 0 <= self.n < 5
+
+
+#: A module that has it, for tests of the command.
+SOURCE = """
+    from structsync.checking import Spec, action, fault, invariant, start
+
+    class Wheel(Spec):
+        n: int = start(int)
+
+        @action
+        def turn(self):
+            self.n = (self.n + 1) % 5
+
+        @invariant
+        def in_range(self):
+            return self.n < 5
+    """

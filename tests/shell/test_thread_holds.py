@@ -267,8 +267,8 @@ async def test_a_failing_job_of_a_pool_that_a_thread_holds_is_heard_of_when_it_l
         await trio.to_thread.run_sync(hold)
 
 
-async def test_a_frame_that_is_finalized_in_the_thread_of_the_run_gives_back() -> None:
-    lock = structsync.Lock()
+async def frame_that_holds(lock: structsync.Lock) -> Any:
+    """Return a generator that a worker thread has left inside of its block."""
 
     def generator() -> Any:
         with threads.hold(lock):
@@ -279,7 +279,12 @@ async def test_a_frame_that_is_finalized_in_the_thread_of_the_run_gives_back() -
         next(frame)
         return frame
 
-    frame = await trio.to_thread.run_sync(begin)
+    return await trio.to_thread.run_sync(begin)
+
+
+async def test_a_frame_that_is_finalized_in_the_thread_of_the_run_gives_back() -> None:
+    lock = structsync.Lock()
+    frame = await frame_that_holds(lock)
     assert lock.locked()
     frame.close()
     await trio.testing.wait_all_tasks_blocked()
@@ -288,17 +293,7 @@ async def test_a_frame_that_is_finalized_in_the_thread_of_the_run_gives_back() -
 
 async def test_a_frame_that_is_finalized_in_another_thread_gives_back() -> None:
     lock = structsync.Lock()
-
-    def generator() -> Any:
-        with threads.hold(lock):
-            yield
-
-    def begin() -> Any:
-        frame = generator()
-        next(frame)
-        return frame
-
-    frame = await trio.to_thread.run_sync(begin)
+    frame = await frame_that_holds(lock)
     await Foreign(frame.close).wait()
     assert not lock.locked()
 
