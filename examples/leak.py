@@ -6,7 +6,7 @@ on with one permit less, until there are none. A scope that owns the semaphore n
 Prints::
 
     trio: value 1 of 2, and no complaint
-    structsync: PermitLeakError: 1 not given back to <Semaphore: value 1/2, 0 waiting>: <Task 'forgetful'> took 1 too many
+    structsync: PermitLeakError: 1 not returned to <Semaphore: value 1/2, 0 waiting>: <Task 'forgetful'> took 1 too many
 """
 
 import re

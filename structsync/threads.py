@@ -39,7 +39,7 @@ def hold(
     Fairness: the thread queues as a task does, and when the run hears of it. Cancellation: a wait ends
     with :exc:`trio.Cancelled` when what started a worker thread is cancelled; what was granted first is
     held. It ends with :exc:`trio.RunFinishedError` in another thread when the run ends; what that thread
-    holds is given back then, and it is told by the same error when it leaves the block.
+    holds is released then, and it is told by the same error when it leaves the block.
 
     Args:
       manager: any async context manager, of ours such as ``lock``, ``semaphore.permits(2)``,

@@ -53,7 +53,7 @@ class Barrier(Primitive[int | None]):
     Fairness: a round is made of those who came first. Cancellation: who is cancelled first is not
     counted and the round goes on waiting for one more; or, with ``cancelled="breaks"``, the round is
     broken in the same step: the others of it, those too that come late, get
-    :exc:`trio.BrokenResourceError` until somebody calls :meth:`reset`, or :exc:`trio.Cancelled` if
+    :exc:`trio.BrokenResourceError` until a task calls :meth:`reset`, or :exc:`trio.Cancelled` if
     they are cancelled themselves. Who is cancelled after the last party has come was in the round,
     and goes on.
 
@@ -123,7 +123,7 @@ class Barrier(Primitive[int | None]):
     def leave(self) -> None:
         """Take part in no round any more: one party fewer, from this round on, for good.
 
-        If the round waits for nobody else, it is let in at once. A task that leaves must not wait here at
+        If the round waits for no other task, it is let in at once. A task that leaves must not wait here at
         that moment; another one may leave for it. Also while the barrier is broken or closed, so that a
         party can leave in a ``finally``.
 

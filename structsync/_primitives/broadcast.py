@@ -119,7 +119,7 @@ class Broadcast(Generic[T]):
                     ...
 
     Fairness: producers are served first come, first served; one that waits when a consumer unsubscribes
-    begins again at the end. Cancellation: a cancelled put has put nothing, for nobody.
+    begins again at the end. Cancellation: a cancelled put has put nothing, for no subscriber.
 
     Args:
       max_items: how far a consumer may be behind, an int >= 1; :data:`math.inf` for any distance.
@@ -204,7 +204,7 @@ class Broadcast(Generic[T]):
                 async with acquire_all(*[one._buffer.put_claim(item) for one in asked]):
                     return
             except trio.ClosedResourceError:
-                # Somebody has unsubscribed; the others wait for this item all the same.
+                # A subscriber has left; the others wait for this item all the same.
                 if self._completed or all(one in self._subscriptions for one in asked):
                     raise
 

@@ -267,7 +267,7 @@ class Buffer(Primitive[Any], Generic[T]):
         return self._claim(self._put((item,)))
 
     def _leave(self, claim: Any) -> None:
-        """Leaving a block gives nothing back: what was got is used, and what was put is there."""
+        """Leaving a block releases nothing: what was got is used, and what was put is there."""
 
     def __aiter__(self) -> Buffer[T]:
         return self

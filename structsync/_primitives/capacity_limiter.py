@@ -81,7 +81,7 @@ class CapacityLimiter(Primitive[object]):
         """The tokens that exist.
 
         May be assigned. Waiters that an increase makes room for are let in at once; after a decrease
-        those that hold a token keep it, and nobody is let in until there is room again.
+        those that hold a token keep it, and no task is let in until there is room again.
         """
         return self._core.total_tokens
 
@@ -148,7 +148,7 @@ class CapacityLimiter(Primitive[object]):
 
     @enable_ki_protection
     def release(self) -> None:
-        """Give back the token of the current task.
+        """Release the token of the current task.
 
         Raises:
           RuntimeError: if it holds none.
@@ -157,7 +157,7 @@ class CapacityLimiter(Primitive[object]):
 
     @enable_ki_protection
     def release_on_behalf_of(self, borrower: Task | object) -> None:
-        """Give back the token of ``borrower``.
+        """Release the token of ``borrower``.
 
         Raises:
           RuntimeError: if it holds none.

@@ -67,7 +67,7 @@ class Entry(Generic[P, T]):
 
     @enable_ki_protection
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run the function while nobody else is inside the monitor, and its guard holds.
+        """Run the function while no other task is inside the monitor, and its guard holds.
 
         Returns:
           What the function returns; of an async function, what awaiting it returns.
@@ -98,7 +98,7 @@ class Entry(Generic[P, T]):
           What the function returns.
 
         Raises:
-          trio.WouldBlock: if the call would have to wait: somebody is inside, or the guard or a rule
+          trio.WouldBlock: if the call would have to wait: a task is inside, or the guard or a rule
               does not permit it.
           TypeError: if the function is async, as it may wait inside; or returns an awaitable.
           Exception, RuntimeError, trio.ClosedResourceError: as where the entry is awaited.

@@ -40,8 +40,8 @@ async def first_of(*claims: Claim[Any]) -> First:
         first = await structsync.first_of(urgent.get_claim(), normal.get_claim())
         print(first.item)
 
-    Nothing is given back at the end of a block, because there is none: a permit or a lock that it returns
-    is held until it is released. With :func:`acquire_any` it would be given back, and an item lost.
+    Nothing is released at the end of a block, because there is none: a permit or a lock that it returns
+    is held until it is released. With :func:`acquire_any` it would be released, and an item lost.
 
     Fairness: strictly first come, first served in each queue, on its side of a buffer. Cancellation: a
     cancelled call has taken and put nothing.

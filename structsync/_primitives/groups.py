@@ -32,14 +32,14 @@ def acquire_all(*claims: Claim[Any]) -> AllOf:
         async with structsync.acquire_all(left_fork.claim(), right_fork.claim()):
             ...
 
-    The block is given a :class:`Holding`, by which one claim is given back before the others, or all of
+    The block is given a :class:`Holding`, by which one claim is released before the others, or all of
     them are taken out of the block. Instead of the block, ``acquire_all(...).request()`` returns a
     :class:`GroupRequest`. Several claims on one :class:`Semaphore` are summed. A body that acquires still more may
     deadlock, as anybody who holds something and waits.
 
     Fairness: strictly first come, first served in each queue. So a task that waits here holds up
-    those behind it *in every queue*, even where that primitive is free. If all that is held is given
-    back, nobody waits forever. Cancellation: a cancelled acquire has taken nothing of any
+    those behind it *in every queue*, even where that primitive is free. If all that is held is
+    released, no task waits forever. Cancellation: a cancelled acquire has taken nothing of any
     primitive, and lets those behind it in.
 
     Args:
@@ -73,7 +73,7 @@ def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
 
     The task has one place in each queue. Exactly one claim is granted, and the other places are given
     up in the same step. If several can be had at once it is the first of them as they are written.
-    The block is given that :class:`Claim`, and leaving it gives it back::
+    The block is given that :class:`Claim`, and leaving it releases it::
 
         async with structsync.acquire_any(near.claim(), far.claim()) as claim:
             use(claim.primitive)
@@ -84,7 +84,7 @@ def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
     Args:
       claims: as of :func:`acquire_all`, each on another primitive: they are alternatives, and of two
           on one primitive the smaller would always be granted. None of a :class:`Buffer`: nothing of it
-          can be given back at the end of a block; :func:`first_of` takes those.
+          can be released at the end of a block; :func:`first_of` takes those.
 
     Raises:
       ValueError: if two claims are on one primitive, or one is on a :class:`Buffer`; else as :func:`acquire_all`.
@@ -106,7 +106,7 @@ def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
         claimed.add(claim.primitive)
         if claim.primitive._core.grants_make_room:
             raise ValueError(
-                "acquire_any has no place for an item, and leaving a block gives none back; "
+                "acquire_any has no place for an item, and leaving a block returns none; "
                 f"use await first_of(...) for {claim.primitive!r}"
             )
     return AnyOf(checked)
@@ -125,13 +125,13 @@ def checked_claims(claims: Sequence[Claim[Any]], name: str) -> Sequence[Claim[An
         if policy != "fifo":
             raise ValueError(
                 f"{name} needs the policy 'fifo', not {policy!r} of {claim.primitive!r}: "
-                "a place in several queues is only a place if nobody can pass it"
+                "a position in several queues is only one if no task can pass it"
             )
     return claims
 
 
 class _Block:
-    """What both blocks do: take for the task that enters, give back all that was taken."""
+    """What both blocks do: take for the task that enters, release all that was taken."""
 
     __slots__ = ("_claims", "_entered", "_holding")
     _every: bool

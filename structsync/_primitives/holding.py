@@ -1,4 +1,4 @@
-"""What a group holds: several claims that were granted in one step, and are given back one by one or all."""
+"""What a group holds: several claims that were granted in one step, and are released one by one or all."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def sum_of(primitive: Live[Any], amounts: Sequence[Any]) -> Any:
 
 @final
 class Holding:
-    """What :func:`acquire_all` was granted and has not given back yet.
+    """What :func:`acquire_all` was granted and has not released yet.
 
-    What is given back early lets others in at once::
+    What is released early lets others in at once::
 
         async with structsync.acquire_all(source.claim(), slow := target.claim()) as held:
             ...
             held.release(slow)          # the rest is held on
 
-    As a *sync* context manager, leaving it gives back what is left.
+    As a *sync* context manager, leaving it releases what is left.
     """
 
     __slots__ = ("_items", "_kept", "_portions")
@@ -96,11 +96,11 @@ class Holding:
           claim: the very object that the group was made of.
 
         Raises:
-          ValueError: if it is none of those that are held: of another group, or given back already.
+          ValueError: if it is none of those that are held: of another group, or released already.
         """
         for place, (held, amount) in enumerate(self._portions):
             if held is claim:
-                del self._portions[place]  # before: what runs meanwhile may give it back, too
+                del self._portions[place]  # before: what runs meanwhile may release it, too
                 try:
                     held.primitive._leave(amount)
                 except BaseException:
@@ -113,9 +113,9 @@ class Holding:
 
     @enable_ki_protection
     def keep(self) -> Self:
-        """Take what is held out of the block: leaving that gives nothing back.
+        """Take what is held out of the block: leaving that releases nothing.
 
-        Give it back by :meth:`close` or :meth:`release`, from any task. The owner of a lock stays the
+        Release it by :meth:`close` or :meth:`release`, from any task. The owner of a lock stays the
         task that acquired it: if that ends, the lock is broken.
 
         Returns:
@@ -126,7 +126,7 @@ class Holding:
 
     @enable_ki_protection
     def close(self) -> None:
-        """Give back whatever is still held; idempotent."""
+        """Release whatever is still held; idempotent."""
         self._give_back_all()
 
     def __enter__(self) -> Self:
@@ -146,7 +146,7 @@ class Holding:
         amounts: dict[Any, list[Any]] = {}
         for claim, amount in portions:
             amounts.setdefault(claim.primitive, []).append(amount)
-        stack = ExitStack()  # if one cannot be given back, the others still are
+        stack = ExitStack()  # if one cannot be released, the others still are
         for primitive, several in amounts.items():
             whole = several[0] if len(several) == 1 else sum_of(primitive, several)
             stack.callback(primitive._leave, whole)
@@ -157,7 +157,7 @@ class Holding:
         raise TypeError("Holding is final; acquire_all makes them, and no other kind")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a Holding cannot be copied or pickled: what is held is given back once")
+        raise TypeError("a Holding cannot be copied or pickled: what is held is released once")
 
     def __repr__(self) -> str:
         kept = ", kept" if self._kept and self._portions else ""
@@ -201,7 +201,7 @@ class GroupRequest(RequestBase, Generic[T]):
           :class:`Claim` that was granted.
 
         Raises:
-          RequestWithdrawn: if it is withdrawn, or its grant given back, before or meanwhile.
+          RequestWithdrawn: if it is withdrawn, or its grant is released, before or meanwhile.
           trio.BusyResourceError: if another task waits for it already.
           trio.ClosedResourceError, trio.BrokenResourceError: if one of the primitives was closed or
               broke before the grant.

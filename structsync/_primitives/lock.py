@@ -37,7 +37,7 @@ class LockStatistics(PrimitiveStatistics):
 class Lock(OwnedPrimitive[Task]):
     """A lock that one task owns at a time; not reentrant.
 
-    A drop-in for :class:`trio.Lock`. Releasing hands it straight to the next in the queue, so nobody can
+    A drop-in for :class:`trio.Lock`. Releasing hands it straight to the next in the queue, so no task can
     slip in between. If the owner's task ends without releasing, the lock is broken for good: every
     waiter, those of its conditions too, and every later acquire get
     :exc:`trio.BrokenResourceError` naming the task.
@@ -94,7 +94,7 @@ class Lock(OwnedPrimitive[Task]):
         """Acquire the lock if it is free.
 
         Raises:
-          trio.WouldBlock: if somebody holds it.
+          trio.WouldBlock: if a task holds it.
           RuntimeError, trio.BrokenResourceError, trio.ClosedResourceError: as :meth:`acquire`.
         """
         parking.acquire_nowait(self, current_task())

@@ -37,7 +37,7 @@ class LockMap(Primitive[Hashable], Generic[K]):
     """A :class:`Lock` for each key, for as long as a task uses it.
 
     ``locks[key]`` is the lock of a key. It is made when it is first asked for, and forgotten with its last
-    user: nothing is left of a key that nobody holds and nobody waits for::
+    user: nothing is left of a key that no task holds and no task waits for::
 
         locks = structsync.LockMap[str]()
         async with locks[account]:

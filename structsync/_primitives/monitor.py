@@ -68,8 +68,8 @@ class Monitor(Primitive[Invocation]):
                 return amount <= self.balance
 
     An entry is awaited, whether its function is sync or async; arguments, results and errors pass
-    through. A *guard* is a sync function without effects. It is asked only while nobody is inside, and
-    after each change: when somebody leaves, or a guard is set or removed. What changes elsewhere is to
+    through. A *guard* is a sync function without effects. It is evaluated only while no task is inside, and
+    after each change: when a task leaves, or a guard is set or removed. What changes elsewhere is to
     be announced by :meth:`changed`. A guard that looks at neither the request nor its arguments is
     asked once for all who wait for its entry. A guard that raises fails the call that it was asked about, and no other.
 
@@ -172,7 +172,7 @@ class Monitor(Primitive[Invocation]):
     def changed(self) -> None:
         """Ask the guards again, because something changed that no entry of this monitor did.
 
-        While somebody is inside, this does nothing: the guards are asked when that call leaves.
+        While a task is inside, this does nothing: the guards are evaluated when that call leaves.
         """
         parking.change(self, self._core.settle)
 

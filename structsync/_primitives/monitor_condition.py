@@ -1,4 +1,4 @@
-"""Waiting inside a monitor until somebody else inside says so."""
+"""Waiting inside a monitor until another task inside says so."""
 
 from __future__ import annotations
 

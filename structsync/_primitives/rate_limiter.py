@@ -28,7 +28,7 @@ class RateLimiterStatistics(PrimitiveStatistics):
     Attributes:
       value: the permits on hand.
       burst: the most that are on hand at once.
-      next_time: when the waiter at the head is granted, by trio's clock; None if nobody waits.
+      next_time: when the waiter at the head is granted, by trio's clock; None if no task waits.
     """
 
     value: int
@@ -41,7 +41,7 @@ class RateLimiter(Primitive[int]):
     """A bucket of permits that time fills again: so many calls in a second, and no more.
 
     ``rate`` permits come back in each ``per`` seconds, evenly; the bucket holds ``burst`` of them and
-    is full at the start. Nobody gives a permit back, so there is no ``async with``::
+    is full at the start. No task releases a permit, so there is no ``async with``::
 
         limiter = structsync.RateLimiter(100, per=60, burst=10)
         await limiter.acquire()
@@ -133,7 +133,7 @@ class RateLimiter(Primitive[int]):
         """Take ``n`` permits, or a position in the queue for them, now; return the handle.
 
         It is granted when its time comes, whether or not a task waits for it then. Permits do not come
-        back: closing a request that is granted gives back nothing.
+        back: closing a request that is granted releases nothing.
 
         Raises:
           TypeError, ValueError, trio.ClosedResourceError: as :meth:`acquire`.

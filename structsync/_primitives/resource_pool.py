@@ -64,7 +64,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
     ``close`` runs in the task that returns an item that was discarded, or is the first to return one
     after it expired. It is shielded from cancellation, for ``close_timeout`` seconds at most. What it
-    raises is logged: nobody could do anything about it.
+    raises is logged: no caller could do anything about it.
 
     Nothing runs in the background. An idle item that expires is never lent again, and closed by the
     next task that returns one, or by :meth:`close_stale`.
@@ -189,7 +189,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
         """Close the idle items that are not to be lent any more, one after the other.
 
         Those that have expired, are too many since a :meth:`resize`, or were discarded where their
-        task was interrupted. To be called now and then where nobody may return one for long.
+        task was interrupted. To be called now and then where no block returns one for long.
         """
         await lending.close_stale(self)
         await trio.lowlevel.checkpoint()

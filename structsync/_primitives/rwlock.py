@@ -66,9 +66,9 @@ class RWLock(OwnedPrimitive[Access]):
       policy: who goes first where both wait.
 
           * ``"fifo"``: who came first. A reader behind a waiting writer waits, readers in a row enter
-            together, and nobody starves.
+            together, and no task starves.
           * ``"phase"``: readers and writers take turns. Where a writer leaves, all readers that wait
-            enter; a reader waits for one writer at most, and nobody starves.
+            enter; a reader waits for one writer at most, and no task starves.
           * ``"readers"``: readers. A reader waits only for the one who writes; writers may starve.
           * ``"writers"``: writers. A reader waits while any writer waits; readers may starve.
       name: what it is called in its ``repr``, in errors, leaks and reports.

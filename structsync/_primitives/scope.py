@@ -36,7 +36,7 @@ def open_scope() -> AbstractAsyncContextManager[Scope]:
 
     The block ends when its body and all its children have. Then each owned primitive is closed; and
     if one of them has not got everything back, :exc:`PermitLeakError` names the primitive and the
-    tasks that took more than they gave back (inside of :func:`trace_waits`, also the lines). It is raised alone if the block ended well. Else the
+    tasks that took more than they released (inside of :func:`trace_waits`, also the lines). It is raised alone if the block ended well. Else the
     original exceptions are raised as trio raises them, in an exception group that the leak joins.
     """
     return _ScopeManager()
@@ -74,7 +74,7 @@ class Scope:
           TypeError: if it is not a primitive of structsync.
           ValueError: if a scope owns it already.
           RuntimeError: if this scope has ended.
-          trio.ClosedResourceError, trio.BrokenResourceError: if it is out of service already.
+          trio.ClosedResourceError, trio.BrokenResourceError: if it is closed or broken already.
         """
         if not isinstance(primitive, Primitive):
             raise TypeError(f"a scope owns primitives of structsync, not {primitive!r}")
@@ -137,7 +137,7 @@ class _Account:
     def _who(self, event: PrimitiveEvent) -> Hashable:
         core = self.primitive._core
         if isinstance(core, ClaimantArbiter):
-            return core.claimant_of(event.claim)  # who gives back may be another task
+            return core.claimant_of(event.claim)  # the one that releases may be another task
         return event.task
 
     def close(self) -> None:
@@ -158,7 +158,7 @@ class _Account:
         if missing <= 0:
             return None
         debtors = ", ".join(self._debt(*one) for one in self.ledger.debtors())
-        leak = f"{missing} not given back to {self.primitive!r}: {debtors or 'by nobody known'}"
+        leak = f"{missing} not returned to {self.primitive!r}: {debtors or 'by no known task'}"
         report("leak", self.primitive, leak)
         return leak
 

@@ -38,7 +38,7 @@ class SemaphoreStatistics(PrimitiveStatistics):
 
 @final
 class Semaphore(Primitive[int]):
-    """A number of permits that tasks take and give back, several at a time.
+    """A number of permits that tasks take and release, several at a time.
 
     A drop-in for :class:`trio.Semaphore`. An acquire is all or nothing: it waits until *all* of its
     permits are there. As an async context manager it takes one permit; ``permits(n)`` takes n::

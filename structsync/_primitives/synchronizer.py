@@ -50,7 +50,7 @@ class Synchronizer:
     and only if its call has started, or was ended by the error of a trigger.
 
     Entering the block is a checkpoint, and raises RuntimeError if it is entered already. Until the block
-    ends, the monitors that it concerns are in use by its run, also while nobody is inside.
+    ends, the monitors that it concerns are in use by its run, also while no task is inside.
 
     Args:
       name: what it is called in its ``repr``.
@@ -159,12 +159,14 @@ class Synchronizer:
         return cast(Rules, core.rules)
 
     def _change(self, entry: Entry[..., Any], rule: Callable[[], None]) -> None:
-        # A rule only forbids, so nobody can start because of it.
+        # A rule only forbids, so no task can start because of it.
         def transition() -> list[Any]:
             rule()
             return []
 
-        check_run(entry._monitor)  # under rules it belongs to this run, also while nobody is inside
+        check_run(
+            entry._monitor
+        )  # under rules it belongs to this run, also while no task is inside
         parking.change(entry._monitor, transition)
 
     def __init_subclass__(cls) -> NoReturn:

@@ -31,7 +31,7 @@ class ValueStatistics(PrimitiveStatistics):
 
 
 class _Assignment(Generic[T]):
-    """One assignment, and the next one. Those that nobody has yet to see are not kept."""
+    """One assignment, and the next one. Those that every task has seen are not kept."""
 
     __slots__ = ("next", "value")
 
@@ -122,7 +122,7 @@ class Value(Primitive[Awaited], Generic[T]):
         """Return an async iterator over the values that are assigned from now on, each once, in order.
 
         It may fall behind, and then holds the values that it has still to give. It needs no end: one
-        that nobody has any more holds nothing.
+        that nothing refers to any more holds nothing.
         """
         return Changes(self, self._newest)
 

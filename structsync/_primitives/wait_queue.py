@@ -33,10 +33,10 @@ class WaitQueueStatistics(PrimitiveStatistics):
 
 @final
 class WaitQueue(Primitive[None]):
-    """A bare condition: tasks wait until somebody wakes them.
+    """A bare condition: tasks wait until another one wakes them.
 
     In trio no other task runs between two checkpoints, so state that is changed between them needs
-    no lock, and a condition needs none either. A wake that finds nobody waiting is not kept; see
+    no lock, and a condition needs none either. A wake that finds no task waiting is not kept; see
     :class:`Parker` for wakes that are.
 
     Fairness: the oldest waiter is woken first. Cancellation: a wait that is cancelled first has not

@@ -9,7 +9,7 @@ from typing import Any
 
 from structsync._core.queue.arbiter import Arbiter
 
-# Which functions are no sync functions: a generator that nobody runs is true, and does nothing.
+# Which functions are no sync functions: a generator that is never run is true, and does nothing.
 RUN_LATER = (
     inspect.iscoroutinefunction,
     inspect.isgeneratorfunction,

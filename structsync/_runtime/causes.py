@@ -1,4 +1,4 @@
-"""Why a primitive is out of service, as an object that makes the error for each waiter."""
+"""Why a primitive is closed or broken, as an object that makes the error for each waiter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import trio
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Somebody called ``close()``."""
+    """It was closed, by ``close()``."""
 
     name: str
 
@@ -45,7 +45,7 @@ class OwnerExited:
 
 @dataclass(frozen=True, slots=True)
 class RoundBroken:
-    """A party of a barrier left its round, or somebody broke or reset it."""
+    """A party of a barrier left its round, or it was broken or reset."""
 
     reason: str
 
@@ -97,7 +97,7 @@ class EndClosed:
 
 @dataclass(frozen=True, slots=True)
 class ReceiversGone:
-    """Nobody is left who could get what is put in."""
+    """No task is left who could get what is put in."""
 
     def error(self) -> Exception:
         return trio.BrokenResourceError("every receiving end of this channel was closed")

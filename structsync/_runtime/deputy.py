@@ -242,7 +242,7 @@ def _deputies_of_run(token: TrioToken) -> Deputies | None:
 def run_finished() -> trio.RunFinishedError:
     """Return the error of a thread whose run has ended."""
     return trio.RunFinishedError(
-        "the trio run has ended; what this thread held there was given back then"
+        "the trio run has ended; what this thread held there was released then"
     )
 
 
@@ -257,7 +257,7 @@ def _without_leaks(answer: outcome.Outcome[Any]) -> outcome.Outcome[Any]:
     names = ", ".join(live._title() for live in left)
     return outcome.Error(
         PermitLeakError(
-            f"a thread would go on holding what no block gives back, so it was given back now: {names}; "
+            f"a thread would go on holding what no block releases, so it was released now: {names}; "
             "hold it by `with structsync.threads.hold(...)`"
         )
     )

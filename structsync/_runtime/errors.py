@@ -11,10 +11,10 @@ class RequestWithdrawn(Exception):
 
 
 class PermitLeakError(Exception):
-    """A scope ended, and something that it owned was not given back.
+    """A scope ended, and something that it owned was not released.
 
     Raised at the end of :func:`open_scope`. The message names each such primitive, and the tasks
-    that took more than they gave back.
+    that took more than they released.
     """
 
 

@@ -29,12 +29,12 @@ class PrimitiveEvent:
 
     Attributes:
       kind: ``requested`` (a claim was made), then one of ``granted``, ``withdrawn`` and ``broken``;
-          ``released`` (a claim was given back); ``changed`` (a call such as ``resize``, ``notify``
+          ``released`` (a claim was released); ``changed`` (a call such as ``resize``, ``notify``
           or ``wake`` changed what the primitive grants); ``closed`` (the primitive was).
       primitive: the primitive.
-      claim: what was claimed or given back: a number of permits, a task, a borrower; of ``changed``
+      claim: what was claimed or released: a number of permits, a task, a borrower; of ``changed``
           the name of what was called and its value, such as ``("resize", 5)``; None for ``closed``.
-      task: whose claim it is, as far as that is known: the task that asked or gave back; None
+      task: whose claim it is, as far as that is known: the task that asked or released; None
           outside a run.
       request: which request it is: one object, to be compared by ``is``, in all events of one
           request; None where the event is of no single request.

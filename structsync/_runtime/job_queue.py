@@ -292,7 +292,7 @@ class JobQueue(Live[Job[Any]]):
                 self._stop_idle(transitions)
 
     def _stop_idle(self, transitions: Transitions) -> None:
-        self._core.close(Closed(self._title()))  # nobody is held back
+        self._core.close(Closed(self._title()))  # no task is held back
         while self._idle:
             worker, _ = self._idle.popitem()
             wake_task(transitions, worker.task)

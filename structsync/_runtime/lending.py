@@ -1,7 +1,7 @@
 """Items that are made, checked and closed by functions of the user, around the transitions of a pool.
 
 They run in the task that has a place in the pool, between two transitions, so that whatever they do, the place
-is given back by one more: with its item, without it, or with one that is to be closed. Who is cancelled
+is released by one more: with its item, without it, or with one that is to be closed. Who is cancelled
 while a check runs cannot know what became of the item, so that one is closed.
 
 What is closed is closed in a shielded scope: a borrower that is cancelled closes its item as it would

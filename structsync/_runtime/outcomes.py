@@ -44,7 +44,7 @@ class Pending(Generic[T]):
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody has asked for the end by a cancellation."""
+        """Whether a cancellation has asked for its end."""
         return self._raise_cancel is not None
 
     def end(self, result: outcome.Outcome[T]) -> None:

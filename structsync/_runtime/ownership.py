@@ -94,7 +94,7 @@ def owned_by(task: Task) -> Iterator[Live[Any]]:
 
 
 def give_back_all_of(task: Task) -> list[Live[Any]]:
-    """Give back what the current task owns; return that."""
+    """Release what the current task owns; return that."""
     touched = _by_task.get(task)
     given_back = []
     for reference, claim in [] if touched is None else touched.primitives:

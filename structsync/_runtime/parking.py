@@ -115,7 +115,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
 @enable_ki_protection
 @coroutine_function
 async def acquire_for_block(live: Live[Any], claim: Any, priority: int, task: Task | None) -> None:
-    """Take the claim for a block that gives it back, while somebody wants to know of that."""
+    """Take the claim for a block that releases it, while something observes that."""
     task = task or current_task()
     inform_of_block(task, (live,))
     try:
@@ -207,7 +207,7 @@ def submit(live: Live[Any], claim: Any, priority: int) -> Request[Any]:
 
 
 def withdraw(live: Live[Any], request: Request[Any]) -> bool:
-    """Withdraw a request that nobody, or anybody, waits for."""
+    """Withdraw a request, whether a task waits for it or not."""
     if request.status is not PENDING:
         return False
     transitions = check_run(live, disturbs_sleepers_only=True)
@@ -250,7 +250,7 @@ async def park(transitions: Transitions, request: Request[Any], stop: Stop) -> N
 
 
 async def sleep(transitions: Transitions, abort: Callable[[RaiseCancel], Abort]) -> None:
-    """Sleep until somebody wakes the task; that it will park was noted in its transition."""
+    """Sleep until another task wakes this one; that it will park was noted in its transition."""
     try:
         await wait_task_rescheduled(abort)
     finally:

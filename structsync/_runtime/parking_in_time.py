@@ -1,9 +1,9 @@
 """Sleeping for what the clock grants: the queue of a rate limiter.
 
-Nobody releases what its waiters wait for, so the one at the head is woken by trio: each of them sleeps in a
+No task releases what its waiters wait for, so the one at the head is woken by trio: each of them sleeps in a
 cancel scope of its own, and that of the head has the time of its grant as its deadline. What then happens
 is what happens at any abort: the core is told the time, grants whatever fits, and only who is not among
-those is withdrawn. So a late timer delays nobody by more than itself, and a cancellation that comes in the
+those is withdrawn. So a late timer delays no task by more than itself, and a cancellation that comes in the
 same step as the grant loses against it.
 """
 

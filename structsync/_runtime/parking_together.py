@@ -98,7 +98,7 @@ def submit_group(group: Claims) -> None:
 
 
 def withdraw_group(group: Claims) -> bool:
-    """Withdraw a group that nobody, or anybody, waits for."""
+    """Withdraw a group, whether a task waits for it or not."""
     first = group.members[0]
     if first.status is PENDING:
         for member in group.members:

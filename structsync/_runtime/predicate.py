@@ -36,7 +36,7 @@ async def wait_for(wait: Callable[[], Awaitable[None]], predicate: Callable[[], 
 
 @enable_ki_protection
 async def wait_for_outside(wait: Callable[[], Awaitable[None]], predicate: Callable[[], T]) -> T:
-    """Do the same where nobody is kept out meanwhile.
+    """Do the same where no task is kept out meanwhile.
 
     The schedule point comes first: after it another task would have made the predicate false.
     """

@@ -33,7 +33,7 @@ class RequestBase(ABC):
 
     @property
     def released(self) -> bool:
-        """Whether :meth:`close`, or the end of the block, has given back what was granted."""
+        """Whether :meth:`close`, or the end of the block, has released what was granted."""
         return self._released
 
     @enable_ki_protection
@@ -52,11 +52,11 @@ class RequestBase(ABC):
 
     @enable_ki_protection
     def close(self) -> None:
-        """Withdraw the request if it is pending, or give back what was granted; idempotent.
+        """Withdraw the request if it is pending, or release what was granted; idempotent.
 
         Raises:
           RuntimeError: if another trio run uses the primitive now; or as ``release()`` does, if what
-              was granted has been given back by hand.
+              was granted has been released by hand.
         """
         if self.withdraw() or self._released or self.status is not GRANTED:
             return
@@ -67,7 +67,7 @@ class RequestBase(ABC):
             self._released = False
             raise
 
-    @enable_ki_protection  # an interrupt here would leave the grant with nobody to give it back
+    @enable_ki_protection  # an interrupt here would leave the grant with no task to release it
     def __enter__(self) -> Self:
         return self
 
@@ -89,7 +89,7 @@ class RequestBase(ABC):
             await self._wait_for_grant()
         if self._released:  # before, or between the grant and the wake
             await checkpoint_if_cancelled()
-            raise RequestWithdrawn("what this request was granted is given back; make a new one")
+            raise RequestWithdrawn("what this request was granted is released; make a new one")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         name = type(self).__name__
@@ -106,7 +106,7 @@ class Request(RequestBase, Generic[ClaimT]):
     Made by ``request()`` of a primitive. The claim is in the queue from that call on, so that a place
     can be taken in one task (or in a sync function) and waited for later, and given up from
     anywhere. The owner is the task that made it. As a *sync* context manager, leaving it withdraws
-    the request, or gives back what was granted. So it limits the time of a wait and not that of what
+    the request, or releases what was granted. So it limits the time of a wait and not that of what
     comes after it::
 
         with semaphore.request(3) as request:
@@ -139,7 +139,7 @@ class Request(RequestBase, Generic[ClaimT]):
         Cancellation keeps the position in the queue: wait again, or withdraw. A grant beats a cancellation.
 
         Raises:
-          RequestWithdrawn: if it is withdrawn, or its grant given back, before or meanwhile.
+          RequestWithdrawn: if it is withdrawn, or its grant is released, before or meanwhile.
           trio.BusyResourceError: if another task waits for it already.
           trio.ClosedResourceError: if the primitive was closed before the grant.
           trio.BrokenResourceError: if the primitive broke before the grant.

@@ -28,11 +28,11 @@ def errors_of_ended() -> Iterator[None]:
 def check_run(live: Live[Any], *, disturbs_sleepers_only: bool = False) -> Transitions:
     """Return the transitions of this thread, in whose run the primitive is used from now on.
 
-    What disturbs only sleepers is allowed where nobody sleeps, so that a request that its run left
+    What disturbs only sleepers is allowed where no task sleeps, so that a request that its run left
     behind can be withdrawn.
 
     Raises:
-      RuntimeError: if the primitive is in use by another run (C6): somebody waits, or is known to
+      RuntimeError: if the primitive is in use by another run (C6): a task waits, or is known to
           hold it. What the first run releases must not fail because a second one queued.
     """
     here = of_this_thread()
@@ -45,7 +45,7 @@ def check_run(live: Live[Any], *, disturbs_sleepers_only: bool = False) -> Trans
     if disturbs_sleepers_only and not any(request.parked for request in live._core.queue):
         return here
     raise RuntimeError(
-        f"{live!r} is in use by another trio run: it can be used from here once nobody holds "
+        f"{live!r} is in use by another trio run: it can be used from here once no task holds "
         "it or waits for it (withdraw() a request that a run left behind); from another thread, "
         "use structsync.threads, or go through trio.from_thread.run_sync()"
     )
@@ -57,7 +57,7 @@ def _is_free(live: Live[Any]) -> bool:
         return True
     if live._core.queue:
         return False
-    # What was held when its run ended, or its thread, binds nobody any more.
+    # What was held when its run ended, or its thread, binds no task any more.
     if root is not None:
         return root.coro.cr_frame is None
     return all(thread.ident != last.thread for thread in threading.enumerate())

@@ -108,7 +108,7 @@ class Block:
         return False  # the error of the body goes on
 
     def leave_if_lost(self) -> None:
-        """Have it left, if it is entered and nobody has asked for that; from anywhere."""
+        """Have it left, if it is entered and that has not been asked for yet; from anywhere."""
         if self.deputy is not None and self.leaving is None:
             Leave(self, None).post()
 

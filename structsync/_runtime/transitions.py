@@ -124,7 +124,7 @@ class _Local(threading.local):
 
 _local = _Local()
 
-#: Of a primitive that nobody has used yet, or that is told apart by the root task of its run.
+#: Of a primitive that no task has used yet, or that is told apart by the root task of its run.
 NOBODYS = Transitions()
 
 

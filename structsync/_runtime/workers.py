@@ -78,7 +78,7 @@ def _waited_for_by(task: Task) -> Iterator[Worker]:
         one = to_visit.pop()
         worker = _by_task.get(one)
         behind = [] if one.parent_nursery is None else [one.parent_nursery.parent_task]
-        if worker is not None and worker.job is not None:  # an idle one waits for nobody
+        if worker is not None and worker.job is not None:  # an idle one waits for no task
             yield worker
             behind += worker.job._waiters
         new = [other for other in behind if other not in seen]

@@ -55,7 +55,7 @@ async def work(pool: Any, first: Job[Any]) -> None:
 async def work_in_one_scope(pool: HandsOutJobs, worker: Worker) -> bool:
     """Do jobs until one is cancelled or raises; return whether to go on.
 
-    One cancel scope after the other, each as long as nobody has cancelled it: a scope for each job
+    One cancel scope after the other, each as long as it has not been cancelled: a scope for each job
     costs a sixth of a short one.
 
     Raises:
@@ -162,7 +162,7 @@ def with_leak(error: BaseException | None, broken: list[Live[Any]]) -> BaseExcep
     """Return the error of a job that ended and still owned something."""
     names = ", ".join(map(repr, broken))
     leak = PermitLeakError(
-        f"a job ended while it owned {names}, which nobody can release now; hold it in an "
+        f"a job ended while it owned {names}, which no task can release now; hold it in an "
         "`async with` block inside the job"
     )
     if error is None:

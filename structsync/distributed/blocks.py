@@ -1,4 +1,4 @@
-"""The block in which something shared is held: cancelled when the lease ends, and given back at its end."""
+"""The block in which something shared is held: cancelled when the lease ends, and released at its end."""
 
 from __future__ import annotations
 

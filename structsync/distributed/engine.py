@@ -86,5 +86,5 @@ class Engine(Protocol):
         ...
 
     async def close(self) -> None:
-        """End the session: what it holds is given back. Raises nothing; a lease ends by itself, too."""
+        """End the session: what it holds is released. Raises nothing; a lease ends by itself, too."""
         ...

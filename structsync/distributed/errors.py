@@ -36,4 +36,4 @@ class SessionEnded(Exception):
 
 
 class DeliveryFailed(Exception):
-    """A request to the engine got no answer. Nobody knows whether it was carried out; it is sent again."""
+    """A request to the engine got no answer. Whether it was carried out is unknown; it is sent again."""

@@ -131,7 +131,7 @@ class LogFile:
         return end
 
     def _has_read(self, log: str, position: int, start: int) -> int:
-        """Take note of how far we have read; drop what nobody needs, and return the new start."""
+        """Take note of how far we have read; drop what no session needs, and return the new start."""
         db = self.db
         db.execute(
             "UPDATE members SET read = ? WHERE session = ? AND log = ? AND read < ?",

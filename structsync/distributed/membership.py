@@ -136,7 +136,7 @@ class Membership:
     async def _ask(
         self, client: LogClient, name: str, verb: Verb, *details: object, withdrawable: bool = False
     ) -> Outcome:
-        """Wait for the outcome of an operation that somebody may wait for."""
+        """Wait for the outcome of an operation that a task may wait for."""
         await checkpoint_if_cancelled()
         self._emit("requested", name)
         try:
@@ -155,7 +155,7 @@ class Membership:
 
     @enable_ki_protection
     async def _give_back(self, grant: Grant) -> bool:
-        """Give back, and return whether it was held until now; it is not cancelled."""
+        """Release, and return whether it was held until now; it is not cancelled."""
         self._grants.pop(grant, None)
         held = not self._lost
         if held:
@@ -180,7 +180,7 @@ class Membership:
     async def _run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep the session alive until it is closed.
 
-        A cancellation from outside does not end it: what is held must still be given back.
+        A cancellation from outside does not end it: what is held must still be released.
         """
         with trio.CancelScope(shield=True) as self._life:
             async with trio.open_nursery() as self._nursery:
@@ -200,7 +200,7 @@ class Membership:
         except SessionEnded:
             self._lose()
         except BaseException:
-            self._lose()  # nobody else could end their waits
+            self._lose()  # no other task could end their waits
             raise
 
     async def _renew(self) -> None:

@@ -76,7 +76,7 @@ class Log:
         return Tail(position, self.entries[position - self.start :])
 
     def has_read(self, session: str, position: int) -> None:
-        """Take note of how far a session has read; drop what nobody needs."""
+        """Take note of how far a session has read; drop what no session needs."""
         self.read[session] = max(position, self.read[session])
         if self.offered is not None and min(self.read.values()) >= self.offered[0]:
             start, self.snapshot = self.offered

@@ -129,7 +129,7 @@ class SharedSemaphore(_Entered):
     """Permits that all sessions share; first come, first served.
 
     ``async with semaphore as grant:`` holds one permit, :meth:`permits` several. A cancelled wait leaves the
-    queue, and nothing was taken. A session that ends gives back what it holds.
+    queue, and nothing was taken. A session that ends releases what it holds.
     """
 
     _kind = "semaphore"
@@ -224,7 +224,7 @@ class SharedLatch(SharedPrimitive):
         Raises:
           TypeError: if n is not an int.
           ValueError: if it is less than 1, or more than is left.
-          LeaseLost: if the session is over; nobody knows then whether it counted.
+          LeaseLost: if the session is over; whether it counted is unknown then.
         """
         check_count(n, "n")
         await self._ask(Verb.COUNT_DOWN, self._want(n))

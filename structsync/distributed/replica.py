@@ -31,7 +31,7 @@ class Replica:
         """Apply the entries that are new, and return each of them with what it has ended.
 
         Raises:
-          ReplicasDiffer: if somebody else has come to another state, by the same entries.
+          ReplicasDiffer: if another replica has come to another state, by the same entries.
         """
         if tail.snapshot is not None:
             self.core.restore(decode(tail.snapshot))

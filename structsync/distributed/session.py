@@ -39,7 +39,7 @@ _log = logging.getLogger("structsync")
 class Session(Membership):
     """What :func:`open_session` yields: primitives by name, which other processes share.
 
-    A method makes nothing anywhere: it names a primitive, which exists while somebody uses it.
+    A method makes nothing anywhere: it names a primitive, which exists while a task uses it.
     A name stands for one definition at a time; another one is a ``ValueError`` where it is used.
 
     Attributes:
@@ -95,7 +95,7 @@ class Session(Membership):
     def acquire_all(self, *claims: Want) -> Block:
         """Return an async context manager that holds several things, taken in one step.
 
-        It waits in all queues at once and holds nothing meanwhile, so that nobody deadlocks.
+        It waits in all queues at once and holds nothing meanwhile, so that no task deadlocks.
 
         Raises:
           ValueError: without claims, or if they have different prefixes: those are decided in different
@@ -117,7 +117,7 @@ async def open_session(
     observer: Callable[[SharedEvent], object] | None = None,
     deliveries: Deliveries | None = None,
 ) -> AsyncIterator[Session]:
-    """Open a session with an engine; leaving the block ends it, and gives back what it holds.
+    """Open a session with an engine; leaving the block ends it, and releases what it holds.
 
     Args:
       url: of the engine: ``memory://`` is this run of trio; ``sqlite:///path`` is a file, which processes of this

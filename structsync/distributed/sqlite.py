@@ -3,8 +3,8 @@
 The log is in a SQLite file; a datagram to a Unix socket tells another process to look into it; a process
 that dies is noticed by its pidfd. So there is no lease, and none is lost because a process was slow.
 
-SQLite runs in a worker thread, and its own waiting for the write lock is off: it would sleep where nobody
-can be told. Who finds the lock taken sleeps in trio, for a random while.
+SQLite runs in a worker thread, and its own waiting for the write lock is off: it would sleep where no
+cancellation reaches it. Who finds the lock taken sleeps in trio, for a random while.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class SQLiteEngine:
         try:
             self.sender.sendto(log.encode(), f"{self.address}{number}")
         except OSError:
-            pass  # nobody is there any more, or has so many that one more says nothing; it is a hint
+            pass  # the reader is gone, or has so many that one more says nothing; it is a hint
 
     async def _watch(self, process: Process) -> None:
         """Bury the sessions of a process as soon as it is dead."""

@@ -41,7 +41,7 @@ class Dependents:
         self._in_blocks: WeakKeyDictionary[Task, int] = WeakKeyDictionary()
 
     def parks(self, request: Wait) -> None:
-        """Take note of what somebody waits for."""
+        """Take note of what a task waits for."""
         core = request.primitive._core
         if isinstance(core, _NOT_OWNED):
             self._asked.to_write(request.primitive)
@@ -70,9 +70,9 @@ class Dependents:
 
 
 def _is_ahead(request: Wait) -> bool:
-    """Return whether somebody may be behind a group, which waits elsewhere, too: it did not come last.
+    """Return whether a task may be behind a group, which waits elsewhere, too: it did not come last.
 
-    Those behind a plain request wait for the same holders. Groups stand only in queues that nobody passes.
+    Those behind a plain request wait for the same holders. Groups stand only in queues that no task passes.
     """
     group = request.group
     if not isinstance(group, Claims):

@@ -20,8 +20,8 @@ async def listen_on_path(path: Path) -> trio.SocketListener:
 
     Raises:
       RuntimeError: if there are no unix sockets here.
-      PermissionError: if somebody else could put another socket in its place.
-      FileExistsError: if there is something already that is not a socket nobody listens on.
+      PermissionError: if another user could put another socket in its place.
+      FileExistsError: if there is something already that is not a socket on which no process listens.
     """
     family = getattr(socket, "AF_UNIX", None)
     if family is None or not hasattr(os, "geteuid"):
@@ -33,7 +33,7 @@ async def listen_on_path(path: Path) -> trio.SocketListener:
     sock = trio.socket.socket(family, socket.SOCK_STREAM)
     try:
         await sock.bind(os.fspath(path))
-        # Before it listens, so that nobody can have connected while its mode was that of the umask.
+        # Before it listens, so that no process can have connected while its mode was that of the umask.
         os.chmod(path, 0o600)
         sock.listen(8)
     except BaseException:
@@ -43,7 +43,7 @@ async def listen_on_path(path: Path) -> trio.SocketListener:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise PermissionError if somebody else could replace a file in a folder, or the folder itself."""
+    """Raise PermissionError if another user could replace a file in a folder, or the folder itself."""
     here = folder.resolve()
     for each in (here, *here.parents):
         found = os.stat(each)

@@ -62,12 +62,12 @@ class Holds(Generic[Mark]):
             if len(held) > MOST_HOLDERS:
                 del held[next(iter(held))]
         taken.append((mark, live._units(event.claim)))
-        # Of permits that are signals, and that nobody gives back, not too many are kept.
+        # Of permits that are signals, and that no task releases, not too many are kept.
         if len(taken) > MOST_OF_ONE:
             del taken[0]
 
     def released(self, event: PrimitiveEvent) -> list[Mark]:
-        """Return the marks of what is given back by who took it, the latest first."""
+        """Return the marks of what is released by the task that took it, the latest first."""
         live = event.primitive
         held, who = self._taken.of(live), holder_of(event)
         taken = held.get(who)
@@ -102,7 +102,7 @@ def asker_of(live: Live[Any], request: Request[Any]) -> Hashable:
 
 @lru_cache(maxsize=256)
 def _traits(core: type[Any]) -> tuple[bool, Callable[[Any, Any], Hashable] | None]:
-    """Return whether what is granted is given back, and whose a claim is, if not the task's.
+    """Return whether what is granted is released, and whose a claim is, if not the task's.
 
     To ask for this each time would cost more than the rest: cores have an abstract base.
     """

@@ -59,11 +59,11 @@ def serve_inspector(
 
     What it tells: the live primitives, who holds them, who waits and since when, and in which functions these
     tasks stand. It tells no values of variables, takes no code, and changes nothing. Numbers such as
-    grants per second need :func:`observe.metrics` around it; since when somebody waits, exactly, needs
+    grants per second need :func:`observe.metrics` around it; since when a task waits, exactly, needs
     :func:`trace_waits`.
 
     Who may connect: only the owner of this process. A unix socket gets the mode 0600, and must be in a
-    folder that nobody else can write. With ``port`` instead it listens on 127.0.0.1, where other users of the
+    folder that no other user can write. With ``port`` instead it listens on 127.0.0.1, where other users of the
     machine can connect, too, so it asks for ``token``. It listens nowhere else.
 
     What it costs: nothing while nobody looks. To look takes at most a fiftieth of the program's time, however
@@ -78,7 +78,7 @@ def serve_inspector(
     Raises:
       ValueError: if not exactly one of ``path`` and ``port`` is given, or the token is short.
       TypeError: if the port is not an int, or there is no token for it.
-      PermissionError: if somebody else could replace the socket.
+      PermissionError: if another user could replace the socket.
       FileExistsError: if another program listens there.
       RuntimeError: if there are no unix sockets here.
     """

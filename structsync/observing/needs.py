@@ -121,7 +121,7 @@ def _queues(core: Any) -> tuple[Any, ...]:
 def _ahead(core: Any, request: Request[Any], view: View) -> Requests:
     """Return those ahead in the queue who leave it by a grant only.
 
-    One that nobody is parked for may be withdrawn by anybody, and one with a deadline by that.
+    One that no task is parked for may be withdrawn by any, and one with a deadline by that.
     """
     waiting = core.waiting()
     before = waiting[: waiting.index(request)]

@@ -67,7 +67,7 @@ def state_for_people(state: str) -> str:
 
 
 Place: TypeAlias = tuple[CodeType, int]
-"""A line of the program; made into text only where somebody reads it."""
+"""A line of the program; made into text only where it is read."""
 
 
 def line_of(task: object) -> str | None:

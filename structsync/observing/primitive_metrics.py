@@ -20,13 +20,13 @@ class PrimitiveMetrics:
       granted: how many of these were granted.
       withdrawn: how many were withdrawn, most of them because a task was cancelled.
       broken: how many ended because the primitive was closed or broke.
-      released: how many claims were given back.
+      released: how many claims were released.
       waiting: how many requests wait now.
       waits: how long it took from a request to its grant, where there was one.
-      holds: how long it took from a grant to its release, of what is given back by who took it.
+      holds: how long it took from a grant to its release, of what is released by the task that took it.
       longest_waiter: the name of the task whose grant took longest so far; None without any.
       oldest_wait: how long the oldest of those has been waiting that wait now, in seconds; None
-          where nobody waits.
+          where no task waits.
       oldest_waiter: the name of its task.
     """
 

@@ -29,7 +29,7 @@ def _lines(rows: Sequence[PrimitiveMetrics]) -> Iterator[str]:
         for how in ENDS:
             name = f'structsync_requests_ended_total{{{_labels(one)},how="{how}"}}'
             yield f"{name} {getattr(one, how)}"
-    yield from _family("releases_total", "counter", "Claims that were given back.")
+    yield from _family("releases_total", "counter", "Claims that were released.")
     for one in rows:
         yield f"structsync_releases_total{{{_labels(one)}}} {one.released}"
     yield from _family("waiting", "gauge", "Requests that wait now.")

@@ -11,7 +11,7 @@ from .snapshot import Holder, PrimitiveSnapshot, Snapshot, Waiter, snapshot
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: Of a long queue so many are shown; and so many primitives that nobody waits for.
+#: Of a long queue so many are shown; and so many primitives that no task waits for.
 MOST_WAITERS, MOST_IDLE = 20, 20
 #: Where it is not printed on a terminal.
 WIDTH = 100
@@ -20,7 +20,7 @@ WIDTH = 100
 def show(shown: Snapshot | None = None, *, file: TextIO | None = None) -> None:
     """Print who holds and who waits for what, now, as a table, and below it who waits for whom.
 
-    Primitives that nobody holds or waits for are left out; of a long queue the head is shown.
+    Primitives that no task holds or waits for are left out; of a long queue the head is shown.
 
     Args:
       shown: a :func:`snapshot` that was taken before; by default one of this moment.
@@ -35,12 +35,12 @@ def show(shown: Snapshot | None = None, *, file: TextIO | None = None) -> None:
         console.width = max(console.width, WIDTH)
     busy = [one for one in shown.primitives if one.waiters or one.holders]
     if not busy:
-        console.print("structsync: nobody holds or waits for anything", markup=False)
+        console.print("structsync: no task holds or waits for anything", markup=False)
         return
     console.print(_table(busy))
     left = len([one for one in busy if not one.waiters]) - MOST_IDLE
     if left > 0:
-        console.print(f"and {left} more that are held, and nobody waits for", markup=False)
+        console.print(f"and {left} more that are held, and no task waits for", markup=False)
     graph = shown.graph()
     if graph.edges:
         console.print(graph.to_text(), markup=False, highlight=False)

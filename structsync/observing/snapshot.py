@@ -110,13 +110,13 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     """Return who holds and who waits for what, now, as data.
 
     Looking changes nothing, and may be done anywhere in the thread of the run: in a task, in an
-    observer, in a debugger. Nobody keeps a list of the primitives for this: they are looked for among
+    observer, in a debugger. No list of the primitives is kept for this: they are looked for among
     all objects of the process, which takes a tenth of a second where there are a million. Not found
     are those that ``gc.freeze()`` has set aside.
 
     Since when, and from which line something was acquired, is known only inside of
     :func:`trace_waits` (or a :func:`deadlock_guard`); who holds the permits of a semaphore, only
-    inside of a guard, and for blocks. A buffer, a value or a condition is held by nobody, so for these
+    inside of a guard, and for blocks. A buffer, a value or a condition is held by no task, so for these
     there are waiters only.
 
     Args:

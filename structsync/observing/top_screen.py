@@ -227,7 +227,7 @@ def _table(*columns: str | tuple[str, int]) -> Table:
 
 
 def _count(one: dict[str, Any]) -> int:
-    """Return how many were granted; where nobody counts that, how many had to queue."""
+    """Return how many were granted; where that is not counted, how many had to queue."""
     count: int = one["queued"] if one["granted"] is None else one["granted"]
     return count
 

@@ -81,7 +81,7 @@ def trace_waits() -> Iterator[None]:
 
     :func:`snapshot`, :func:`show` and the messages of :func:`deadlock_guard` then say since when
     a task waits or holds, and where that was asked for; :exc:`PermitLeakError` says at which lines a
-    task acquired what it did not give back. Each request costs some microseconds.
+    task acquired what it did not release. Each request costs some microseconds.
     Blocks may be nested; what was requested before the block is not known.
     """
     trace = Trace()

@@ -38,7 +38,7 @@ class WaitGraph:
 
     def to_text(self) -> str:
         """Return one line for each who waits, and below each the way on from there."""
-        return "\n".join(self._lines()) or "nobody waits for anybody who is known"
+        return "\n".join(self._lines()) or "no task waits for another that is known"
 
     def to_dot(self) -> str:
         """Return the graph in the language of graphviz: tasks are boxes, waits are arrows."""

@@ -49,7 +49,7 @@ def test_a_place_is_given_back_once() -> None:
     core = ResourcePoolCore(1)
     core.submit("a")
     core.release("a")
-    with pytest.raises(RuntimeError, match="this place in the pool was given back already"):
+    with pytest.raises(RuntimeError, match="this place in the pool was released already"):
         core.release("a")
 
 

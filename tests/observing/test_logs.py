@@ -109,7 +109,7 @@ async def test_a_leak_is_a_record(records: Records) -> None:
             await semaphore.acquire()
     (facts,) = records.facts
     assert (facts["event"], facts["kind"], facts["name"]) == ("leak", "Semaphore", "doors")
-    assert facts["reason"].startswith("1 not given back")
+    assert facts["reason"].startswith("1 not returned")
 
 
 async def test_what_is_closed_on_purpose_is_no_record(records: Records) -> None:
@@ -144,7 +144,7 @@ async def test_a_logger_and_a_level_may_be_chosen(caplog: pytest.LogCaptureFixtu
 async def test_the_logger_is_by_default_ours(caplog: pytest.LogCaptureFixture) -> None:
     lock = structsync.Lock()
     with caplog.at_level(logging.INFO), log_events(level=logging.INFO):
-        reports.report("leak", lock, "1 not given back")
+        reports.report("leak", lock, "1 not returned")
     assert [one.name for one in caplog.records] == ["structsync.events"]
 
 

@@ -156,7 +156,7 @@ def test_what_is_held_outside_of_a_run_is_traced_without_a_time() -> None:
     semaphore = structsync.Semaphore(1, max_value=1)
     with trace_waits():
         semaphore.acquire_nowait()
-    assert "nobody holds or waits for anything" in text_of(snapshot([semaphore]))
+    assert "no task holds or waits for anything" in text_of(snapshot([semaphore]))
 
 
 async def test_the_run_may_be_over_when_the_table_is_printed() -> None:
@@ -181,7 +181,7 @@ async def test_a_long_queue_and_many_held_ones_are_cut() -> None:
             await wait_all_tasks_blocked()
             text = text_of(snapshot([lock, *others]))
     assert "... and 3 more" in text
-    assert "and 2 more that are held, and nobody waits for" in text
+    assert "and 2 more that are held, and no task waits for" in text
     for one in others:
         one.release()
 
@@ -217,7 +217,7 @@ def test_the_graph_as_text_has_who_waits_once() -> None:
         "  c, because of Lock",
         "  d, because of Semaphore",
     ]
-    assert WaitGraph(()).to_text() == "nobody waits for anybody who is known"
+    assert WaitGraph(()).to_text() == "no task waits for another that is known"
 
 
 def test_the_graph_for_graphviz_quotes_names() -> None:

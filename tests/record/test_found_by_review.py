@@ -177,7 +177,7 @@ async def test_one_leak_of_a_lock_with_a_condition_is_reported_once() -> None:
             lock = scope.own(structsync.Lock())
             scope.own(structsync.Condition(lock))
             await lock.acquire()
-    assert str(caught.value).count("not given back") == 1
+    assert str(caught.value).count("not returned") == 1
 
 
 def test_a_wait_on_a_condition_leaves_no_reference_cycle() -> None:
@@ -235,7 +235,7 @@ def test_a_core_that_ended_refuses_and_never_grants() -> None:
 
 
 async def test_claims_that_are_names_count_one_each_in_a_scope() -> None:
-    with pytest.raises(structsync.PermitLeakError, match="2 not given back"):
+    with pytest.raises(structsync.PermitLeakError, match="2 not returned"):
         async with structsync.open_scope() as scope:
             room = scope.own(Room(Seats()))
             room.take(0)

@@ -154,7 +154,7 @@ async def test_a_scope_closes_the_locks_of_a_map_that_it_owns() -> None:
 
 async def test_a_scope_reports_a_key_that_was_not_given_back() -> None:
     locks = LockMap[str]()
-    with pytest.raises(PermitLeakError, match="1 not given back to <LockMap at"):
+    with pytest.raises(PermitLeakError, match="1 not returned to <LockMap at"):
         async with open_scope() as scope:
             await scope.own(locks)["a"].acquire()
 

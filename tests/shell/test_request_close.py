@@ -169,7 +169,7 @@ async def test_a_cancelled_wait_keeps_the_position(
 async def test_waiting_for_what_was_given_back_is_refused(requester: Requester) -> None:
     request = requester.request(requester.make())
     request.close()
-    with pytest.raises(RequestWithdrawn, match="given back; make a new one"):
+    with pytest.raises(RequestWithdrawn, match="is released; make a new one"):
         await request.wait()
     assert "granted, released" in repr(request)
 

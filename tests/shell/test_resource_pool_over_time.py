@@ -253,7 +253,7 @@ async def test_a_scope_that_owns_a_pool_closes_its_items() -> None:
 
 async def test_a_scope_reports_an_item_that_did_not_come_back() -> None:
     pool = ResourcePool(Workshop().make, 2)
-    with pytest.raises(structsync.PermitLeakError, match="1 not given back to <ResourcePool"):
+    with pytest.raises(structsync.PermitLeakError, match="1 not returned to <ResourcePool"):
         async with structsync.open_scope() as scope:
             await scope.own(pool).item().__aenter__()
 

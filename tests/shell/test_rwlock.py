@@ -296,7 +296,7 @@ async def test_a_task_that_released_may_end_without_harm() -> None:
 
 
 async def test_a_scope_finds_a_reader_that_does_not_release() -> None:
-    with pytest.raises(PermitLeakError, match=r"1 not given back.*read by .*: <Task .* took 1"):
+    with pytest.raises(PermitLeakError, match=r"1 not returned.*read by .*: <Task .* took 1"):
         async with open_scope() as scope:
             lock = scope.own(RWLock())
             async with lock.writing():

@@ -110,7 +110,7 @@ async def test_a_child_that_waits_forever_keeps_a_scope_open_like_a_nursery(
 
 
 async def test_a_permit_that_was_not_given_back_is_a_leak_that_names_primitive_and_task() -> None:
-    with pytest.raises(PermitLeakError, match=r"1 not given back to <Semaphore.*forgetful.*took 1"):
+    with pytest.raises(PermitLeakError, match=r"1 not returned to <Semaphore.*forgetful.*took 1"):
         async with open_scope() as scope:
             semaphore = scope.own(Semaphore(2, max_value=2))
             scope.start_soon(semaphore.acquire, name="forgetful")
@@ -138,13 +138,13 @@ async def test_all_leaks_of_a_scope_are_in_one_error() -> None:
 
 
 async def test_a_lock_that_is_still_held_is_a_leak() -> None:
-    with pytest.raises(PermitLeakError, match="1 not given back to <Lock"):
+    with pytest.raises(PermitLeakError, match="1 not returned to <Lock"):
         async with open_scope() as scope:
             await scope.own(Lock()).acquire()
 
 
 async def test_a_granted_request_that_was_not_given_back_is_a_leak() -> None:
-    with pytest.raises(PermitLeakError, match="2 not given back"):
+    with pytest.raises(PermitLeakError, match="2 not returned"):
         async with open_scope() as scope:
             scope.own(Semaphore(3)).request(2)
 
@@ -197,7 +197,7 @@ async def test_a_resize_alone_is_no_leak(maximum: int) -> None:
 
 
 async def test_a_resize_hides_no_leak() -> None:
-    with pytest.raises(PermitLeakError, match="1 not given back"):
+    with pytest.raises(PermitLeakError, match="1 not returned"):
         async with open_scope() as scope:
             semaphore = scope.own(Semaphore(2, max_value=2))
             await semaphore.acquire()

@@ -145,7 +145,7 @@ def test_what_a_thread_holds_at_the_end_of_the_run_is_given_back_and_it_is_told(
 
     def hold(token: trio.lowlevel.TrioToken) -> None:
         with threads.hold(outer, token=token):
-            with pytest.raises(trio.RunFinishedError, match="given back"):
+            with pytest.raises(trio.RunFinishedError, match="was released"):
                 with threads.hold(lock, token=token):
                     inside.set()
                     ended.wait()

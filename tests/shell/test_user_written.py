@@ -79,7 +79,7 @@ async def test_a_block_gives_back() -> None:
 
 
 async def test_a_scope_counts_the_claims_that_were_not_given_back() -> None:
-    with pytest.raises(PermitLeakError, match="1 not given back to <Tank"):
+    with pytest.raises(PermitLeakError, match="1 not returned to <Tank"):
         async with open_scope() as scope:
             await scope.own(tank(3)).draw(2)
 

@@ -169,8 +169,8 @@ class Pipeline:
                 raise Unaccounted(f"permits are missing: {semaphore!r}")
         for lock in self.locks:
             if lock.locked():
-                raise Unaccounted(f"nobody gave it back: {lock!r}")
+                raise Unaccounted(f"no task released it: {lock!r}")
         if self.limiter.borrowed_tokens or self.rwlock.statistics().readers:
-            raise Unaccounted(f"not given back: {self.limiter!r}, {self.rwlock!r}")
+            raise Unaccounted(f"not released: {self.limiter!r}, {self.rwlock!r}")
         if pool.statistics().running or pool.statistics().tasks_waiting:
             raise Unaccounted(f"jobs are left: {pool!r}")

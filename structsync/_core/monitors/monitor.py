@@ -2,7 +2,7 @@
 
 *May it be granted now?* is :meth:`MonitorCore.admits`: the monitor is free, and the entry permits it.
 The arbiter evaluates that of the :meth:`MonitorCore.candidates`, and grants the first that is
-admitted: nobody else is, once it is inside. An error of a guard ends the request that it was evaluated
+admitted: no other task is, once it is inside. An error of a guard ends the request that it was evaluated
 for and no other (I6).
 """
 
@@ -126,7 +126,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
         return super().leave(request)
 
     def candidates(self) -> Iterator[Request[Invocation]]:
-        """Yield those who may be next while nobody is inside: who signalled, then the lanes' heads."""
+        """Yield those who may be next while no task is inside: who signalled, then the lanes' heads."""
         while self.owner is None and self.urgent.head is not None:
             yield self.urgent.head
         for request in self.queue.candidates():

@@ -147,7 +147,7 @@ class Rules(EntryRules):
         return [synchronizer for synchronizer, _ in self.triggers]
 
     def ended_with(self, request: Request[Any]) -> None:
-        """Do nothing: whoever gives up leaves the others waiting for somebody else."""
+        """Do nothing: whoever gives up leaves the others waiting."""
 
     def to_settle(self, request: Request[Any]) -> Sequence[ToSettle]:
         """Return what a call that has ended left to settle in other monitors."""

@@ -1,7 +1,7 @@
 """Parties that wait for each other, round by round: the decisions of :class:`structsync.Barrier`.
 
 A party is in the queue until its round is full. Its number is given when the round is, not when it comes:
-counted on arrival it would be given twice once somebody in between has left (cpython#155233).
+counted on arrival it would be given twice once one in between has left (cpython#155233).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class BarrierCore(Arbiter[int | None]):
         self.places -= 1
 
     def give_back(self, claim: int | None) -> None:
-        raise NotImplementedError("a barrier holds nothing that could be given back")
+        raise NotImplementedError("a barrier holds nothing that could be released")
 
     def refuse_impossible(self, claim: int | None) -> None:
         if not self.parties:
@@ -57,7 +57,7 @@ class BarrierCore(Arbiter[int | None]):
     def remove_party(
         self, action: Callable[[], Hashable] | None = None
     ) -> list[Request[int | None]]:
-        """Make it one party fewer, of this round too; complete that if it waits for nobody else now."""
+        """Make it one party fewer, of this round too; complete that if it waits for no other task now."""
         if not self.parties:
             raise RuntimeError("all parties of this Barrier have left it already")
         self.parties -= 1

@@ -2,10 +2,10 @@
 
 Two lanes of one queue: a claim to put waits for room, a claim to get for items. A grant on one side may
 make the other side grantable, so :meth:`BufferCore.settle` goes from one to the other until neither
-head is admitted. Nobody passes anybody on the same side; the sides do not stand in each other's way.
+head is admitted. No task passes another on the same side; the sides do not stand in each other's way.
 
 The item is handed over in the step of the grant: it leaves the buffer, and the request has it. So there
-is no moment in which an item is nobody's, and a cancellation comes before that step or after it
+is no moment in which an item belongs to no task, and a cancellation comes before that step or after it
 (asyncio's and anyio's queues lost items between the two: P13, P16).
 
 A batch waits in its place until the items that it wants are there, or its window is over, or nothing more
@@ -71,7 +71,7 @@ class BufferCore(Arbiter[Any]):
             self.handed = [take() for _ in range(min(claim.most, len(self.items)))]
 
     def give_back(self, claim: Any) -> None:
-        raise NotImplementedError("a buffer lends nothing that could be given back")
+        raise NotImplementedError("a buffer lends nothing that could be released")
 
     def refuse_impossible(self, claim: Any) -> None:
         if type(claim) is not tuple:
@@ -184,7 +184,7 @@ class BufferCore(Arbiter[Any]):
         return [*ended, *self.settle()] if ended else []
 
     def end(self, cause: Hashable) -> Ended:
-        self.items.clear()  # nobody can get them any more
+        self.items.clear()  # no task can get them any more
         self.collecting = None
         return super().end(cause)
 

@@ -54,7 +54,7 @@ class ConditionCore(ClaimantArbiter):
         Returns the request, and the requests that the release ended.
 
         Raises:
-          EndedForGood: if the condition or the lock is: nobody could own the lock to notify.
+          EndedForGood: if the condition or the lock is: no task could own the lock to notify.
         """
         if self.lock.cause is not None:
             raise EndedForGood(self.lock.cause)
@@ -108,7 +108,7 @@ class ConditionCore(ClaimantArbiter):
         return self.lock.settle() if waiting else []
 
     def break_waiters(self, cause: Hashable) -> list[Request[Any]]:
-        """Break those who wait for a notification, because the lock is out of service."""
+        """Break those who wait for a notification, because the lock is closed or broken."""
         ended = self._oldest(None)
         for request in ended:
             self._pop(request)

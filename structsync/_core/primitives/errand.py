@@ -9,7 +9,7 @@ class ErrandCore:
     """The state of one errand; a thread waits until it has ended.
 
     A grant beats an interrupt: once it is ended, an interrupt changes nothing. An errand that is
-    interrupted before it has begun does not begin, unless it is one that *must* be done: what gives back.
+    interrupted before it has begun does not begin, unless it is one that *must* be done: a release.
     """
 
     __slots__ = ("interrupted", "must", "stage")
@@ -23,7 +23,7 @@ class ErrandCore:
         self.must = must
 
     def begin(self) -> bool:
-        """Begin it, if nobody has begun or ended it yet; return whether to go on with it."""
+        """Begin it, if it has neither begun nor ended yet; return whether to go on with it."""
         if self.stage != ASKED:
             return False
         self.stage = BEGUN

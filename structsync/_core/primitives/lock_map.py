@@ -2,10 +2,10 @@
 
 Two locks for one key at the same time would both be granted. So what stands for a key stays the same as long
 as anybody has it (``entries``, which holds it weakly), and, whatever becomes of those, as long as it is
-held (``held``). One that is free and that nobody has is forgotten.
+held (``held``). One that is free and that no task refers to is forgotten.
 
 Rejected: to count the users of each entry. Whoever took a lock out of the map and has not acquired it yet
-would have to be counted, too, and nobody tells when he lost interest.
+would have to be counted, too, and nothing tells when a task has lost interest.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .lock import LockCore
 
 
 class LockMapCore(Arbiter[Hashable]):
-    """What stands for which key. Nobody queues here: who wants a key queues for its lock."""
+    """What stands for which key. No task queues here: who wants a key queues for its lock."""
 
     def __init__(self, entries: MutableMapping[Hashable, Any]) -> None:
         super().__init__()
-        # The locks that somebody has, opaque here: of the shell, whose cores these are.
+        # The locks that a task refers to, opaque here: of the shell, whose cores these are.
         self.entries: MutableMapping[Hashable, Any] = entries
         self.held: dict[Hashable, Any] = {}  # of those, the ones with an owner
 
@@ -41,7 +41,7 @@ class LockMapCore(Arbiter[Hashable]):
         self.refuse_impossible(claim)
 
     def give_back(self, claim: Hashable) -> NoReturn:
-        raise NotImplementedError("a key is given back by its lock: release locks[key]")
+        raise NotImplementedError("a key is released by its lock: release locks[key]")
 
     def new_lock(self, key: Hashable) -> KeyedLockCore:
         """Return the core of a lock for a key that has none."""

@@ -6,7 +6,7 @@ from structsync._core.queue.arbiter import Arbiter
 
 
 class Busy(Exception):
-    """Somebody else is already waiting where only one may."""
+    """Another task is already waiting where only one may."""
 
 
 class ParkerCore(Arbiter[None]):

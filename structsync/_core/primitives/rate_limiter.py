@@ -115,7 +115,7 @@ class RateLimiterCore(Arbiter[int]):
 
     def time_for(self, request: Request[int]) -> float:
         """Return the moment at which a request in the queue fits, if those ahead of it stay."""
-        # The bucket is never full while somebody waits, so the anchor stays till then.
+        # The bucket is never full while a task waits, so the anchor stays till then.
         ahead: Request[int] | None = request
         permits = 0
         while ahead is not None:

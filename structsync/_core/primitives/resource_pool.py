@@ -3,9 +3,9 @@
 A grant is a *place*: the right to have one item. The newest idle item comes with it; where there is none, the
 borrower makes one in its place. So at most as many items exist as there are places, those that are being
 made and closed included, and whatever becomes of a borrower, all that can be lost is its place: which goes
-to the next as soon as it is given back.
+to the next as soon as it is released.
 
-Whoever closes an item needs a place for that as well, and so do those who make one ahead. Nobody waits for an
+Whoever closes an item needs a place for that as well, and so do those who make one ahead. No task waits for an
 item to be closed: one that is not to be lent again stays among the idle ones, at their bottom, and is closed
 by who is granted it or who comes past first.
 """
@@ -67,7 +67,7 @@ class ResourcePoolCore(Arbiter[Any]):
 
     def give_back(self, claim: Hashable) -> None:
         if claim not in self.loans:
-            raise RuntimeError("this place in the pool was given back already")
+            raise RuntimeError("this place in the pool was released already")
         del self.loans[claim]
 
     # What a borrower does in its place.
@@ -98,7 +98,7 @@ class ResourcePoolCore(Arbiter[Any]):
             self.loans[claim] = Kept(kept.item, None)
 
     def loan_of(self, item: Any) -> Hashable:
-        """Return the claim in whose place an item is; None if it is lent to nobody."""
+        """Return the claim in whose place an item is; None if it is not lent."""
         for claim, kept in self.loans.items():
             if kept is not None and kept.item is item:
                 return claim
@@ -125,7 +125,7 @@ class ResourcePoolCore(Arbiter[Any]):
         return True
 
     def has_stale(self, now: float) -> bool:
-        """Return whether an idle item is to be closed: nobody may use it, or there are too many."""
+        """Return whether an idle item is to be closed: no block may use it, or there are too many."""
         if not self.idle:
             return False
         return (

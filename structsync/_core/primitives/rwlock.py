@@ -1,7 +1,7 @@
 """Many readers or one writer: the decisions of :class:`structsync.RWLock`.
 
 Who goes before whom is a policy of the queue and nothing else: with ``"fifo"`` the head blocks those
-behind it, so that readers in a row enter together and nobody passes a writer; with a preference one
+behind it, so that readers in a row enter together and no task passes a writer; with a preference one
 side has the smaller number, and the head still blocks.
 """
 
@@ -68,7 +68,7 @@ class PhaseFair(WritersFirst):
 class RWLockCore(ClaimantArbiter):
     """Who reads, who writes, and a queue of those who want to; each claimant once."""
 
-    writer: Hashable  # None while nobody writes
+    writer: Hashable  # None while no task writes
 
     def __init__(self, preference: Preference | None = None) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class RWLockCore(ClaimantArbiter):
             self.writer = None
 
     def held_by(self, claimant: Hashable) -> Access | None:
-        """Return the claim that somebody was granted and has not given back."""
+        """Return the claim that a task was granted and has not released."""
         if claimant in self.readers:
             return Access(READ, claimant)
         return Access(WRITE, claimant) if self.writer == claimant else None

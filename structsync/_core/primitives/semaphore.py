@@ -9,7 +9,7 @@ from structsync._core.queue.request import Request
 
 
 class SemaphoreCore(Arbiter[int]):
-    """Permits and a queue of claims for some of them (I1: value = initial + resizes + given back - granted)."""
+    """Permits and a queue of claims for some of them (I1: value = initial + resizes + released - granted)."""
 
     value: int  # permits on hand; negative after a shrink below what is out
     max_value: int | None  # None: unbounded, any surplus release is accepted

@@ -11,7 +11,7 @@ from structsync._core.queue.user_code import UserCodeFailed
 
 
 class Awaited:
-    """What somebody waits for, and the value that was it.
+    """What a task waits for, and the value that was it.
 
     The value is kept here at the grant: when the waiter runs, there may be another one.
     """
@@ -29,7 +29,7 @@ class Awaited:
 
 
 class ValueCore(Arbiter[Awaited]):
-    """A value, and those who wait until it satisfies a predicate; nobody stands in another's way."""
+    """A value, and those who wait until it satisfies a predicate; no task stands in another's way."""
 
     value: Any
 
@@ -47,7 +47,7 @@ class ValueCore(Arbiter[Awaited]):
         claim.found = self.value
 
     def give_back(self, claim: Awaited) -> None:
-        raise NotImplementedError("who has seen a value holds nothing that could be given back")
+        raise NotImplementedError("who has seen a value holds nothing that could be released")
 
     def assign(self, value: Any) -> list[Request[Any]]:
         """Set the value, and grant all who have waited for this one."""

@@ -7,7 +7,7 @@ from structsync._core.queue.request import Request
 
 
 class WaitQueueCore(Arbiter[None]):
-    """A queue, and the wakes of the call that is running: a wake that finds nobody is not kept."""
+    """A queue, and the wakes of the call that is running: a wake that finds no task is not kept."""
 
     wakes: int  # 0 at rest
 
@@ -22,7 +22,7 @@ class WaitQueueCore(Arbiter[None]):
         self.wakes -= 1
 
     def give_back(self, claim: None) -> None:
-        raise NotImplementedError("a wait queue holds nothing that could be given back")
+        raise NotImplementedError("a wait queue holds nothing that could be released")
 
     def wake(self, count: int | None) -> list[Request[None]]:
         """Grant the oldest ``count`` waiters (all if None)."""

@@ -29,7 +29,7 @@ class ClaimantArbiter(Arbiter[Any]):
         return claimant
 
     def held_by(self, claimant: Hashable) -> Any:
-        """Return the claim that a claimant was granted and has not given back; None without one."""
+        """Return the claim that a claimant was granted and has not released; None without one."""
         return None
 
     def entered(self, request: Request[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Claims that belong to tasks: what becomes of them when a task ends without giving back."""
+"""Claims that belong to tasks: what becomes of them when a task ends without a release."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class OwnedArbiter(Arbiter[ClaimT]):
 
     @abstractmethod
     def holds(self, claim: ClaimT) -> bool:
-        """Return whether the claim was granted and is not given back. Pure."""
+        """Return whether the claim was granted and is not released. Pure."""
 
     def owner_exited(self, claim: ClaimT, cause: Hashable) -> list[Request[ClaimT]]:
         """End what a task that is gone has claimed, and return all requests that this ended.
 
-        What it held is given back if there is no cause, else the primitive is broken for that; what it
+        What it held is released if there is no cause, else the primitive is broken for that; what it
         left in the queue is withdrawn.
         """
         if self.holds(claim):

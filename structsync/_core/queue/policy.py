@@ -73,7 +73,7 @@ class Eligible(Fifo):
     head_blocks: ClassVar[bool] = False
 
     def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
-        # At rest nobody in the queue fits (I3), so a newcomer that fits overtakes no eligible request.
+        # At rest no task in the queue fits (I3), so a newcomer that fits overtakes no eligible request.
         return True
 
 
@@ -119,7 +119,7 @@ class Priority(Fifo):
     def snapshot(self, queue: AnyQueue, next_ticket: int) -> Ranks:
         tickets = tickets_of(queue)
         ranks = sorted((ticket, rank) for rank, ticket in self._ranks if ticket in tickets)
-        if self.ageing is None:  # the levels alone decide; how old somebody is does not
+        if self.ageing is None:  # the levels alone decide; how old a task is does not
             return tuple((place - len(ranks), rank) for place, (_, rank) in enumerate(ranks))
         return tuple((ticket - next_ticket, rank - next_ticket) for ticket, rank in ranks)
 

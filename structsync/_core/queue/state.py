@@ -69,7 +69,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         those who wait are evaluated again.
 
         Returns:
-          True if there is no room for any claim now, so that nobody else need be evaluated; to return
+          True if there is no room for any claim now, so that no other task need be evaluated; to return
           nothing is always right.
         """
 
@@ -104,7 +104,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
 
     @property
     def at_rest(self) -> bool:
-        """Whether nobody waits and nobody is known to hold it, so that it may move to another run."""
+        """Whether no task waits and no task is known to hold it, so that it may move to another run."""
         return not self.queue
 
     # An index into the queue, for cores that need one: overridden together, or not at all.

@@ -6,7 +6,7 @@ get on give enough units back. A task that waits for nothing that is known here 
 
 *Stuck* is the largest set of waiting tasks in which no alternative of any member can be met from
 outside: with one alternative and one need each that is a cycle, with several alternatives a knot. It
-is found from above: begin with all that wait, and take out who gets on, until nobody does.
+is found from above: begin with all that wait, and take out who gets on, until no task does.
 
 Why not a search for cycles: where a task may go on by either of two ways, a cycle through one of them
 is no deadlock, and a task that waits for five of seven permits is in several cycles before it is stuck.
@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that has to happen first: ``units`` are given back by some of ``holders``.
+    """Something that has to happen first: ``units`` are released by some of ``holders``.
 
     ``why`` is what it is for, opaque here.
     """
@@ -59,7 +59,7 @@ def gets_on(alternatives: Sequence[Alternative], blocked: Collection[Hashable]) 
 
 
 def is_met(need: Need, blocked: Collection[Hashable]) -> bool:
-    """Return whether those who are not blocked can give back what is needed."""
+    """Return whether those who are not blocked can release what is needed."""
     return sum(units for who, units in need.holders if who not in blocked) >= need.units
 
 

@@ -1,16 +1,16 @@
 """The decisions of shared primitives: a log, replayed through the cores that ship.
 
 Every process that holds or waits has a replica, and applies the same entries in the same order; so all of
-them come to the same decisions, and nobody but the cores makes any. What is here beside them: who asked
+them come to the same decisions, and nothing but the cores makes any. What is here beside them: who asked
 for what, entries that come twice, sessions that die, and grants that outlive the engine's memory.
 
 An engine writes ``join`` before the first operation of a session and ``end`` after its last one, in the
 same step in which it looks whether the session is alive. An operation of a session that has not joined
 comes too late, and changes nothing.
 
-How a dead session is buried: it leaves all its queues, gives back all it holds, and *then* each queue is
+How a dead session is buried: it leaves all its queues, releases all it holds, and *then* each queue is
 settled once. Withdrawing its requests one by one would settle too early, and grant to the dead session
-what nobody would ever give back.
+what nobody would ever release.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class SharedCore(SharedState):
     def _take_again(self, place: Place) -> Ended:
         pairs = self._pairs(place)
         if place.key in self.places or not all(core.admits(claim) for core, claim in pairs):
-            raise RuntimeError("somebody else may hold it by now")
+            raise RuntimeError("another session may hold it by now")
         for core, claim in pairs:
             core.take(claim)
         self.places[place.key] = place
@@ -194,14 +194,14 @@ class SharedCore(SharedState):
         return ConditionCore(lock)
 
     def _give_back(self, place: Place) -> list[Any]:
-        """Give back what somebody holds; the caller settles the cores that are returned."""
+        """Release what a member holds; the caller settles the cores that are returned."""
         pairs = self._pairs(place)
         for core, claim in pairs:
             core.give_back(claim)
         return [core for core, _ in pairs]
 
     def _leave(self, place: Place) -> list[Any]:
-        """Take somebody out of the queues for good; the caller settles the cores that are returned."""
+        """Take a member out of the queues for good; the caller settles the cores that are returned."""
         if not place.requests:
             return []
         request = place.requests[0]

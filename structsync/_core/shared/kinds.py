@@ -20,7 +20,7 @@ class Kind(ABC):
     """What differs between the cores."""
 
     name: ClassVar[str]
-    holds: ClassVar[bool] = True  # whether what is granted must be given back
+    holds: ClassVar[bool] = True  # whether what is granted must be released
 
     @abstractmethod
     def make(self, size: Any) -> Arbiter[Any]:

@@ -89,7 +89,7 @@ class Result(StrEnum):
 
 @final
 class Outcome(NamedTuple):
-    """What one entry of a log has changed for somebody.
+    """What one entry of a log has changed for a member.
 
     Attributes:
       key: whose operation has ended.

@@ -31,7 +31,7 @@ class Named(NamedTuple):
 
 
 class Place:
-    """Somebody's request: it waits, or holds, or both are over for now (a lock during a wait)."""
+    """A member's request: it waits, or holds, or both are over for now (a lock during a wait)."""
 
     __slots__ = ("hold", "key", "raises", "requests", "token", "wants")
 
@@ -74,20 +74,20 @@ class SharedState:
     # ==== Cores by name ====
 
     def core_of(self, want: Want) -> Any:
-        """Return the core that is wanted; it is made if nobody uses the name.
+        """Return the core that is wanted; it is made if the name is not in use.
 
         Raises:
-          ValueError: if somebody uses the name for something else.
+          ValueError: if the name is in use for something else.
         """
         if want.kind not in KINDS:
             raise ValueError(f"there is no shared primitive of the kind {want.kind!r}")
         return self._core(want.name, want.kind, want.size, lambda: KINDS[want.kind].make(want.size))
 
     def condition_of(self, name: str, lock: str) -> ConditionCore:
-        """Return a condition on the lock of that name, which somebody owns.
+        """Return a condition on the lock of that name, which a member owns.
 
         Raises:
-          ValueError: if somebody uses the name for something else.
+          ValueError: if the name is in use for something else.
         """
         core = self.named[lock].core
         made = self._core(name, CONDITION, lock, lambda: ConditionCore(cast("LockCore", core)))
@@ -106,7 +106,7 @@ class SharedState:
         return found.core
 
     def forget_unused(self) -> None:
-        """Drop the cores of the last entry that say nothing; all cores, where nobody is left to use them."""
+        """Drop the cores of the last entry that say nothing; all cores, where no member is left to use them."""
         if not self.sessions:
             self.named.clear()
         for name in self.used:
