@@ -1,6 +1,6 @@
 """Threads that use the primitives of a run, against those of ``threading``, which block a thread.
 
-That is the comparison of seed 002: a synchronous interface on top of the asynchronous one. Each operation
+That is the comparison of Martins 2020: a synchronous interface on top of the asynchronous one. Each operation
 is an exchange of messages with the thread of the run, so it costs a change of threads there and back. For
 orientation: the same operation through ``trio.from_thread``, whose cost is that exchange alone.
 """

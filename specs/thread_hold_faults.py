@@ -19,7 +19,7 @@ class DroppedAndDone(ErrandCore):
 
 @fault(ThreadHoldSpec, "entering", refuted_by="who_is_told_nothing_holds_nothing")
 class InterruptBeatsGrant(ErrandCore):
-    """The thread is told at once, though the permit may be granted already (seed 002)."""
+    """The thread is told at once, though the permit may be granted already (Martins 2020)."""
 
     def interrupt(self) -> bool:
         if self.stage == ENDED:

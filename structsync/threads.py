@@ -58,7 +58,7 @@ def hold(
       trio.Cancelled: on entering, if what started this worker thread is cancelled.
       KeyboardInterrupt: on entering, in the main thread, after Ctrl-C; nothing is held then.
 
-    Source: seed 002 (the synchronous interface).
+    Source: Martins 2020 (the synchronous interface on the asynchronous one).
     """
     if not hasattr(type(manager), "__aenter__") or not hasattr(type(manager), "__aexit__"):
         raise TypeError(

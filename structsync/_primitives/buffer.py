@@ -63,7 +63,7 @@ class Buffer(Primitive[Any], Generic[T]):
       ValueError: if ``max_items`` is less than 1, the policy is unknown, or there is a ``key`` without
           ``policy="priority"``.
 
-    Source: Dijkstra's bounded buffer; trio's memory channel, :class:`asyncio.Queue`.
+    Source: Dijkstra 1965 (the bounded buffer); trio's memory channel, :class:`asyncio.Queue`.
     """
 
     __slots__ = ("_key",)

@@ -63,7 +63,7 @@ class Condition(Primitive[Task]):
     Raises:
       TypeError: if ``lock`` is anything else.
 
-    Source: seed 000; trio.Condition; the hand-over is that of CPython gh-112202.
+    Source: Moura 2004; trio.Condition; the hand-over is that of CPython gh-112202.
     """
 
     __slots__ = ("_lock",)

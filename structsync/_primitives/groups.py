@@ -57,7 +57,7 @@ def acquire_all(*claims: Claim[Any]) -> AllOf:
       trio.ClosedResourceError, trio.BrokenResourceError: on entry or while it waits, if one of the
           primitives is closed or breaks; the other queues are left as if never joined.
 
-    Source: Dijkstra's philosophers; Chandy and Misra (1984) on drinking ones.
+    Source: Dijkstra 1971 on dining philosophers; Chandy and Misra 1984 on drinking ones.
     """
     return AllOf(checked_claims(claims, "acquire_all"))
 

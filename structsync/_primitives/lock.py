@@ -55,7 +55,7 @@ class Lock(OwnedPrimitive[Task]):
     Raises:
       ValueError: if a name is unknown.
 
-    Source: seed 000 (binary semaphore); trio #3035 (owner that exits).
+    Source: Moura 2004 (binary semaphore); trio #3035 (owner that exits).
     """
 
     __slots__ = ()

@@ -93,7 +93,7 @@ class Monitor(Primitive[Invocation]):
     Raises:
       ValueError: if the discipline is another one.
 
-    Source: seed 004, monitors (``doWhenFree``) and constraints of synchronization; Hoare 1974.
+    Source: Hoare 1974; Silvestre and others 2010 (``doWhenFree``, constraints of synchronization).
     """
 
     __slots__ = ("_discipline", "_entries")

@@ -37,7 +37,7 @@ class Parker(Primitive[None]):
     Args:
       name: what it is called in its ``repr``, in errors, leaks and reports.
 
-    Source: seed 001, the block and unblock of a context.
+    Source: ``Context::Block`` and ``Unblock`` of Microsoft 2010.
     """
 
     __slots__ = ()

@@ -50,7 +50,7 @@ def open_pool(
     Raises:
       TypeError, ValueError: if an argument is none of these.
 
-    Source: seed 000 (a pool of reusable tasks); ``concurrent.futures.Executor``.
+    Source: Moura 2004 (a pool of reusable tasks); ``concurrent.futures.Executor``.
     """
     return PoolManager(TaskPool, workers, max_queued, policy, ageing, name)
 

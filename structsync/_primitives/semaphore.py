@@ -66,7 +66,7 @@ class Semaphore(Primitive[int]):
       TypeError: if a number is not an int.
       ValueError: if a number is out of range or a name is unknown.
 
-    Source: seeds 000 (P and V) and 002 (several permits, FIFO); Go's ``semaphore.Weighted``.
+    Source: Dijkstra 1965 (P and V); Martins 2020 (several permits, FIFO); Go's ``semaphore.Weighted``.
     """
 
     __slots__ = ()

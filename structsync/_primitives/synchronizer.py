@@ -39,9 +39,9 @@ class Synchronizer:
             ...
 
     A call of an entry starts when its monitor is free, its own guard holds, and no synchronizer
-    disables it; these are asked in this order. The triggers of all synchronizers then run, and the
+    disables it; these are evaluated in this order. The triggers of all synchronizers then run, and the
     call starts, all in one step. Several synchronizers may concern one entry: their rules add up. What
-    a rule looks at is changed best by triggers: all monitors of the synchronizer are asked again after
+    a rule looks at is changed best by triggers: all monitors of the synchronizer are evaluated again after
     each. If something else changes it, call :meth:`Monitor.changed` of the monitors concerned.
 
     A disabled call is passed over, so calls that no synchronizer concerns never wait for those it

@@ -45,7 +45,7 @@ class WaitQueue(Primitive[None]):
     Args:
       name: what it is called in its ``repr``, in errors, leaks and reports.
 
-    Source: seed 000, conditions without a lock (wait, signal, signal_all).
+    Source: Moura 2004, conditions without a lock (wait, signal, signal_all).
     """
 
     __slots__ = ()

@@ -117,7 +117,7 @@ class Request(RequestBase, Generic[ClaimT]):
     A request that is granted holds its permits whether or not anybody waits for it: one that is
     made and forgotten blocks those behind it. Use it as a context manager, or close it.
 
-    Source: seed 002, the request object of an asynchronous acquire.
+    Source: Martins 2020, the request object of an asynchronous acquire.
     """
 
     __slots__ = ("_primitive", "_request")

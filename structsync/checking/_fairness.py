@@ -5,7 +5,7 @@ again. Such a set is strongly connected, and each demand is met by a move inside
 state where the move is impossible, a strong one if it is impossible in every state. What a weak demand asks only
 gets easier in a larger set, so where there are weak ones only, the maximal sets (Tarjan's components) decide. A strong
 one that is not met can still be avoided in a smaller set, without the states where its move is possible: those
-states are taken out and what remains is divided again (Emerson and Lei, 1987).
+states are taken out and what remains is divided again (Emerson and Lei 1987).
 
 To stay in one state forever is the same question for a set of one state and no transition.
 """

@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.rst") if "news" not in page.parts)
 MARKDOWN = [ROOT / "README.md", ROOT / "examples" / "README.md"]
+# What stands before a year, too.
+MONTHS = {"October", "November", "December"}
 # Code in these blocks is run by Sphinx' doctest builder, or is a file that a test runs.
 UNRUN = re.compile(
     r"^ *\.\. (?:code-block|code|sourcecode|parsed-literal)::.*$|^(?! *\.\. ).*\S::$", re.MULTILINE
@@ -46,6 +48,14 @@ def unlisted(index: str, names: Iterable[str]) -> list[str]:
     """Return the pages of a folder that its index does not list."""
     listed = re.findall(r"^   ([\w-]+)$", index, re.MULTILINE)
     return sorted({*names} - {*listed})
+
+
+def cited(text: str) -> set[str]:
+    """Return the works that a text names, each by authors and year."""
+    author = r"[^\W\d_a-z][\w-]+"
+    names = rf"(?:{author} and others|(?:{author}, )*{author} and {author}|{author})"
+    found = re.findall(rf"\b({names}) ((?:19|20)\d\d)\b", " ".join(text.split()))
+    return {f"{one} {year}" for one, year in found if one not in MONTHS}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
@@ -96,3 +106,21 @@ def test_the_menu_of_a_folder_lists_all_of_its_pages(folder: str) -> None:
 
 def test_a_page_that_no_menu_lists_is_found() -> None:
     assert unlisted(".. toctree::\n\n   listed\n", ["listed", "hidden"]) == ["hidden"]
+
+
+def test_every_work_that_is_cited_is_in_the_bibliography_and_every_entry_is_cited() -> None:
+    entries = re.findall(r"^(\S.* \d{4})$", (DOCS / "bibliography.rst").read_text(), re.MULTILINE)
+    code = [path for folder in ("structsync", "specs") for path in (ROOT / folder).rglob("*.py")]
+    pages = [page for page in PAGES if page.name != "bibliography.rst"]
+    named = set[str]().union(*(cited(path.read_text()) for path in [*code, *pages]))
+    assert named == {*entries}
+
+
+def test_a_work_is_cited_by_its_authors_and_its_year() -> None:
+    text = "Frølund and Agha 1993, synchronizers; Courtois, Heymans and Parnas\n1971; Hoare 1974; in November 2026"
+    assert cited(text) == {
+        "Frølund and Agha 1993",
+        "Courtois, Heymans and Parnas 1971",
+        "Hoare 1974",
+    }
+    assert cited("Martins and others 2020") == {"Martins and others 2020"}

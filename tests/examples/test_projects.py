@@ -131,6 +131,28 @@ def test_a_spoiled_courier_fails(
     assert failed(printed) == [name]
 
 
+# ==== from an issue to a test ====
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("cache", "patient#0 waits for arrived"), ("hasty", "KeyError: 'logo'"), ("fixed", "")],
+)
+def test_a_client_that_leaves_stops_the_other_until_there_is_a_lock(
+    copy: Callable[[str], Project], version: str, said: str
+) -> None:
+    code, printed = copy("single_flight").pytest(f"test_{version}.py")
+    assert (code, said in printed) == (bool(said), True), printed
+
+
+def test_a_cache_that_does_not_look_again_is_found(copy: Callable[[str], Project]) -> None:
+    project = copy("single_flight")
+    project.replace("fixed_cache.py", "if key not in self._values:", "if True:")
+    code, printed = project.pytest("test_fixed.py")
+    assert code == 1
+    assert "it was fetched twice" in printed
+
+
 # ==== the queue of the tutorial ====
 
 

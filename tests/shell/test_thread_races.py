@@ -1,4 +1,4 @@
-"""A grant and an interrupt at the same moment, with real threads: seed 002's race, many times over.
+"""A grant and an interrupt at the same moment, with real threads: the race of Martins 2020, many times over.
 
 Whichever comes first wins, and the loser leaves no trace: a thread that holds is the only one, a thread that
 was interrupted holds nothing, and no permit is lost or made.

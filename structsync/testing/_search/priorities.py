@@ -1,7 +1,6 @@
 """Schedules by priorities at random, which find a fault with a chance that can be stated.
 
-Burckhardt, Kothari, Musuvathi, Nagarakatte: "A Randomized Scheduler with Probabilistic Guarantees of
-Finding Bugs" (ASPLOS 2010), PCT for short. Each task has a priority at random, and whoever has the highest
+PCT for short (Burckhardt and others 2010). Each task has a priority at random, and whoever has the highest
 goes on; at ``depth - 1`` steps at random whoever would go on gets a priority below all others. A fault that
 needs ``d`` orderings of steps (its depth; most need one or two, a deadlock of two locks two) among ``n``
 tasks within ``k`` steps is met by one such execution with a probability of at least ``1 / (n * k**(d-1))``,
