@@ -17,7 +17,7 @@ from typing import Any
 
 from structsync import Arbiter, Status
 from structsync._core.queue.request import Request
-from structsync.checking import Spec, invariant, invariants, start, step
+from structsync.checking import Spec, invariant, invariants, start, step, terminal
 
 
 class QueueSpec(Spec):
@@ -73,6 +73,13 @@ class QueueSpec(Spec):
             shown["out of service"] = core.cause
         own = {name: value for name, value in vars(self).items() if name not in ("core", "ended")}
         return shown | own
+
+    # ==== Where it may end ====
+
+    @terminal
+    def nobody_is_left(self) -> bool:
+        """Out of service, with nobody in the queue, nothing more need happen."""
+        return self.core.cause is not None and not self.in_queue()
 
     # ==== Invariants ====
 

@@ -166,7 +166,7 @@ class Audit:
     def _same_answers(self, snapshot: Snapshot) -> None:
         model, live, twin = self.model, self.model.live, self._twin(snapshot)
         self._restore(live, snapshot)
-        for one in model.properties:
+        for one in (*model.properties, *model.terminals):
             if one.kind != "step":
                 ours, theirs = _answer(one, live), _answer(one, twin)
                 if ours != theirs:
@@ -198,7 +198,7 @@ class Audit:
         self._restore(live, snapshot)
         found.update(
             (one.name, repr(_answer(one, live)))
-            for one in model.properties
+            for one in (*model.properties, *model.terminals)
             if one.kind != "step"
             if not one.arguments
         )

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import CodeType, TracebackType
 from typing import Any
 
 from ._budget import Stopped
+from ._dead_ends import DeadEnds
 from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._finding import Finding, error_text
 from ._graph import Graph
 from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
 from ._model import Model, Move, Property
-from ._rules import NO_ACTION_FAILS
+from ._rules import BUILT_IN
 
 
 class Judge:
     """The properties that are not yet refuted, and the findings about the others."""
 
-    def __init__(self, model: Model, watch_actions: bool, answers_only: bool = False) -> None:
+    def __init__(
+        self, model: Model, built_in: Collection[str] = BUILT_IN, answers_only: bool = False
+    ) -> None:
         self.model = model
         self.answers_only = answers_only
         """True where a property that raises has not found anything (see _faults.py)."""
@@ -30,9 +33,8 @@ class Judge:
         self.all_hold = _compiled(self.steps)
         self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
         self.marks = [bytearray() for _ in self.temporal]
-        self.open = {one.name for one in model.properties}
-        if watch_actions:
-            self.open.add(NO_ACTION_FAILS)
+        self.dead_ends = DeadEnds(model)
+        self.open = {*(one.name for one in model.properties), *built_in}
 
     def only_temporal(self) -> bool:
         """Tell whether nothing is open but what needs whole behaviours."""
@@ -52,6 +54,12 @@ class Judge:
         """Note for each leads_to how it stands in the state of this number."""
         for one, marks in zip(self.temporal, self.marks, strict=True):
             marks.append(self._mark(one, number))
+
+    def stuck(self, number: int, stuck: bool) -> None:
+        """Ask whether the live spec may be in a state without a step, if it is in one."""
+        finding = self.dead_ends.finding(number, stuck)
+        if finding:
+            self.refute(finding)
 
     def refute(self, finding: Finding) -> None:
         """Keep what refutes a property, if it is the first."""
