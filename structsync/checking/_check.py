@@ -199,6 +199,10 @@ def _confirmed_unless_vacuous(search: Search, name: str, kind: str) -> PropertyR
         return PropertyResult(name, kind, Verdict.VACUOUS, detail)
     if name == NO_DEADLOCK and not search.judge.dead_ends.can_fail:
         return PropertyResult(name, kind, Verdict.VACUOUS, "@terminal is true of every state")
+    refinement = search.judge.refinements.get(name)
+    if refinement and not refinement.moved:
+        detail = "the abstract state is the same in every state"
+        return PropertyResult(name, kind, Verdict.VACUOUS, detail)
     if name not in BUILT_IN:
         lines = never_met(getattr(search.model.spec_class, name).__code__)
         if lines:

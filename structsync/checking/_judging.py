@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -12,9 +12,11 @@ from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._finding import Finding, error_text
 from ._graph import Graph
+from ._language import Spec
 from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
 from ._model import Model, Move, Property
-from ._rules import BUILT_IN
+from ._refinement import Refinement
+from ._rules import BUILT_IN, STEPS, word_of
 
 
 class Judge:
@@ -29,7 +31,8 @@ class Judge:
         self.findings: dict[str, Finding] = {}
         self.unanswered: dict[str, Finding] = {}
         self.invariants = [one for one in model.properties if one.kind == "invariant"]
-        self.steps = [one for one in model.properties if one.kind == "step"]
+        self.refinements = refinements_of(model)
+        self.steps = steps_of(model, self.refinements)
         self.all_hold = _compiled(self.steps)
         self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
         self.marks = [bytearray() for _ in self.temporal]
@@ -39,6 +42,19 @@ class Judge:
     def only_temporal(self) -> bool:
         """Tell whether nothing is open but what needs whole behaviours."""
         return self.open <= {one.name for one in self.temporal}
+
+    def begin(self) -> None:
+        """Ask about the live spec, which is in the first state."""
+        for one in self.refinements.values():
+            finding = one.begin(self.model.live)
+            if finding:
+                self.refute(finding)
+
+    def enter(self, before: Spec) -> None:
+        """Take note of the state in which the next steps begin."""
+        for name, one in self.refinements.items():
+            if name in self.open:
+                one.enter(before)
 
     def state(self, number: int) -> None:
         """Ask the invariants about the live spec, which is in the state of this number."""
@@ -135,6 +151,25 @@ class Judge:
             "the pair `trigger, goal` of two bools" if one.kind == "leads_to" else "True or False"
         )
         raise SpecError(f"@{one.kind} {one.name} must return {wanted}, and returned {pair!r}")
+
+
+def refinements_of(model: Model) -> dict[str, Refinement]:
+    """Return what is asked about the steps of a spec that refines another one, by property."""
+    words = {one.name: word_of(getattr(model.spec_class, one.name)) for one in model.properties}
+    return {
+        one.name: Refinement(one, abstract)
+        for one in model.properties
+        if (abstract := words[one.name].abstract) is not None
+    }
+
+
+def steps_of(model: Model, refinements: Mapping[str, Refinement]) -> list[Property]:
+    """Return what is asked of each step."""
+    return [
+        one._replace(judge=refinements[one.name].judge) if one.kind == "refines" else one
+        for one in model.properties
+        if one.kind in STEPS
+    ]
 
 
 def _length(graph: Graph, finding: Finding) -> int:

@@ -22,6 +22,9 @@ BUILT_IN = {
     NO_DEADLOCK: "Every state allows a step, or is declared terminal.",
 }
 
+#: The kinds of properties that are judged of each step.
+STEPS = ("step", "refines")
+
 #: What is declared and is no property.
 NO_PROPERTIES = ("action", "terminal")
 

@@ -92,6 +92,7 @@ class Search:
         graph, judge = self.graph, self.judge
         try:
             self._add(self.model.snapshot(), NOWHERE, NOWHERE)
+            judge.begin()
             while judge.open and graph.expanded < len(graph.states):
                 if graph.expanded == graph.levels[-1] and not self._enter_level():
                     break
@@ -168,6 +169,7 @@ class Search:
         self._check_unchanged(model.live, snapshot, "a property, a domain or a `when`")
         if judge.steps:
             model.restore(model.before, snapshot)
+            judge.enter(model.before)
         self._take(number, snapshot, moves)
         if judge.steps:
             self._check_unchanged(model.before, snapshot, "a step property, through `before`,")
