@@ -17,7 +17,9 @@ from typing import Any
 
 from structsync import Arbiter, Status
 from structsync._core.queue.request import Request
-from structsync.checking import Spec, invariant, invariants, start, step
+from structsync.checking import Spec, invariant, invariants, refines, start, step, terminal
+
+from .abstract_queue import AbstractQueue
 
 
 class QueueSpec(Spec):
@@ -74,6 +76,13 @@ class QueueSpec(Spec):
         own = {name: value for name, value in vars(self).items() if name not in ("core", "ended")}
         return shown | own
 
+    # ==== Where it may end ====
+
+    @terminal
+    def nobody_is_left(self) -> bool:
+        """Out of service, with nobody in the queue, nothing more need happen."""
+        return self.core.cause is not None and not self.in_queue()
+
     # ==== Invariants ====
 
     @invariant
@@ -122,6 +131,11 @@ class FifoSpec(QueueSpec):
     """A queue whose head blocks those behind it."""
 
     abstract = True
+
+    @refines(AbstractQueue)
+    def it_is_a_queue(self) -> Mapping[str, object]:
+        """Each step is one of a queue that serves first come, first served, or none (I2)."""
+        return {"waiting": tuple(self.in_queue()), "granted": tuple(self.granted())}
 
     @step
     def grants_follow_the_queue(self, before: Any) -> bool:

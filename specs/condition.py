@@ -21,7 +21,7 @@ from typing import Any
 
 from structsync import Status
 from structsync._core.queue.request import Request
-from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
+from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step, terminal
 
 from ._lock_with_conditions import CONDITIONS, LockWithConditions
 
@@ -170,6 +170,13 @@ class ConditionSpec(Spec):
     @action(who=at(OWNS))
     def owner_disappears(self, who: str) -> None:
         self.note(self.core.lock.owner_exited(who, "broken"))
+
+    # ==== Where it may end ====
+
+    @terminal
+    def everybody_was_told(self) -> bool:
+        """When the lock is out of service, and nobody is anywhere, nothing more need happen."""
+        return not lock_in_service(self) and at(IDLE)(self) == [*TASKS]
 
     # ==== Invariants ====
 

@@ -19,7 +19,7 @@ from structsync import Status
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import Request
-from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
+from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step, terminal
 
 from ._queues import Lines
 
@@ -230,6 +230,14 @@ class GroupsSpec(LinesSpec):
     @action(at=range(len(SIZES)), when=lambda spec, at: spec.core.arbiters[at].cause is None)
     def close(self, at: int) -> None:
         self.note(self.core.end(at, "closed"))
+
+    # ==== Where it may end ====
+
+    @terminal
+    def all_are_closed_and_nobody_is_left(self) -> bool:
+        """Closed, with nobody who waits or holds anything, nothing more need happen."""
+        closed = all(one.cause is not None for one in self.core.arbiters)
+        return closed and not self.waiting() and not self.held
 
     # ==== Invariants ====
 

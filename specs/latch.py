@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from structsync._core.primitives.latch import LatchCore
-from structsync.checking import action, invariant, invariants, leads_to, start
+from structsync.checking import action, invariant, invariants, leads_to, start, terminal
 
 from .common import FifoSpec
 
@@ -53,6 +53,13 @@ class LatchSpec(FifoSpec):
     @action(when=lambda spec: spec.core.cause is None)
     def close(self) -> None:
         self.note(self.core.end("closed"))
+
+    # ==== Where it may end ====
+
+    @terminal
+    def nobody_is_left(self) -> bool:
+        """Closed, nothing more need happen; open it goes on, because whoever comes passes."""
+        return self.core.cause == "closed"
 
     # ==== Invariants ====
 

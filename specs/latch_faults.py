@@ -54,3 +54,14 @@ class NobodyIsLetIn(LatchCore):
     def release(self, claim: int) -> Ended:
         self.give_back(claim)
         return []
+
+
+@fault(LatchSpec, "core", refuted_by="no_deadlock")
+class ZeroIsTheEnd(LatchCore):
+    """Once it is open it is out of service, and whoever comes late is refused."""
+
+    def release(self, claim: int) -> Ended:
+        ended = super().release(claim)
+        if self.count == 0:
+            self.cause = "over"
+        return ended

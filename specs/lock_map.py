@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from structsync import Status
 from structsync._core.primitives.lock_map import KeyedLockCore, LockMapCore
 from structsync._core.queue.request import Request
-from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step
+from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step, terminal
 
 # ==== Bounds ====
 
@@ -108,6 +108,13 @@ class LockMapSpec(Spec):
     def is_free_to_go(self, key: str) -> bool:
         """Return whether nobody has the lock: the map does not hold it, and nobody waits in it."""
         return key not in self.core.map.held and not self.core.entries[key].queue
+
+    # ==== Where it may end ====
+
+    @terminal
+    def every_lock_is_broken(self) -> bool:
+        """When the owners of all keys have ended, nothing can be asked for any more."""
+        return self.broken == {*KEYS} and not self.waiting()
 
     # ==== Invariants ====
 

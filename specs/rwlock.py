@@ -23,8 +23,8 @@ from .common import FifoSpec, QueueSpec
 
 # One writes and two wait to, two readers in a row and one apart, in every order in the queue: every
 # published bug of a read-write lock needs at most two readers and two writers.
-READERS = ("r", "s", "t")
-WRITERS = ("u", "v", "w")
+READERS = ("a", "b", "c")
+WRITERS = ("d", "e", "f")
 TASKS = READERS + WRITERS
 
 

@@ -61,6 +61,20 @@ class NewcomerBarges(SemaphoreCore):
         return self.cause is None and self.admits(claim)
 
 
+@fault(SemaphoreSpec, "core", refuted_by="it_is_a_queue")
+class TheNextGivesUpToo(SemaphoreCore):
+    """Whoever gives up takes along the one behind, who is told so properly (N9: anyio#536)."""
+
+    def withdraw(self, request: Request[int]) -> Ended | None:
+        queue = self.waiting()
+        ended = super().withdraw(request)
+        behind = queue[queue.index(request) + 1 :][:1] if request in queue else []
+        for one in behind:
+            if one.status is Status.PENDING:
+                ended = [*(ended or ()), one, *(super().withdraw(one) or ())]
+        return ended
+
+
 @fault(SemaphoreSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class NowaitBarges(SemaphoreCore):
     """A nowait slips in between a release and those who were waiting (O3: anyio#1170)."""

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from structsync.checking import Spec, action, fault, invariant, invariants, leads_to, start, step
+from structsync.checking import (
+    Spec,
+    action,
+    fault,
+    invariant,
+    invariants,
+    leads_to,
+    start,
+    step,
+    terminal,
+)
 
 from .ferry import FerryCore
 
@@ -65,6 +75,11 @@ class FerrySpec(Spec):
         return {"aboard": self.aboard, "landed": self.landed, "waiting": line or "-"}
 
     # ==== What must be true ====
+
+    @terminal
+    def closed_and_empty(self) -> bool:
+        """It need not go on when it is closed, and has let everybody off."""
+        return self.core.cause is not None and not self.aboard
 
     @invariant
     def everybody_has_a_seat(self) -> bool:

@@ -1,7 +1,9 @@
 """Checked specifications: the language, the exhaustive model checker, the verdicts.
 
-_language.py   what a spec module says: Spec, start, action, invariant, step
+_language.py   what a spec module says: Spec, start, action, invariant, step, terminal
 _behaviours.py  leads_to, eventually, always_eventually
+_refinement.py  refines: each step is one of a simpler specification
+_dead_ends.py  states that allow no step
 _faults.py     bugs on purpose that a named property must find
 _model.py      a spec compiled for the search        _domains.py arguments of actions
 _search.py     breadth first over all states         _graph.py   what it stores
@@ -45,9 +47,11 @@ from ._language import action as action
 from ._language import invariant as invariant
 from ._language import start as start
 from ._language import step as step
+from ._language import terminal as terminal
 from ._load import Loaded as Loaded
 from ._load import load as load
 from ._load import shipped_specs as shipped_specs
+from ._refinement import refines as refines
 from ._simulation import Simulation as Simulation
 from ._verdict import FaultResult as FaultResult
 from ._verdict import PropertyResult as PropertyResult

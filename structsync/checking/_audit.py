@@ -16,9 +16,11 @@ from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._finding import error_text
 from ._image import difference, image_of
+from ._judging import refinements_of
 from ._language import Snapshot, Spec
 from ._model import Model, Move, Property
 from ._reach import Surroundings
+from ._rules import STEPS
 from ._values import alike, changeable_parts, contents, exact, has_identity, turned
 
 FIRST = 6  # states that are all looked at
@@ -34,6 +36,7 @@ class Audit:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.next = 0
+        self._refinements = refinements_of(model)
         self._surroundings = Surroundings(model.spec_class, model.factories())
         self._watched: dict[int, tuple[object, Any]] = {}
 
@@ -166,7 +169,7 @@ class Audit:
     def _same_answers(self, snapshot: Snapshot) -> None:
         model, live, twin = self.model, self.model.live, self._twin(snapshot)
         self._restore(live, snapshot)
-        for one in model.properties:
+        for one in (*model.properties, *model.terminals):
             if one.kind != "step":
                 ours, theirs = _answer(one, live), _answer(one, twin)
                 if ours != theirs:
@@ -174,6 +177,7 @@ class Audit:
 
     def _same_future(self, raw: Snapshot, merged: Snapshot) -> None:
         """Compare what may follow two states that canonical calls one."""
+        self._same_images(raw, merged)
         ours, theirs = self._future(raw), self._future(merged)
         temporal = any(one.kind in TEMPORAL for one in self.model.properties)
         if {state for _, state in ours} != {state for _, state in theirs}:
@@ -191,6 +195,21 @@ class Audit:
                 "it, or leave leads_to to a spec without canonical"
             )
 
+    def _same_images(self, raw: Snapshot, merged: Snapshot) -> None:
+        """Compare what two states that canonical calls one stand for."""
+        live = self.model.live
+        for one in self._refinements.values():
+            self._restore(live, raw)
+            ours = one.remembered(live)
+            self._restore(live, merged)
+            theirs = one.remembered(live)
+            if ours != theirs:
+                raise SpecError(
+                    f"@refines {one.name} maps a state to {ours!r}, and once canonical has forgotten "
+                    f"what the step did, to {theirs!r}; map what is left of it, and let the canonical "
+                    "of the abstract specification forget the rest"
+                )
+
     def _future(self, snapshot: Snapshot) -> set[Successor]:
         model, live = self.model, self.model.live
         assert model.canonical is not None
@@ -198,8 +217,8 @@ class Audit:
         self._restore(live, snapshot)
         found.update(
             (one.name, repr(_answer(one, live)))
-            for one in model.properties
-            if one.kind != "step"
+            for one in (*model.properties, *model.terminals)
+            if one.kind not in STEPS
             if not one.arguments
         )
         for move in model.enabled_in(live):

@@ -15,7 +15,7 @@ from ._implies import never_met
 from ._language import Spec
 from ._liveness import TRIGGER
 from ._model import Model
-from ._rules import EVERY_ACTION_FIRES, NO_ACTION_FAILS
+from ._rules import BUILT_IN, EVERY_ACTION_FIRES, NO_DEADLOCK
 from ._search import Search
 from ._trace import counterexample_of
 from ._verdict import FaultResult, PropertyResult, Result, Verdict
@@ -58,12 +58,11 @@ def check(
         SpecError: the spec breaks a rule of the language.
         ValueError: a bound is negative.
     """
-    watched = only is None or NO_ACTION_FAILS in only
     search = Search(
         Model(runnable(spec), only=only),
         Budget(max_states, max_depth, seconds),
         on_progress,
-        watch_actions=watched,
+        built_in=_built_in(only),
     )
     _run(search)
     called = name or spec_name(spec)
@@ -101,7 +100,7 @@ def check_fault(
         model,
         Budget(max_states, fault.max_trace, seconds),
         on_progress,
-        watch_actions=fault.refuted_by == NO_ACTION_FAILS,
+        built_in=_built_in([fault.refuted_by]),
         audit=False,  # a bug need not be written well
         answers_only=True,
     )
@@ -162,10 +161,14 @@ def runnable(spec: object) -> type[Spec]:
     return spec
 
 
+def _built_in(only: Collection[str] | None) -> list[str]:
+    return [name for name in BUILT_IN if only is None or name in only]
+
+
 def _verdicts(
     search: Search, called: str, only: Collection[str] | None
 ) -> Iterator[PropertyResult]:
-    kinds = {NO_ACTION_FAILS: "built-in"} if only is None or NO_ACTION_FAILS in only else {}
+    kinds = dict.fromkeys(_built_in(only), "built-in")
     kinds |= {one.name: one.kind for one in search.model.properties}
     for name, kind in kinds.items():
         finding = search.findings.get(name)
@@ -194,7 +197,13 @@ def _confirmed_unless_vacuous(search: Search, name: str, kind: str) -> PropertyR
     if idle:
         detail = f"no state has its trigger without its goal, for {'; '.join(idle)}"
         return PropertyResult(name, kind, Verdict.VACUOUS, detail)
-    if name != NO_ACTION_FAILS:
+    if name == NO_DEADLOCK and not search.judge.dead_ends.can_fail:
+        return PropertyResult(name, kind, Verdict.VACUOUS, "@terminal is true of every state")
+    refinement = search.judge.refinements.get(name)
+    if refinement and not refinement.moved:
+        detail = "the abstract state is the same in every state"
+        return PropertyResult(name, kind, Verdict.VACUOUS, detail)
+    if name not in BUILT_IN:
         lines = never_met(getattr(search.model.spec_class, name).__code__)
         if lines:
             where = ", ".join(f"line {line}" for line in lines)

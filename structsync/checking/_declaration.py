@@ -32,6 +32,8 @@ class Declaration:
     fair: Fairness = False
     fair_together: bool = False
     may_never_fire: str | None = None
+    abstract: type[Any] | None = None
+    """The specification that is refined."""
     function: list[Callable[..., Any]] = field(default_factory=list)
     """The function that it was put on; a decorator above it makes another one."""
 

@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from types import CodeType, TracebackType
 from typing import Any
 
 from ._budget import Stopped
+from ._dead_ends import DeadEnds
 from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._finding import Finding, error_text
 from ._graph import Graph
+from ._language import Spec
 from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
 from ._model import Model, Move, Property
-from ._rules import NO_ACTION_FAILS
+from ._refinement import Refinement
+from ._rules import BUILT_IN, STEPS, word_of
 
 
 class Judge:
     """The properties that are not yet refuted, and the findings about the others."""
 
-    def __init__(self, model: Model, watch_actions: bool, answers_only: bool = False) -> None:
+    def __init__(
+        self, model: Model, built_in: Collection[str] = BUILT_IN, answers_only: bool = False
+    ) -> None:
         self.model = model
         self.answers_only = answers_only
         """True where a property that raises has not found anything (see _faults.py)."""
         self.findings: dict[str, Finding] = {}
         self.unanswered: dict[str, Finding] = {}
         self.invariants = [one for one in model.properties if one.kind == "invariant"]
-        self.steps = [one for one in model.properties if one.kind == "step"]
+        self.refinements = refinements_of(model)
+        self.steps = steps_of(model, self.refinements)
         self.all_hold = _compiled(self.steps)
         self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
         self.marks = [bytearray() for _ in self.temporal]
-        self.open = {one.name for one in model.properties}
-        if watch_actions:
-            self.open.add(NO_ACTION_FAILS)
+        self.dead_ends = DeadEnds(model)
+        self.open = {*(one.name for one in model.properties), *built_in}
 
     def only_temporal(self) -> bool:
         """Tell whether nothing is open but what needs whole behaviours."""
         return self.open <= {one.name for one in self.temporal}
+
+    def begin(self) -> None:
+        """Ask about the live spec, which is in the first state."""
+        for one in self.refinements.values():
+            finding = one.begin(self.model.live)
+            if finding:
+                self.refute(finding)
+
+    def enter(self, before: Spec) -> None:
+        """Take note of the state in which the next steps begin."""
+        for name, one in self.refinements.items():
+            if name in self.open:
+                one.enter(before)
 
     def state(self, number: int) -> None:
         """Ask the invariants about the live spec, which is in the state of this number."""
@@ -52,6 +70,12 @@ class Judge:
         """Note for each leads_to how it stands in the state of this number."""
         for one, marks in zip(self.temporal, self.marks, strict=True):
             marks.append(self._mark(one, number))
+
+    def stuck(self, number: int, stuck: bool) -> None:
+        """Ask whether the live spec may be in a state without a step, if it is in one."""
+        finding = self.dead_ends.finding(number, stuck)
+        if finding:
+            self.refute(finding)
 
     def refute(self, finding: Finding) -> None:
         """Keep what refutes a property, if it is the first."""
@@ -127,6 +151,25 @@ class Judge:
             "the pair `trigger, goal` of two bools" if one.kind == "leads_to" else "True or False"
         )
         raise SpecError(f"@{one.kind} {one.name} must return {wanted}, and returned {pair!r}")
+
+
+def refinements_of(model: Model) -> dict[str, Refinement]:
+    """Return what is asked about the steps of a spec that refines another one, by property."""
+    words = {one.name: word_of(getattr(model.spec_class, one.name)) for one in model.properties}
+    return {
+        one.name: Refinement(one, abstract)
+        for one in model.properties
+        if (abstract := words[one.name].abstract) is not None
+    }
+
+
+def steps_of(model: Model, refinements: Mapping[str, Refinement]) -> list[Property]:
+    """Return what is asked of each step."""
+    return [
+        one._replace(judge=refinements[one.name].judge) if one.kind == "refines" else one
+        for one in model.properties
+        if one.kind in STEPS
+    ]
 
 
 def _length(graph: Graph, finding: Finding) -> int:

@@ -1,4 +1,4 @@
-"""The words of a specification: `Spec`, `start`, `action`, `invariant`, `step`, and those of behaviours.
+"""The words of a specification: `Spec`, `start`, `action`, `invariant`, `step`, `terminal`, and of behaviours.
 
 A word only declares. Each decorator checks what can be checked without running anything, hangs a
 `Declaration` on the function and returns the function itself, so that a spec stays an ordinary
@@ -245,6 +245,15 @@ def step(declare: F) -> F:
     `before` is the spec as it was; its fields cannot be assigned.
     """
     return _declared(Declaration("step"), declare, ("self", "before"))
+
+
+def terminal(declare: F) -> F:
+    """Declare in which states nothing more need happen: `(self) -> bool`.
+
+    A state that allows no step is a deadlock, unless this is true of it. Of several in one spec any
+    will do.
+    """
+    return _declared(Declaration("terminal"), declare, ("self",))
 
 
 def declare_word(word: Declaration, declare: F | None) -> F | Callable[[F], F]:

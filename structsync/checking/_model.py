@@ -31,7 +31,7 @@ from ._language import (
     declared_in,
     fields_of,
 )
-from ._rules import EVERY_ACTION_FIRES, check_class, property_names, word_of
+from ._rules import EVERY_ACTION_FIRES, NO_PROPERTIES, check_class, property_names, word_of
 from ._values import check_value
 
 
@@ -101,6 +101,7 @@ class Model:
         self.pulse = Pulse()
         self.actions = _actions(spec, self.pulse)
         self.properties = _properties(spec, only)
+        self.terminals = _terminals(spec)
 
     def fresh(self) -> Spec:
         """Return a spec in its first state that shares nothing with another one."""
@@ -247,7 +248,7 @@ def _properties(spec: type[Spec], only: Iterable[str] | None) -> tuple[Property,
     found: list[Property] = []
     for name, function in declared_in(spec).items():
         word = word_of(function)
-        if word.kind != "action" and (wanted is None or name in wanted):
+        if word.kind not in NO_PROPERTIES and (wanted is None or name in wanted):
             order = tuple(inspect.signature(function).parameters)[1:] if word.domains else ()
             all_arguments = arguments_of([word.domains[n] for n in order], Pulse())(None)
             by_assert = asserts(function)
@@ -260,3 +261,11 @@ def _properties(spec: type[Spec], only: Iterable[str] | None) -> tuple[Property,
                 Property(name, word.kind, function, a, by_assert, order) for a in all_arguments
             ]
     return tuple(found)
+
+
+def _terminals(spec: type[Spec]) -> tuple[Property, ...]:
+    return tuple(
+        Property(name, word.kind, function, (), False, ())
+        for name, function in declared_in(spec).items()
+        if (word := word_of(function)).kind == "terminal"
+    )

@@ -13,7 +13,20 @@ from ._language import Spec, declared_in, fields_of
 
 #: The built-in properties of every spec.
 NO_ACTION_FAILS = "no_action_fails"
+NO_DEADLOCK = "no_deadlock"
 EVERY_ACTION_FIRES = "every_action_fires"
+
+#: Those that a planted fault may be refuted by, and what each of them says.
+BUILT_IN = {
+    NO_ACTION_FAILS: "No action raises an exception.",
+    NO_DEADLOCK: "Every state allows a step, or is declared terminal.",
+}
+
+#: The kinds of properties that are judged of each step.
+STEPS = ("step", "refines")
+
+#: What is declared and is no property.
+NO_PROPERTIES = ("action", "terminal")
 
 
 def check_class(spec: type[Spec]) -> None:
@@ -31,20 +44,20 @@ def check_class(spec: type[Spec]) -> None:
         raise SpecError(f"{name} has no state; give it a field by start(factory, ...)")
     if "action" not in kinds:
         raise SpecError(f"{name} has no @action, so only its first state would be looked at")
-    if not kinds - {"action"}:
+    if not kinds - {*NO_PROPERTIES}:
         raise SpecError(
             f"{name} states no property, so its check cannot fail; "
             "add an @invariant, a @step, a @leads_to, an @eventually or an @always_eventually"
         )
-    for reserved in (NO_ACTION_FAILS, EVERY_ACTION_FIRES):
+    for reserved in (*BUILT_IN, EVERY_ACTION_FIRES):
         if reserved in declared:
             raise SpecError(f"{name}.{reserved} is the name of a built-in property; rename it")
 
 
 def property_names(spec: type[Spec]) -> tuple[str, ...]:
     """Return the names that a planted fault may give as `refuted_by`."""
-    own = (n for n, f in declared_in(spec).items() if word_of(f).kind != "action")
-    return (NO_ACTION_FAILS, *own)
+    own = (n for n, f in declared_in(spec).items() if word_of(f).kind not in NO_PROPERTIES)
+    return (*BUILT_IN, *own)
 
 
 def action_names(spec: type[Spec]) -> list[str]:

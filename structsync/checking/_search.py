@@ -11,7 +11,7 @@ discovered, so that a search that is cut off has judged all that it has seen.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import ClassVar
 
 from ._audit import Audit
@@ -25,7 +25,7 @@ from ._judging import Judge
 from ._language import Snapshot, Spec
 from ._liveness import CLOSED
 from ._model import Model, Move, check_core
-from ._rules import NO_ACTION_FAILS
+from ._rules import BUILT_IN, NO_ACTION_FAILS
 
 #: Seconds that the question about behaviours may take after a search that was cut off.
 GRACE = 0.5
@@ -41,14 +41,14 @@ class Search:
         model: Model,
         budget: Budget,
         on_progress: Callable[[Progress], None] | None = None,
-        watch_actions: bool = True,
+        built_in: Collection[str] = BUILT_IN,
         audit: bool = True,
         answers_only: bool = False,
     ) -> None:
         self.model = model
         self.budget = budget
         self.on_progress = on_progress
-        self.judge = self.judge_type(model, watch_actions, answers_only)
+        self.judge = self.judge_type(model, built_in, answers_only)
         self.transitions = 0
         self.stopped_by: str | None = None
         self.out_of_depth = False
@@ -92,6 +92,7 @@ class Search:
         graph, judge = self.graph, self.judge
         try:
             self._add(self.model.snapshot(), NOWHERE, NOWHERE)
+            judge.begin()
             while judge.open and graph.expanded < len(graph.states):
                 if graph.expanded == graph.levels[-1] and not self._enter_level():
                     break
@@ -163,9 +164,12 @@ class Search:
             moves = []
             for marks in judge.marks:
                 marks[number] = CLOSED
+        else:
+            judge.stuck(number, not moves)
         self._check_unchanged(model.live, snapshot, "a property, a domain or a `when`")
         if judge.steps:
             model.restore(model.before, snapshot)
+            judge.enter(model.before)
         self._take(number, snapshot, moves)
         if judge.steps:
             self._check_unchanged(model.before, snapshot, "a step property, through `before`,")

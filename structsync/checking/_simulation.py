@@ -10,6 +10,7 @@ from structsync.report._words import listed
 from ._check import runnable
 from ._errors import SpecError
 from ._events import Call
+from ._judging import refinements_of, steps_of
 from ._language import Snapshot, Spec
 from ._model import Action, Model, Move
 from ._nearest import nearest
@@ -138,15 +139,19 @@ class Simulation:
     def refuted(self) -> list[str]:
         """Return the invariants that do not hold here, and the step properties that the last step broke."""
         model, found = self._model, []
+        refinements = refinements_of(model)
         if self._before is not None:
             model.restore(model.before, self._before)
+            for refinement in refinements.values():
+                refinement.enter(model.before)
+        steps = {one.name: one for one in steps_of(model, refinements)}
         for one in model.properties:
             held: object = True
             try:
                 if one.kind == "invariant":
                     held = one.judge(model.live)
-                elif one.kind == "step" and self._before is not None:
-                    held = one.judge(model.live, model.before)
+                elif one.name in steps and self._before is not None:
+                    held = steps[one.name].judge(model.live, model.before)
             except AssertionError:
                 held = False
             if held is False:

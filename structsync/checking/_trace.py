@@ -13,7 +13,7 @@ from ._errors import ANY_ERROR
 from ._finding import Finding
 from ._language import Spec
 from ._model import Model, Move
-from ._rules import NO_ACTION_FAILS
+from ._rules import BUILT_IN, NO_ACTION_FAILS
 from ._search import Search
 
 
@@ -52,8 +52,8 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
 
 
 def _claim(spec: type[Spec], name: str) -> tuple[str, str]:
-    if name == NO_ACTION_FAILS:
-        return "built-in", "No action raises an exception."
+    if name in BUILT_IN:
+        return "built-in", BUILT_IN[name]
     function = getattr(spec, name)
     word = declaration_of(function)
     assert word is not None

@@ -13,6 +13,7 @@ from structsync.checking import Spec, Verdict
 from structsync.checking._declaration import declaration_of
 from structsync.checking._language import declared_in
 from structsync.checking._load import Loaded, shipped_specs
+from structsync.checking._rules import NO_PROPERTIES
 
 SHIPPED: Loaded = shipped_specs()
 MANIFEST = tomllib.loads((SHIPPED.folder / "manifest.toml").read_text(encoding="utf-8"))
@@ -36,7 +37,7 @@ def properties(spec: type[Spec]) -> dict[str, Any]:
     return {
         name: function
         for name, function in declared_in(spec).items()
-        if (word := declaration_of(function)) is not None and word.kind != "action"
+        if (word := declaration_of(function)) is not None and word.kind not in NO_PROPERTIES
     }
 
 
