@@ -51,6 +51,7 @@ from ._primitives.groups import AnyOf as AnyOf
 from ._primitives.groups import acquire_all as acquire_all
 from ._primitives.groups import acquire_any as acquire_any
 from ._primitives.guards import GuardFunction as GuardFunction
+from ._primitives.guards import WithoutArguments as WithoutArguments
 from ._primitives.holding import GroupRequest as GroupRequest
 from ._primitives.holding import Holding as Holding
 from ._primitives.latch import Latch as Latch
@@ -225,6 +226,7 @@ __all__ = [
     "Waiter",
     "WhenCancelled",
     "WhenSlow",
+    "WithoutArguments",
     "acquire_all",
     "acquire_any",
     "deadlock_guard",
