@@ -66,7 +66,7 @@ async def a_rule_over_the_seats() -> None:
             philosopher = Monitor()
             begin, finish = [philosopher.entry(lambda: None) for _ in range(2)]
             beside = {(seat - 1) % SEATS, (seat + 1) % SEATS}
-            synchronizer.disable(begin, when=lambda beside=beside: eating & beside)
+            synchronizer.disable(begin, when=lambda beside=beside: bool(eating & beside))
             synchronizer.trigger(begin, lambda seat=seat: eating.add(seat))
             synchronizer.trigger(finish, lambda seat=seat: eating.remove(seat))
             nursery.start_soon(dine, begin, finish)

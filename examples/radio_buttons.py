@@ -51,7 +51,7 @@ async def main() -> None:
                     lit.remove(button)
                     print(f"{button.name} is off")
 
-                synchronizer.disable(button.on, when=lambda: lit)
+                synchronizer.disable(button.on, when=lambda: bool(lit))
                 synchronizer.trigger(button.on, turned_on)
                 synchronizer.trigger(button.off, turned_off)
 

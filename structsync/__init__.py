@@ -31,6 +31,7 @@ from ._primitives.broadcast import Subscription as Subscription
 from ._primitives.broadcast import WhenSlow as WhenSlow
 from ._primitives.buffer import Buffer as Buffer
 from ._primitives.buffer import BufferPolicy as BufferPolicy
+from ._primitives.buffer_statistics import BroadcastStatistics as BroadcastStatistics
 from ._primitives.buffer_statistics import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
 from ._primitives.capacity_limiter import CapacityLimiterStatistics as CapacityLimiterStatistics
@@ -50,6 +51,7 @@ from ._primitives.groups import AnyOf as AnyOf
 from ._primitives.groups import acquire_all as acquire_all
 from ._primitives.groups import acquire_any as acquire_any
 from ._primitives.guards import GuardFunction as GuardFunction
+from ._primitives.guards import WithoutArguments as WithoutArguments
 from ._primitives.holding import GroupRequest as GroupRequest
 from ._primitives.holding import Holding as Holding
 from ._primitives.latch import Latch as Latch
@@ -136,6 +138,7 @@ __all__ = [
     "Barrier",
     "BarrierStatistics",
     "Broadcast",
+    "BroadcastStatistics",
     "Buffer",
     "BufferPolicy",
     "BufferStatistics",
@@ -223,6 +226,7 @@ __all__ = [
     "Waiter",
     "WhenCancelled",
     "WhenSlow",
+    "WithoutArguments",
     "acquire_all",
     "acquire_any",
     "deadlock_guard",

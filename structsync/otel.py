@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import trio
-from trio.lowlevel import enable_ki_protection
 
 from structsync._runtime.events import PrimitiveEvent, observe
 from structsync.observing.places import name_of_task
@@ -93,14 +91,12 @@ def _about(live: Any) -> dict[str, str]:
     return {**about, "structsync.name": name} if isinstance(name, str) else about
 
 
-@contextmanager
-@enable_ki_protection
 def export(
     *,
     meter_provider: MeterProvider | None = None,
     tracer_provider: TracerProvider | None = None,
     spans_at_least: float = 0.001,
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Give metrics and spans to OpenTelemetry while the block runs.
 
     Metrics: ``structsync.requests`` (a counter, with ``structsync.outcome``), ``structsync.waiting``,
@@ -139,5 +135,4 @@ def export(
         get_tracer("structsync", tracer_provider=tracer_provider),
         spans_at_least,
     )
-    with observe(exported.note):
-        yield
+    return observe(exported.note)

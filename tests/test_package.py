@@ -30,7 +30,10 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # The one module that may touch trio's scheduler, and says for which versions of trio.
 SCHEDULER = PACKAGE / "testing" / "_execution" / "loop_engine.py"
 # Classes that users are meant to subclass.
-BASES = {"Arbiter", "CoreRequest", "EntryDecorator", "Primitive", "PrimitiveStatistics", "Monitor"}
+BASES = {
+    *("Arbiter", "CoreRequest", "EntryDecorator", "Primitive", "PrimitiveStatistics", "Monitor"),
+    "WithoutArguments",
+}
 
 in_tox = pytest.mark.skipif("TOX_ENV_NAME" not in os.environ, reason="tox installs the wheel")
 

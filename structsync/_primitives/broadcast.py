@@ -11,7 +11,7 @@ from structsync._core.queue.request import PENDING
 from structsync._runtime.arguments import check_name
 
 from .buffer import Buffer
-from .buffer_statistics import BufferStatistics
+from .buffer_statistics import BroadcastStatistics, BufferStatistics
 from .groups import acquire_all
 
 if TYPE_CHECKING:
@@ -138,12 +138,10 @@ class Broadcast(Generic[T]):
         "_closed",
         "_completed",
         "_max_items",
+        "_name",
         "_slow",
         "_subscriptions",
-        "name",
     )
-    name: str | None
-    """What it is called in its ``repr``."""
 
     def __init__(
         self, max_items: float, *, slow: WhenSlow = "wait", name: str | None = None
@@ -151,11 +149,20 @@ class Broadcast(Generic[T]):
         Buffer[T](max_items)  # which checks it
         if slow not in ("wait", "drop"):
             raise ValueError(f"slow must be 'wait' or 'drop', not {slow!r}")
-        self.name = check_name(name)
+        self._name = check_name(name)
         self._max_items = max_items
         self._slow = slow
         self._completed = self._closed = False
         self._subscriptions: dict[Subscription[T], None] = {}
+
+    @property
+    def name(self) -> str | None:
+        """What it and its subscriptions are called; may be assigned, for those that will be made."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._name = check_name(name)
 
     @property
     def completed(self) -> bool:
@@ -168,6 +175,27 @@ class Broadcast(Generic[T]):
         return self._closed
 
     @property
+    def broken(self) -> bool:
+        """Whether it is broken: never, because no task owns it."""
+        return False
+
+    def statistics(self) -> BroadcastStatistics:
+        """Return the state of this broadcast, for debugging."""
+        cores = [one._buffer._core for one in self._subscriptions]
+        # A put that waits is in the queue of each consumer, as one group.
+        puts = len({request.group for core in cores for request in core.queue.puts})
+        gets = sum(core.queue.gets.length for core in cores)
+        return BroadcastStatistics(
+            puts + gets,
+            len(cores),
+            max([len(core.items) for core in cores], default=0),
+            self._max_items,
+            puts,
+            gets,
+            self._completed,
+        )
+
+    @property
     def subscriptions(self) -> tuple[Subscription[T], ...]:
         """The open subscriptions, the oldest first."""
         return tuple(self._subscriptions)
@@ -175,7 +203,7 @@ class Broadcast(Generic[T]):
     @enable_ki_protection
     def subscribe(self) -> Subscription[T]:
         """Return a subscription to what is put from now on; if it is complete, to nothing."""
-        buffer = Buffer[T](self._max_items, name=self.name)
+        buffer = Buffer[T](self._max_items, name=self._name)
         subscription = Subscription(self, buffer)
         if self._completed:
             buffer.complete()
@@ -250,7 +278,7 @@ class Broadcast(Generic[T]):
             raise trio.ClosedResourceError(f"this {self._title()} {how}")
 
     def _title(self) -> str:
-        return "Broadcast" + ("" if self.name is None else f" {self.name!r}")
+        return "Broadcast" + ("" if self._name is None else f" {self._name!r}")
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("Broadcast is final; keep a private one inside your class")

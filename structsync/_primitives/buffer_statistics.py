@@ -1,4 +1,4 @@
-"""What a buffer says of its state."""
+"""What buffers and broadcasts say of their state."""
 
 from __future__ import annotations
 
@@ -22,6 +22,28 @@ class BufferStatistics(PrimitiveStatistics):
     """
 
     items: int
+    max_items: float
+    tasks_putting: int
+    tasks_getting: int
+    completed: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BroadcastStatistics(PrimitiveStatistics):
+    """The state of a :class:`structsync.Broadcast`, for debugging.
+
+    Attributes:
+      subscriptions: how many are open.
+      most_behind: how many items the slowest of them has still to get.
+      max_items: how far it may be behind.
+      tasks_putting: how many puts wait for room at a consumer.
+      tasks_getting: how many requests of consumers wait for items.
+      completed: whether nothing more may be put.
+    """
+
+    subscriptions: int
+    most_behind: int
     max_items: float
     tasks_putting: int
     tasks_getting: int

@@ -19,11 +19,13 @@ from typing import (
 )
 
 from structsync._core.monitors.entry import Guard, Invocation
+from structsync._runtime.arguments import check_sync
 from structsync._runtime.live import READ_ONLY
 from structsync._runtime.primitive import Primitive
 
 from .entries import Entry, check_body, name_of
-from .guards import GuardFunction, read_guard
+from .guard_names import check_names
+from .guards import ByArguments, GuardFunction, read_guard
 
 if TYPE_CHECKING:
     from typing import Self
@@ -154,20 +156,25 @@ def entry(method: Any = None, /, *, when: GuardFunction | None = None) -> Any:
 
     Args:
       when: the guard: ``(self)``, ``(self, request)`` with an :class:`Invocation`, or ``self`` and
-          parameters of the method's own, by their names. The method runs only when it holds. Types
-          are checked in the other form, :meth:`EntryMethod.when`.
+          parameters of the method's own, by their names. The method runs only when it holds. No type
+          checker knows what ``self`` is in a lambda here; in the other form, :meth:`EntryMethod.when`, both do.
 
     Raises:
       TypeError: if the method or the guard is not callable, the method is a generator function, or
-          the guard is ``async def`` or has other parameters.
+          the guard is ``async def`` or has other parameters. When the class is made: if the guard reads
+          an attribute of ``self`` that the class neither has nor sets nor declares.
     """
     if method is not None:
         return EntryMethod(method, when)
+    if when is not None:
+        check_sync(when, "guard")
     return lambda method: EntryMethod(method, when)
 
 
 def check_entries(cls: type, base: type) -> None:
     """Raise TypeError if a class of monitors has an entry that ``base`` or a subclass would hide.
+
+    Or one whose guard reads an attribute that there is not.
 
     Looked at are all classes that it inherits from: what hides an entry may stand beside it.
     """
@@ -189,6 +196,11 @@ def check_entries(cls: type, base: type) -> None:
                     "and it would run without the monitor: mark it with @entry; its body may call "
                     f"{one.__name__}.{name}.__wrapped__(self, ...)"
                 )
+            if value._when is not None:
+                guard = value._when.function
+                if isinstance(guard, ByArguments):
+                    guard = guard.__wrapped__
+                check_names(cls, base, name, guard)
 
 
 def check_attributes(cls: type) -> None:

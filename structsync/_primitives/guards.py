@@ -5,14 +5,29 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from inspect import Parameter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from structsync._core.monitors.entry import Guard, Invocation
 from structsync._runtime.arguments import check_sync
 
 #: ``(self)``, ``(self, request)``, or ``(self, ...)`` with parameters of the entry's own, where a class
 #: is written; elsewhere the same without ``self``.
-GuardFunction: TypeAlias = Callable[..., object]
+GuardFunction: TypeAlias = Callable[..., bool]
+
+Function: TypeAlias = Callable[..., object]  # a guard, or a trigger, which may return anything
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class WithoutArguments(Protocol[R_co]):
+    """A function that needs no arguments.
+
+    The same as ``Callable[[], R]``, except that mypy takes a lambda with defaults for it, as in
+    ``lambda button=button: lit.append(button)``.
+    """
+
+    def __call__(self) -> R_co: ...
+
 
 _SEVERAL = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
@@ -34,10 +49,10 @@ class ByArguments:
     __slots__ = ("__wrapped__", "arguments", "named", "positional")
 
     def __init__(
-        self, function: GuardFunction, wanted: list[Parameter], entry: Mapping[str, Parameter]
+        self, function: Function, wanted: list[Parameter], entry: Mapping[str, Parameter]
     ) -> None:
         order = [one.name for one in entry.values() if one.kind in _POSITIONAL]
-        self.__wrapped__: GuardFunction = function
+        self.__wrapped__: Function = function
         self.positional: int = len(order)
         self.named: tuple[str, ...] = tuple(
             one.name for one in entry.values() if one.kind in _NAMED
@@ -90,9 +105,9 @@ _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
 def read_guard(
-    function: GuardFunction,
+    function: Function,
     *,
-    of: Callable[..., object],
+    of: Function,
     first: str | None = None,
     what: str = "guard",
 ) -> Guard:
@@ -144,7 +159,7 @@ def _takes_the_request(needed: list[Parameter]) -> bool:
     return is_named_so or one.kind is Parameter.POSITIONAL_ONLY
 
 
-def _parameters_of(function: Callable[..., object]) -> dict[str, Parameter]:
+def _parameters_of(function: Function) -> dict[str, Parameter]:
     try:
         return dict(inspect.signature(function).parameters)
     except ValueError:  # some functions written in C
@@ -152,7 +167,7 @@ def _parameters_of(function: Callable[..., object]) -> dict[str, Parameter]:
 
 
 def _refused(
-    function: GuardFunction, what: str, first: str | None, entry: Mapping[str, Parameter]
+    function: Function, what: str, first: str | None, entry: Mapping[str, Parameter]
 ) -> TypeError:
     before = [] if first is None else [first]
     forms = [before, [*before, "request"]]

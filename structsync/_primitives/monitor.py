@@ -22,7 +22,7 @@ from .entries import (
     check_body,
 )
 from .entry_methods import check_attributes, check_entries
-from .guards import GuardFunction, read_guard
+from .guards import GuardFunction, WithoutArguments, read_guard
 from .monitor_condition import MonitorCondition, details_of_call
 
 P = ParamSpec("P")
@@ -111,12 +111,31 @@ class Monitor(Primitive[Invocation]):
         check_entries(cls, Monitor)
         check_attributes(cls)
 
+    # One for each form of a guard: to a union of these, mypy would not tell a lambda its types.
     @overload
     def entry(
-        self, fn: Callable[P, Awaitable[T]], when: GuardFunction | None = None
+        self, fn: Callable[P, Awaitable[T]], when: Callable[P, bool] | None = None
     ) -> Entry[P, T]: ...
     @overload
-    def entry(self, fn: Callable[P, T], when: GuardFunction | None = None) -> Entry[P, T]: ...
+    def entry(self, fn: Callable[P, Awaitable[T]], when: Callable[[], bool]) -> Entry[P, T]: ...
+    @overload
+    def entry(
+        self, fn: Callable[P, Awaitable[T]], when: Callable[[Invocation], bool]
+    ) -> Entry[P, T]: ...
+    @overload
+    def entry(  # pyright: ignore[reportOverlappingOverload]
+        self, fn: Callable[P, Awaitable[T]], when: WithoutArguments[bool]
+    ) -> Entry[P, T]: ...
+    @overload
+    def entry(self, fn: Callable[P, T], when: Callable[P, bool] | None = None) -> Entry[P, T]: ...
+    @overload
+    def entry(self, fn: Callable[P, T], when: Callable[[], bool]) -> Entry[P, T]: ...
+    @overload
+    def entry(self, fn: Callable[P, T], when: Callable[[Invocation], bool]) -> Entry[P, T]: ...
+    @overload
+    def entry(  # pyright: ignore[reportOverlappingOverload]
+        self, fn: Callable[P, T], when: WithoutArguments[bool]
+    ) -> Entry[P, T]: ...
     def entry(self, fn: Callable[P, Any], when: GuardFunction | None = None) -> Entry[P, Any]:
         """Put a function, sync or async, under this monitor.
 
@@ -124,7 +143,7 @@ class Monitor(Primitive[Invocation]):
 
         Args:
           when: the guard: ``()``, ``(request)`` with an :class:`Invocation`, or parameters of the
-              function's own, by their names.
+              function's own, by their names; in a lambda too, type checkers know what these are.
 
         Returns:
           The entry, to be awaited; the function itself is as it was.
@@ -135,8 +154,18 @@ class Monitor(Primitive[Invocation]):
         check_body(fn)
         return Entry(self, fn, None if when is None else read_guard(when, of=fn))
 
+    @overload
+    def constrain(self, entry: Entry[P, Any], guard: Callable[P, bool]) -> None: ...
+    @overload
+    def constrain(self, entry: Entry[P, Any], guard: Callable[[], bool]) -> None: ...
+    @overload
+    def constrain(self, entry: Entry[P, Any], guard: Callable[[Invocation], bool]) -> None: ...
+    @overload
+    def constrain(  # pyright: ignore[reportOverlappingOverload]
+        self, entry: Entry[P, Any], guard: WithoutArguments[bool]
+    ) -> None: ...
     @enable_ki_protection
-    def constrain(self, entry: Entry[..., Any], guard: GuardFunction) -> None:
+    def constrain(self, entry: Any, guard: GuardFunction) -> None:
         """Set or replace the guard of an entry, and let in those whom that permits.
 
         Args:

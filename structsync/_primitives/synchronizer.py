@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from functools import partial
 from threading import get_ident
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, NoReturn, cast, final
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, cast, final, overload
 
 from trio.lowlevel import checkpoint, enable_ki_protection
 
-from structsync._core.monitors.entry import Trigger
+from structsync._core.monitors.entry import Invocation, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._runtime import parking
 from structsync._runtime.arguments import check_name
@@ -19,10 +19,12 @@ from structsync._runtime.done import DONE
 from structsync._runtime.runs import check_run, errors_of_ended
 
 from .entries import Entry
-from .guards import GuardFunction, read_guard
+from .guards import GuardFunction, WithoutArguments, read_guard
 
 if TYPE_CHECKING:
     from typing import Self
+
+P = ParamSpec("P")
 
 
 @final
@@ -33,7 +35,7 @@ class Synchronizer:
 
         async with structsync.Synchronizer() as synchronizer:
             for button in buttons:
-                synchronizer.disable(button.on, when=lambda: lit)
+                synchronizer.disable(button.on, when=lambda: len(lit) > 0)
                 synchronizer.trigger(button.on, lambda: lit.append(1))
                 synchronizer.trigger(button.off, lambda: lit.pop())
             ...
@@ -82,12 +84,23 @@ class Synchronizer:
         stack.__exit__(*exc_info)  # with the body's error, which it would else hide
         return DONE
 
+    @overload
+    def disable(self, entry: Entry[P, Any], when: Callable[P, bool]) -> None: ...
+    @overload
+    def disable(self, entry: Entry[P, Any], when: Callable[[], bool]) -> None: ...
+    @overload
+    def disable(self, entry: Entry[P, Any], when: Callable[[Invocation], bool]) -> None: ...
+    @overload
+    def disable(  # pyright: ignore[reportOverlappingOverload]
+        self, entry: Entry[P, Any], when: WithoutArguments[bool]
+    ) -> None: ...
     @enable_ki_protection
-    def disable(self, entry: Entry[..., Any], when: GuardFunction) -> None:
+    def disable(self, entry: Any, when: GuardFunction) -> None:
         """Let no call of an entry start while the guard holds.
 
         Args:
-          when: the guard, as of :meth:`Monitor.entry`. True means disabled.
+          when: the guard, as of :meth:`Monitor.entry`; the types of its parameters are those of the
+              entry's, in a lambda too. True means disabled.
               If it raises, the call that it was asked about gets the error, and no other.
 
         Raises:
@@ -98,8 +111,18 @@ class Synchronizer:
         guard = read_guard(when, of=entry.__wrapped__)
         self._change(entry, partial(self._core.disable, rules, guard))
 
+    @overload
+    def trigger(self, entry: Entry[P, Any], fn: Callable[P, object]) -> None: ...
+    @overload
+    def trigger(self, entry: Entry[P, Any], fn: Callable[[], object]) -> None: ...
+    @overload
+    def trigger(self, entry: Entry[P, Any], fn: Callable[[Invocation], object]) -> None: ...
+    @overload
+    def trigger(  # pyright: ignore[reportOverlappingOverload]
+        self, entry: Entry[P, Any], fn: WithoutArguments[object]
+    ) -> None: ...
     @enable_ki_protection
-    def trigger(self, entry: Entry[..., Any], fn: Callable[..., object]) -> None:
+    def trigger(self, entry: Any, fn: Callable[..., object]) -> None:
         """Run a function whenever a call of an entry starts, before its body and in the same step.
 
         Those of one call run in the order in which they were set. One that raises ends the call (and those

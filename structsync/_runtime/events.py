@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
@@ -67,9 +67,7 @@ class PrimitiveEvent:
 Observer: TypeAlias = Callable[[PrimitiveEvent], object]
 
 
-@contextmanager
-@enable_ki_protection
-def observe(observer: Observer) -> Iterator[None]:
+def observe(observer: Observer) -> AbstractContextManager[None]:
     """Call ``observer`` with each :class:`PrimitiveEvent` of every primitive while the block runs.
 
     The observer is called synchronously, after the step is complete and the woken tasks are
@@ -81,6 +79,12 @@ def observe(observer: Observer) -> Iterator[None]:
       TypeError: if the observer is not a sync function.
     """
     check_sync(observer, "observer")
+    return _observing(observer)
+
+
+@contextmanager
+@enable_ki_protection
+def _observing(observer: Observer) -> Iterator[None]:
     everywhere.append(observer)
     try:
         yield

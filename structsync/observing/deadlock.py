@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from threading import get_ident
 from typing import Any, Literal, TypeAlias, cast
@@ -61,9 +61,7 @@ class DeadlockWarning(RuntimeWarning):
     """The warning of ``deadlock_guard("warn")``."""
 
 
-@contextmanager
-@enable_ki_protection
-def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
+def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> AbstractContextManager[None]:
     """Find deadlocks as they come about, while the block runs.
 
     Whenever a task is about to wait, the guard looks who would have to do something first. If every
@@ -106,7 +104,13 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> Iterator[None]:
                 f"on_deadlock must be 'raise', 'warn' or a function, not {on_deadlock!r}"
             )
         check_sync(on_deadlock, "on_deadlock")
-    guard = _Guard(on_deadlock)
+    return _guarding(_Guard(on_deadlock))
+
+
+@contextmanager
+@enable_ki_protection
+def _guarding(guard: _Guard) -> Iterator[None]:
+    guard.thread = get_ident()
     with trace_waits(), observe(guard.note):
         watchers.append(guard)
         try:
@@ -120,7 +124,7 @@ class _Guard:
     """Knows who is parked for what, and which blocks hold permits."""
 
     def __init__(self, on_deadlock: Any) -> None:
-        self._thread = get_ident()
+        self.thread = 0  # until its block is entered
         self._on_deadlock = on_deadlock
         self._parked: dict[Hashable, Wait] = {}
         self._purge_at = 64
@@ -133,7 +137,7 @@ class _Guard:
 
     def parks(self, request: Wait) -> None:
         """Take note of a task that is about to park, and look at once whether that closes a cycle."""
-        if get_ident() != self._thread:
+        if get_ident() != self.thread:
             return
         task = request.waiter
         if trio.current_effective_deadline() != math.inf:
@@ -153,12 +157,12 @@ class _Guard:
     def enters(self, task: Task, lives: Sequence[Live[Any]]) -> None:
         """Take note that what is granted to a task from now on is for a block."""
         self._entering.pop(task, None)
-        if lives and get_ident() == self._thread:
+        if lives and get_ident() == self.thread:
             self._entering[task] = lives
 
     def note(self, event: PrimitiveEvent) -> None:
         """Take in what was released, and what was granted to a task that waits elsewhere: an observer."""
-        if get_ident() != self._thread:
+        if get_ident() != self.thread:
             return
         if event.kind == "released":
             held = self._permits.of(event.primitive)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from trio.lowlevel import enable_ki_protection
@@ -65,11 +65,9 @@ class _Logs:
         self._logger.log(self._level, "%s", message, extra={"structsync": facts})
 
 
-@contextmanager
-@enable_ki_protection
 def log_events(
     logger: logging.Logger | None = None, *, level: int = logging.ERROR
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Log leaks and breaks while the block runs, with their facts as plain values.
 
     A *leak* is what the end of a :func:`open_scope` finds; a *break* is an owner that has ended, a
@@ -88,11 +86,19 @@ def log_events(
       level: of the records.
 
     Raises:
-      TypeError: if ``level`` is not an int.
+      TypeError: if ``logger`` has no method ``log``, or ``level`` is not an int.
     """
+    if not (logger is None or callable(getattr(logger, "log", None))):
+        raise TypeError(f"logger must be a logging.Logger or None, not {logger!r}")
     if type(level) is not int:
         raise TypeError(f"level must be an int, such as logging.ERROR, not {level!r}")
-    logs = _Logs(logging.getLogger("structsync.events") if logger is None else logger, level)
+    found = logging.getLogger("structsync.events") if logger is None else logger
+    return _logging(_Logs(found, level))
+
+
+@contextmanager
+@enable_ki_protection
+def _logging(logs: _Logs) -> Iterator[None]:
     with observe(logs.note):
         listeners.append(logs.report)
         try:

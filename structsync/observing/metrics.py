@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import get_ident
 from typing import Any, TypeAlias, final
 
@@ -136,11 +136,15 @@ class Metrics:
 open_metrics: list[Metrics] = []
 
 
-@contextmanager
-@enable_ki_protection
-def metrics(*, most: int = 1_000) -> Iterator[Metrics]:
+def metrics(*, most: int = 1_000) -> AbstractContextManager[Metrics]:
     """Count and time what happens to every primitive while the block runs: ``observe.metrics()``."""
     check_count(most, "most")
+    return _counting(most)
+
+
+@contextmanager
+@enable_ki_protection
+def _counting(most: int) -> Iterator[Metrics]:
     found = Metrics(most)
     with observe(found._note):
         open_metrics.append(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, final
 
@@ -146,9 +146,7 @@ def _micro(seconds: float) -> float:
     return round(seconds * 1e6, 3)
 
 
-@contextmanager
-@enable_ki_protection
-def recording(*, most: int = 200_000) -> Iterator[Recording]:
+def recording(*, most: int = 200_000) -> AbstractContextManager[Recording]:
     """Record who waits for what and who holds what, while the block runs, as a trace to look at.
 
     ::
@@ -168,6 +166,12 @@ def recording(*, most: int = 200_000) -> Iterator[Recording]:
       ValueError: if it is less than 1.
     """
     check_count(most, "most")
+    return _recording(most)
+
+
+@contextmanager
+@enable_ki_protection
+def _recording(most: int) -> Iterator[Recording]:
     found = Recording(most)
     with observe(found._note):
         try:

@@ -99,7 +99,11 @@ def test_a_guard_that_looks_at_the_rest_of_a_request_is_explored_by_states() -> 
 def test_a_guard_that_takes_an_argument_is_explored_by_states() -> None:
     async def test(x: ExploredRun) -> None:
         monitor, items = Monitor(), list[int]()
-        take = monitor.entry(lambda item, bin=0: items.remove(item), lambda item: item in items)
+
+        def take_one(item: int, bin: int = 0) -> None:
+            items.remove(item)
+
+        take = monitor.entry(take_one, lambda item, bin=0: item in items)
         async with trio.open_nursery() as nursery:
             for item in range(2):
                 nursery.start_soon(take, item)

@@ -151,7 +151,12 @@ async def test_the_logger_is_by_default_ours(caplog: pytest.LogCaptureFixture) -
 @pytest.mark.parametrize("level", ["ERROR", True, None])
 def test_a_level_is_an_int(level: Any) -> None:
     with pytest.raises(TypeError, match=r"^level must be an int, such as logging\.ERROR"):
-        log_events(level=level).__enter__()
+        log_events(level=level)
+
+
+def test_a_logger_is_one_that_logs() -> None:
+    with pytest.raises(TypeError, match=r"^logger must be a logging\.Logger or None, not 'app'"):
+        log_events("app")  # type: ignore[arg-type]  # the mistake
 
 
 async def test_a_handler_that_raises_is_no_error_of_the_program(

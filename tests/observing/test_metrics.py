@@ -110,7 +110,7 @@ async def test_too_many_names_are_counted_as_others() -> None:
 @pytest.mark.parametrize(("most", "error"), [(0, ValueError), (True, TypeError), ("9", TypeError)])
 def test_how_many_are_told_apart_must_be_a_positive_int(most: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^most must be"):
-        observe.metrics(most=most).__enter__()
+        observe.metrics(most=most)
 
 
 async def test_partly_released_permits_are_timed_each(autojump_clock: MockClock) -> None:

@@ -211,7 +211,7 @@ async def test_so_many_requests_are_remembered(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(("most", "error"), [(0, ValueError), ("9", TypeError)])
 def test_its_size_must_be_a_positive_int(most: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=r"^most must be"):
-        recording(most=most).__enter__()
+        recording(most=most)
 
 
 @pytest.mark.parametrize(

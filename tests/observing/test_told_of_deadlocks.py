@@ -133,9 +133,9 @@ async def test_what_has_ended_before_it_is_told_is_not_told() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["stop", 3, None])
-def test_what_is_to_be_done_must_be_known(wrong: Any) -> None:
-    with pytest.raises(TypeError, match="on_deadlock"), deadlock_guard(wrong):
-        pass
+def test_what_is_to_be_done_must_be_known_before_the_block_begins(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="on_deadlock"):
+        deadlock_guard(wrong)
 
 
 def test_another_thread_is_not_guarded() -> None:

@@ -25,7 +25,7 @@ async def test_at_most_one_switch_is_on(x: ExploredRun, tasks: int) -> None:
         ons = [switch.entry(int) for switch in switches]
         offs = [switch.entry(int) for switch in switches]
         for on, off in zip(ons, offs, strict=True):
-            synchronizer.disable(on, when=lambda: lit)
+            synchronizer.disable(on, when=lambda: bool(lit))
             synchronizer.trigger(on, lambda: lit.append(1))
             synchronizer.trigger(off, lit.clear)
 
@@ -120,7 +120,7 @@ async def test_philosophers_under_a_rule_over_the_seats_all_eat(x: ExploredRun, 
         begins, ends = [[Monitor().entry(int) for _ in range(tasks)] for _ in range(2)]
         for seat, (begin, end) in enumerate(zip(begins, ends, strict=True)):
             beside = {(seat - 1) % tasks, (seat + 1) % tasks}
-            synchronizer.disable(begin, when=lambda beside=beside: eating & beside)
+            synchronizer.disable(begin, when=lambda beside=beside: bool(eating & beside))
             synchronizer.trigger(begin, lambda seat=seat: eating.add(seat))
             synchronizer.trigger(end, lambda seat=seat: eating.remove(seat))
 

@@ -150,7 +150,7 @@ async def test_a_partner_whose_guard_raises_is_told_and_the_next_takes_its_place
     told, (a, b) = parts("ab")
     bad: list[int] = []
     joint = b.entry(
-        lambda which: told.append(which), lambda request: request.args[0] not in bad or 1 // 0
+        lambda which: told.append(which), lambda request: bool(request.args[0] not in bad or 1 // 0)
     )
 
     async def fails() -> None:

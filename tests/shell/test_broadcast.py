@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -175,3 +176,32 @@ def test_one_that_is_closed_says_so_and_by_which_name() -> None:
         broadcast.put_nowait(1)
     with pytest.raises(trio.ClosedResourceError):
         subscription.get_nowait()
+
+
+async def test_its_statistics_count_each_put_and_each_get_that_waits_once() -> None:
+    broadcast = Broadcast[int](1)
+    assert dataclasses.astuple(broadcast.statistics()) == (0, 0, 0, 1, 0, 0, False)
+    slow, fast = broadcast.subscribe(), broadcast.subscribe()
+    broadcast.put_nowait(1)
+    fast.get_nowait()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(broadcast.put, 2)
+        nursery.start_soon(broadcast.put, 3)
+        nursery.start_soon(fast.get)
+        await settle()
+        found = broadcast.statistics()
+        assert (found.tasks_waiting, found.tasks_putting, found.tasks_getting) == (3, 2, 1)
+        assert (found.subscriptions, found.most_behind) == (2, 1)
+        slow.close()
+    broadcast.complete()
+    assert broadcast.statistics().completed
+
+
+def test_it_is_never_broken_and_its_name_is_a_text() -> None:
+    broadcast = Broadcast[int](1)
+    broadcast.close()
+    assert not broadcast.broken
+    broadcast.name = "prices"
+    assert broadcast.name == "prices"
+    with pytest.raises(TypeError, match="name must be a str or None"):
+        broadcast.name = 3  # type: ignore[assignment]  # the mistake

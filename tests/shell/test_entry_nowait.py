@@ -82,7 +82,7 @@ async def test_an_error_of_the_function_passes_through_and_frees_the_monitor() -
 
 async def test_an_error_of_the_guard_passes_through() -> None:
     account = Account()
-    account.constrain(account.look, lambda: 1 // 0)
+    account.constrain(account.look, lambda: bool(1 // 0))
     with pytest.raises(ZeroDivisionError):
         account.look.nowait()
     assert account.withdraw.nowait() == 2
@@ -160,8 +160,8 @@ async def test_a_function_that_closes_the_monitor_is_outside_then() -> None:
 async def test_a_rule_that_disables_it_blocks_it_and_no_trigger_runs() -> None:
     account, ran = Account(), list[int]()
     async with Synchronizer() as synchronizer:
-        synchronizer.disable(account.withdraw, when=lambda amount: amount > 1)
-        synchronizer.trigger(account.withdraw, lambda amount: ran.append(amount))
+        synchronizer.disable(account.withdraw, when=lambda amount=1: amount > 1)
+        synchronizer.trigger(account.withdraw, lambda amount=1: ran.append(amount))
         events: list[PrimitiveEvent] = []
         with observe(events.append), pytest.raises(trio.WouldBlock):
             account.withdraw.nowait(2)
@@ -177,7 +177,7 @@ async def test_a_rule_that_disables_it_blocks_it_and_no_trigger_runs() -> None:
 async def test_a_trigger_that_raises_fails_the_call() -> None:
     account = Account()
     async with Synchronizer() as synchronizer:
-        synchronizer.trigger(account.look, lambda: 1 // 0)
+        synchronizer.trigger(account.look, lambda: bool(1 // 0))
         with pytest.raises(ZeroDivisionError):
             account.look.nowait()
     assert account.look.nowait() == 3

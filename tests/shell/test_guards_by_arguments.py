@@ -9,7 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Invocation, Monitor, Synchronizer, entry
+from structsync import GuardFunction, Invocation, Monitor, Synchronizer, entry
 from structsync.testing._execution.places import described
 
 settle = trio.testing.wait_all_tasks_blocked
@@ -107,7 +107,7 @@ async def test_several_arguments_and_names_are_passed_on() -> None:
         first: int, /, second: int = 2, *rest: int, last: int = 9, **more: int
     ) -> None: ...
 
-    def all_of_it(first: int, /, second: int, *rest: int, last: int, **more: int) -> bool:
+    def all_of_it(first: int, /, second: int = 0, *rest: int, last: int = 0, **more: int) -> bool:
         seen.append((first, second, rest, last, more))
         return True
 
@@ -123,9 +123,11 @@ async def test_a_guard_may_take_some_and_in_another_order() -> None:
         seen.append((last, second, own))
         return True
 
+    by_name: GuardFunction = some  # the type checkers want all parameters, in their order
+
     async def body(first: int, second: int = 2, *, last: int) -> None: ...
 
-    await monitor.entry(body, when=some)(1, last=3)
+    await monitor.entry(body, when=by_name)(1, last=3)
     assert seen == [(3, 2, 5)]
 
 
@@ -141,12 +143,12 @@ async def test_a_parameter_that_is_called_request_is_the_entrys_own() -> None:
 async def test_rules_of_a_synchronizer_take_arguments_too() -> None:
     account, paid = Account(9), list[int]()
     async with Synchronizer() as synchronizer:
-        synchronizer.disable(account.withdraw, when=lambda amount: amount > 3)
-        synchronizer.trigger(account.withdraw, lambda amount: paid.append(amount))
+        synchronizer.disable(account.deposit, when=lambda amount: amount > 3)
+        synchronizer.trigger(account.deposit, lambda amount: paid.append(amount))
         with trio.move_on_after(0) as scope:
-            await account.withdraw(4)
+            await account.deposit(4)
         assert scope.cancelled_caught
-        await account.withdraw(2)
+        await account.deposit(2)
     assert paid == [2]
 
 

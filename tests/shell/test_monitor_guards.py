@@ -251,7 +251,7 @@ async def test_a_guard_that_raises_fails_the_caller_it_was_asked_about_and_no_ot
 
 async def test_a_guard_on_the_state_that_raises_fails_all_whom_it_was_asked_about() -> None:
     monitor, broken = Monitor(), list[int]()
-    guarded = monitor.entry(lambda: None, lambda: broken and 1 // 0)
+    guarded = monitor.entry(lambda: None, lambda: bool(broken and 1 // 0))
 
     async def call() -> None:
         with pytest.raises(ZeroDivisionError):
@@ -267,6 +267,7 @@ async def test_a_guard_on_the_state_that_raises_fails_all_whom_it_was_asked_abou
 
 async def test_a_guard_that_changes_a_primitive_is_refused() -> None:
     monitor, semaphore = Monitor(), Semaphore(1)
+    forbidden: Any
     for forbidden in (semaphore.acquire_nowait, monitor.changed, monitor.close):
         with pytest.raises(RuntimeError, match="must not change"):
             await monitor.entry(lambda: None, forbidden)()
@@ -277,7 +278,7 @@ async def test_a_guard_that_enters_is_refused() -> None:
     monitor = Monitor()
     other = monitor.entry(lambda: None)
 
-    def enter() -> None:
+    def enter() -> Any:
         other().send(None)
 
     with pytest.raises(RuntimeError, match="must not change"):
@@ -307,7 +308,7 @@ async def test_a_guard_that_returns_a_coroutine_is_refused() -> None:
     async def verdict() -> bool:
         return True
 
-    def verdict_of() -> object:
+    def verdict_of() -> Any:
         return verdict()
 
     with pytest.raises(TypeError, match="a guard must be a sync function"):

@@ -39,7 +39,7 @@ def radio(synchronizer: Synchronizer, *buttons: Button) -> list[Button]:
     """At most one of the buttons is on; return those that are."""
     lit: list[Button] = []
     for button in buttons:
-        synchronizer.disable(button.on, when=lambda: lit)
+        synchronizer.disable(button.on, when=lambda: bool(lit))
         synchronizer.trigger(button.on, lambda button=button: lit.append(button))
         synchronizer.trigger(button.off, lambda button=button: lit.remove(button))
     return lit
@@ -135,7 +135,7 @@ async def test_the_end_of_one_block_leaves_the_rules_of_the_other() -> None:
 async def test_a_local_guard_is_asked_before_the_synchronizers() -> None:
     button, asked = Button(), list[str]()
     async with Synchronizer() as synchronizer:
-        synchronizer.disable(button.off, when=lambda: asked.append("synchronizer"))
+        synchronizer.disable(button.off, when=lambda: bool(asked.append("synchronizer")))  # type: ignore[func-returns-value]
         assert await is_refused(button.off)
         assert asked == []
         await button.on()
@@ -175,7 +175,7 @@ async def test_a_trigger_lets_in_those_of_other_monitors_and_so_on() -> None:
 async def test_a_guard_of_a_synchronizer_that_raises_fails_the_call_it_was_asked_about() -> None:
     button, broken = Button(), list[int]()
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
-        synchronizer.disable(button.on, when=lambda: not broken or 1 // 0)
+        synchronizer.disable(button.on, when=lambda: not broken or bool(1 // 0))
 
         async def call() -> None:
             with pytest.raises(ZeroDivisionError):
@@ -268,7 +268,7 @@ async def test_observers_hear_of_both_monitors() -> None:
 async def test_observers_hear_of_both_monitors_where_a_change_lets_in() -> None:
     """Nobody leaves a monitor here: a guard that was false is true, and is said to be."""
     a, b, ready, heard = Monitor(), Monitor(), list[int](), list[PrimitiveEvent]()
-    here, there = a.entry(lambda: 1, when=lambda: ready), b.entry(lambda: 2)
+    here, there = a.entry(lambda: 1, when=lambda: bool(ready)), b.entry(lambda: 2)
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
         synchronizer.atomic(here, there)
         await start(nursery, here)
@@ -331,7 +331,7 @@ async def test_a_monitor_under_rules_is_of_the_run_of_the_synchronizer_though_no
     async with trio.open_nursery() as nursery:
         async with Synchronizer() as synchronizer:
             synchronizer.trigger(off, lit.clear)
-            synchronizer.disable(on, when=lambda: lit)
+            synchronizer.disable(on, when=lambda: bool(lit))
             await start(nursery, on)
             assert not a._core.at_rest  # or the thread would wake a task of this run
             assert "is in use by another trio run" in refusal_in_a_thread(lambda: trio.run(off))
@@ -399,7 +399,7 @@ async def test_a_synchronizer_has_rules_inside_its_block_only() -> None:
 async def test_a_synchronizer_takes_entries() -> None:
     async with Synchronizer() as synchronizer:
         with pytest.raises(TypeError, match="must be an entry of a monitor"):
-            synchronizer.disable(Button.on, lambda: True)  # type: ignore[arg-type]  # the point of the test
+            synchronizer.disable(Button.on, lambda: True)  # type: ignore[call-overload]  # the point of the test
         synchronizer.disable(Button().on, lambda: True)
         assert "1 entries" in repr(synchronizer)
 

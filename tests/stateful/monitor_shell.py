@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 import structsync
-from structsync import Invocation
+from structsync import GuardFunction, Invocation
 from structsync._core.monitors.entry import EntryCore
 
 from .models import Ended, Refused
@@ -34,7 +34,7 @@ class MonitorShellMachine(ShellMachine):
     def create(self) -> None:
         self.primitive, self.model = structsync.Monitor(), MonitorModel()
         self.items = 0
-        bodies: dict[str, tuple[Callable[[int], object], Callable[..., object] | None]] = {
+        bodies: dict[str, tuple[Callable[[int], object], GuardFunction | None]] = {
             "put": (self.put, self.may_put),
             "take": (self.take, lambda request: request.args[0] <= self.items),
             "look": (self.look, None),

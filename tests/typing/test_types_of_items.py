@@ -11,6 +11,7 @@ import trio
 
 from structsync import (
     Broadcast,
+    BroadcastStatistics,
     Buffer,
     BufferPolicy,
     BufferStatistics,
@@ -93,6 +94,7 @@ async def test_a_subscription_has_the_type_of_the_broadcast() -> None:
         )
         assert type(assert_type(subscription.dropped, int)) is int
         assert assert_type(subscription.statistics(), BufferStatistics).items == 0
+        assert assert_type(broadcast.statistics(), BroadcastStatistics).subscriptions == 1
         broadcast.put_nowait(3)
         assert assert_type(await subscription.get_batch(1, max_wait=0), list[int]) == [3]
         broadcast.complete()

@@ -1,0 +1,136 @@
+"""Guards and triggers know the arguments of their entry, lambdas too: for mypy and for pyright.
+
+Where a lambda cannot be judged is at the end: both know nothing of its self in a decorator.
+"""
+
+# pyright: reportUnnecessaryTypeIgnoreComment=error
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from structsync import Entry, GuardFunction, Monitor, Synchronizer, entry
+
+
+class Account(Monitor):
+    balance = 5
+
+    @entry
+    def withdraw(self, amount: int) -> None:
+        self.balance -= amount
+
+    @entry
+    async def transfer(self, amount: int, whom: str = "bank") -> str:
+        return whom
+
+    @entry
+    def look(self) -> int:
+        return self.balance
+
+
+def affordable(amount: int) -> bool:
+    return amount < 3
+
+
+def generous(amount: int, whom: str = "bank") -> bool:
+    return whom != "bank" or amount < 3
+
+
+async def too_late(amount: int) -> bool:
+    return amount < 3
+
+
+def of_a_word(amount: str) -> bool:
+    return amount == ""
+
+
+async def answer(number: int) -> int:
+    return number
+
+
+async def test_each_form_of_a_guard_is_taken_everywhere() -> None:
+    account, paid = Account(), list[int]()
+    account.constrain(account.withdraw, lambda amount: amount.bit_length() < 3)
+    account.constrain(account.withdraw, lambda: account.balance > 1)
+    account.constrain(account.withdraw, lambda request: request.args[0] < 3)
+    account.constrain(account.withdraw, lambda _: True)
+    account.constrain(account.withdraw, affordable)
+    account.constrain(account.transfer, generous)
+    account.constrain(account.transfer, affordable)  # of the parameters some
+    account.constrain(account.transfer, lambda amount, whom="bank": whom.isascii())
+    async with Synchronizer() as rules:
+        for limit in (8, 9):
+            rules.disable(account.withdraw, when=lambda limit=limit: account.balance > limit)
+            rules.trigger(account.withdraw, lambda limit=limit: paid.append(limit))
+        rules.disable(account.withdraw, when=lambda amount: amount.bit_length() > 3)
+        rules.disable(account.withdraw, when=lambda request: request.ticket < 0)
+        rules.disable(account.look, when=lambda: account.balance > 9)
+        rules.trigger(account.withdraw, lambda amount: paid.append(amount))
+        rules.trigger(account.withdraw, lambda request: paid.append(request.args[0]))
+        rules.trigger(account.look, partial(paid.append, 0))
+        await account.withdraw(2)
+        await account.look()
+    assert paid == [8, 9, 2, 2, 0]
+    assert await account.entry(answer, lambda number: number.bit_length() < 3)(2) == 2
+    assert await account.entry(answer, when=lambda: True)(2) == 2
+    assert await account.entry(answer, when=lambda _: True)(2) == 2
+    assert await account.entry(answer, when=lambda at=1: at == 1)(2) == 2
+    assert await account.entry(affordable, lambda amount: amount.bit_length() < 3)(2)
+    assert await account.entry(affordable, when=lambda: True)(2)
+    assert await account.entry(affordable, when=lambda _: True)(2)
+    assert await account.entry(affordable, when=lambda at=1: at == 1)(2)
+
+
+async def test_where_the_entry_is_any_a_function_is_taken_by_its_names() -> None:
+    account = Account()
+    some: Entry[..., Any] = account.transfer
+    by_name: GuardFunction = lambda whom: whom == "me"  # noqa: E731 - of its parameters one alone
+    account.constrain(some, by_name)
+    assert await account.transfer(9, "me") == "me"
+
+
+# Each line must be refused by both: an ignore that is not needed is an error, too.
+def _refused(account: Account, rules: Synchronizer) -> None:
+    account.constrain(account.withdraw, lambda amount: amount.x)  # type: ignore[attr-defined]
+    account.constrain(account.withdraw, lambda request: request.agrs)  # type: ignore[arg-type, attr-defined]
+    account.constrain(account.withdraw, lambda a, b: True)  # type: ignore[arg-type, misc]
+    account.constrain(account.withdraw, lambda: account.balanec > 1)  # type: ignore[arg-type, attr-defined, misc]
+    account.constrain(account.withdraw, lambda: [account])  # type: ignore[arg-type, misc]
+    account.constrain(account.withdraw, too_late)  # type: ignore[arg-type]  # a coroutine is no answer
+    account.constrain(account.withdraw, of_a_word)  # type: ignore[misc]
+    rules.disable(account.withdraw, when=lambda amount: amount.x)  # type: ignore[attr-defined]
+    rules.disable(account.withdraw, when=lambda a, b: True)  # type: ignore[arg-type, misc]
+    rules.disable(account.withdraw, when=lambda: account.look)  # type: ignore[arg-type, misc]  # is not called
+    rules.disable(account.withdraw, when=too_late)  # type: ignore[arg-type]
+    rules.disable(account.withdraw, when=of_a_word)  # type: ignore[misc]
+    rules.trigger(account.withdraw, lambda amount: amount.x)  # type: ignore[attr-defined]
+    rules.trigger(account.withdraw, lambda a, b: None)  # type: ignore[arg-type, misc]
+    rules.trigger(account.withdraw, of_a_word)  # type: ignore[misc]
+    account.entry(answer, lambda number: number.x)  # type: ignore[attr-defined]
+    account.entry(answer, lambda a, b: True)  # type: ignore[arg-type, misc]
+    account.entry(answer, too_late)  # type: ignore[arg-type]  # another name
+    account.entry(affordable, of_a_word)  # type: ignore[arg-type]
+    account.entry(affordable, lambda: [account])  # type: ignore[arg-type, misc]
+
+
+def test_the_number_of_parameters_is_checked_when_it_is_registered() -> None:
+    """Mypy takes this one: it reconciles the two functions by leaving their parameters open."""
+    account, guard = Account(), affordable
+    with pytest.raises(TypeError, match=r"must take \(\) or \(request\), not \(amount"):
+        account.constrain(account.look, guard)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def test_a_guard_in_a_decorator_gives_a_bool_and_reads_what_there_is() -> None:
+    """Both check the first; the second is checked when the class is made, for a lambda is before its class."""
+    with pytest.raises(TypeError, match=r"must be a sync function"):
+        entry(when=too_late)  # type: ignore[arg-type]  # a coroutine is no answer
+    with pytest.raises(TypeError, match=r"is it self\.balance\?"):
+
+        class Purse(Monitor):
+            balance = 0
+
+            @entry(when=lambda self: self.balanec > 0)
+            def take(self) -> None: ...
