@@ -16,6 +16,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from ._examples import examples
 from .checking import Loaded, SpecError, _manifest, load, shipped_specs
 from .checking._follow_file import follow_file, print_following
 from .checking._nearest import nearest
@@ -56,8 +57,23 @@ class _SpecFailure(click.ClickException):
     exit_code = EXIT_USAGE
 
 
+#: What the help shows together, in this order.
+_SECTIONS = {
+    "Check and explore": ("check", "explore", "merge-shards"),
+    "Watch": ("top",),
+    "Learn": ("examples",),
+}
+
+
 class _Group(click.Group):
-    """A group that gives the errors of its commands their exit code."""
+    """A group that shows its commands in sections, and gives their errors their exit code."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(limit=60)) for name in names]
+                )
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _own_exit_codes():
@@ -131,7 +147,9 @@ def check(
     update_manifest: bool,
     trace: Path | None,
 ) -> None:
-    """Explore all states of the specs in PATH (files or folders; structsync's own by default).
+    """Check all states of specifications.
+
+    PATH is a file or a folder of specs; without one, structsync's own are checked.
 
     Exit code: 0 all confirmed and all faults found; 1 something is refuted, cannot fail or differs
     from the manifest; 2 something is not finished; 64 wrong usage, or a spec that cannot be run.
@@ -224,6 +242,7 @@ def _on_record(runs: Sequence[Run], given: Path | None, update: bool) -> list[st
 main.add_command(explore)
 main.add_command(merge_shards)
 main.add_command(top)
+main.add_command(examples)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def press(screen: Screen, key: str) -> bool:
         return True
 
 
-@click.command()
+@click.command(short_help="Watch a running program.")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option(
     "--port", type=click.IntRange(1, 65535), help=f"Instead of PATH; the token is in {TOKEN}."

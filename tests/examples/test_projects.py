@@ -5,6 +5,7 @@ Each test copies one, and may spoil the copy to see that its tests are able to f
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -129,6 +130,26 @@ def test_a_spoiled_courier_fails(
     code, printed = project.pytest("tests/test_delivery.py", "-k", name)
     assert code == 1, printed
     assert failed(printed) == [name]
+
+
+def test_the_shards_of_its_workflow_come_to_a_verdict(copy: Callable[[str], Project]) -> None:
+    workflow = EXAMPLES / "courier" / ".github" / "workflows" / "tests.yml"
+    commands = re.findall(r"- run: (.*)", workflow.read_text(encoding="utf-8"))
+    explore, merge = [one for one in commands if one.startswith("structsync ")]
+    shards = [explore.replace("${{ matrix.shard }}", str(k)) for k in (1, 2)]
+    folder = copy("courier").folder
+    for command in [*shards, merge]:
+        ran = subprocess.run(
+            f"{shlex.quote(sys.executable)} -m {command}",
+            shell=True,  # as a workflow does
+            cwd=folder,
+            env=environment() | {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.count("confirmed") == 5, ran.stdout
 
 
 # ==== from an issue to a test ====
