@@ -83,7 +83,7 @@ def _copied(sources: list[Path], to: Path) -> list[Path]:
         if source.is_file():
             shutil.copy(source, target)
         else:
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
     return targets
 
 

@@ -37,7 +37,7 @@ def test_a_program_and_a_folder_are_copied_as_they_are(tmp_path: Path) -> None:
     assert done.output.split() == [str(tmp_path / "new" / name) for name in ("pool.py", "courier")]
     copied = (tmp_path / "new" / "pool.py").read_bytes()
     assert copied == (EXAMPLES / "pool.py").read_bytes()
-    assert (tmp_path / "new" / "courier" / "pyproject.toml").is_file()
+    assert (tmp_path / "new" / "courier" / ".github" / "workflows" / "tests.yml").is_file()
 
 
 def test_a_name_that_is_taken_leaves_everything_as_it_was(tmp_path: Path) -> None:
