@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import click
 from rich.console import Console
 
 from ._examples import examples
-from .checking import Loaded, SpecError, _manifest, load, shipped_specs
+from .checking import Loaded, SpecError, _manifest
 from .checking._follow_file import follow_file, print_following
 from .checking._nearest import nearest
 from .checking._output import document, write_reports
@@ -33,6 +34,7 @@ from .checking._suite import (
     exit_code,
 )
 from .checking._terminal import ProgressLine, counterexamples, print_runs
+from .checking._worker import load_all
 from .observing.top import top
 from .report._words import counted
 from .testing._command.command import explore
@@ -124,6 +126,13 @@ def main() -> None:
 @click.option("--only", default="", help="Run the specs and faults whose name contains this.")
 @click.option("--fail-fast", is_flag=True, help="Start nothing more once something is red.")
 @click.option(
+    "-j",
+    "processes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Search in so many processes; all cores by default. The outcome is the same for any number.",
+)
+@click.option(
     "--manifest",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Compare with this record; manifest.toml beside the specs by default, if there is one.",
@@ -146,6 +155,7 @@ def check(
     manifest: Path | None,
     update_manifest: bool,
     trace: Path | None,
+    processes: int | None,
 ) -> None:
     """Check all states of specifications.
 
@@ -158,8 +168,8 @@ def check(
         follower = follow_file(trace, _loaded(paths), only)
         print_following(follower, trace, as_json, _console())
         sys.exit(EXIT_REFUTED if follower.refutation else EXIT_CONFIRMED)
-    options = Options(only, not no_faults, max_states, seconds, fail_fast)
-    runs = _run(paths, options, manifest, Console(stderr=True))
+    options = Options(only, not no_faults, max_states, seconds, fail_fast, processes or _cores())
+    runs, taken = _run(paths, options, manifest, Console(stderr=True))
     differences = _on_record(runs, manifest, update_manifest)
     code = exit_code(runs, differences)
     written = write_reports(report, [*counterexamples(runs)]) if report else []
@@ -167,7 +177,7 @@ def check(
         click.echo(json.dumps(document(runs, differences, code), indent=2))
     else:
         console = _console()
-        print_runs(console, runs, differences)
+        print_runs(console, runs, differences, taken)
         for page in written:
             console.print(f"report: {page}", soft_wrap=True, markup=False)
     sys.exit(code)
@@ -180,13 +190,23 @@ def _console() -> Console:
 def _loaded(paths: Sequence[Path]) -> list[Loaded]:
     """Load the specs; what their modules print goes to stderr."""
     with contextlib.redirect_stdout(sys.stderr):
-        return [load(path) for path in paths] or [shipped_specs()]
+        return load_all(paths)
+
+
+def _cores() -> int:
+    """Return how many processes can run at once."""
+    count: Callable[[], int | None] = getattr(os, "process_cpu_count", os.cpu_count)
+    return count() or 1
 
 
 def _run(
     paths: Sequence[Path], options: Options, manifest: Path | None, progress: Console
-) -> list[Run]:
-    """Load and run everything; what spec modules print goes to stderr."""
+) -> tuple[list[Run], float]:
+    """Load and run everything; what spec modules print goes to stderr.
+
+    Returns:
+        What was found, and the seconds that the searches took together.
+    """
     try:
         loaded = _loaded(paths)
         with contextlib.redirect_stdout(sys.stderr):
@@ -194,7 +214,7 @@ def _run(
             with ProgressLine(progress) as line:
                 line.overall = _overall(loaded, options, manifest)
                 suite = Suite(options, line.start, line.update, line.overall)
-                return [suite.run(one) for one in loaded]
+                return suite.run(loaded, paths), suite.seconds()
     except KeyboardInterrupt:
         click.echo("interrupted; nothing is confirmed", err=True)
         sys.exit(EXIT_UNFINISHED)

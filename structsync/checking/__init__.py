@@ -15,6 +15,8 @@ _finding.py    what refutes a property               _trace.py   the steps that 
 _liveness.py   fair cycles, a question about a graph   _fairness.py  what is fair
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
 _load.py       spec modules from files and folders    _suite.py   many specs in one run
+_jobs.py       one search of a run                    _together.py  many in several processes
+_worker.py     what such a process does
 _manifest.py   verdicts and state counts on record
 
 _simulation.py a specification that is asked, and taken step by step

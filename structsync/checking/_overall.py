@@ -33,20 +33,25 @@ class Overall:
         self._weight = {name: transitions.get(name, usual) for name in kinds}
         self._spent: dict[str, tuple[float, float]] = {}
         self._clock = clock
-        self._began = clock()
+        self._began: dict[str, float] = {}
+        self.lanes = 1
+        """How many searches run at once."""
+
+    def weight(self, name: str) -> float:
+        """Return how large a search is expected to be, compared with the others."""
+        return self._weight.get(name, 0.0)
 
     def starts(self, name: str) -> None:
-        """Note that a search begins."""
-        self._began = self._clock()
+        """Note that a search begins, or that it runs."""
+        self._began.setdefault(name, self._clock())
 
     def ends(self, name: str) -> None:
         """Note that a search is over."""
         kind = self._left.pop(name, None)
-        if kind is not None:
+        began = self._began.pop(name, None)
+        if kind is not None and began is not None:
             seconds, weight = self._spent.get(kind, (0.0, 0.0))
-            now = self._clock()
-            self._spent[kind] = (seconds + now - self._began, weight + self._weight[name])
-            self._began = now
+            self._spent[kind] = (seconds + self._clock() - began, weight + self._weight[name])
 
     def __str__(self) -> str:
         """Return the number of the search that runs, and the time left as far as it is known."""
@@ -65,4 +70,6 @@ class Overall:
         for kind, (seconds, weight) in self._spent.items():
             to_do = sum(self._weight[name] for name, one in self._left.items() if one == kind)
             found += seconds / max(weight, 1e-9) * to_do
-        return max(0.0, found - (self._clock() - self._began))
+        now = self._clock()
+        found -= sum(now - began for began in self._began.values())
+        return max(0.0, found / self.lanes)

@@ -96,9 +96,9 @@ class Search:
             while judge.open and graph.expanded < len(graph.states):
                 if graph.expanded == graph.levels[-1] and not self._enter_level():
                     break
+                self.model.pulse.beat()
                 if graph.expanded % 64 == 0:
                     self._report()
-                self.model.pulse.beat()
                 self._expand(graph.expanded)
         except Stopped as stop:
             self.stopped_by = str(stop)

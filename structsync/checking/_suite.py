@@ -5,16 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from pathlib import Path
 
 from ._budget import INTERRUPTED, Progress
-from ._check import check, check_fault
-from ._errors import SpecError, where_raised
+from ._jobs import Bounds, Found, Job, do, jobs_of
 from ._load import Loaded
 from ._overall import Overall
+from ._together import NotPortableError, Plan, Together
 from ._verdict import FaultResult, Result, Verdict
-
-SearchResultT = TypeVar("SearchResultT", Result, FaultResult)
 
 #: Everything holds, and every planted fault was found.
 EXIT_CONFIRMED = 0
@@ -38,6 +36,8 @@ class Options:
     """For the whole run."""
     fail_fast: bool = False
     """Start nothing more once something is refuted, cannot fail, or a fault was not found."""
+    processes: int = 1
+    """How many search at once; the outcome is the same for any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,16 @@ class Run:
 OnStart = Callable[[str], None]
 OnProgress = Callable[[Progress], None]
 
+#: A run that is over after so many seconds starts no other process, which would take as long.
+ALONE = 1.0
+
+
+class _HandedOver(BaseException):
+    """The search that runs has taken so long that other processes begin it anew."""
+
 
 class Suite:
-    """Runs what was loaded, one search after the other, until the time is up or Ctrl-C."""
+    """Runs what was loaded, one search after the other or several at once, until the time is up or Ctrl-C."""
 
     def __init__(
         self,
@@ -74,58 +81,112 @@ class Suite:
         self.options = options
         self.overall = overall or Overall({}, {})
         self._on_start = on_start or (lambda name: None)
-        self._on_progress = on_progress
+        self._on_progress = on_progress or (lambda progress: None)
         self._began = time.perf_counter()
         self._ended = False
+        self._processes = options.processes
 
-    def run(self, loaded: Loaded) -> Run:
-        """Check the specs of one path, then its faults."""
-        skipped: list[str] = []
-        results, faults = [], []
-        for name, spec in loaded.specs.items():
-            if self._starts(name, skipped):
-                results.append(self._search(check, spec, name))
-        for name, fault in loaded.faults.items() if self.options.faults else ():
-            if self._starts(name, skipped):
-                faults.append(self._search(check_fault, fault, name))
-        return Run(loaded, tuple(results), tuple(faults), tuple(skipped))
+    def run(self, loaded: Sequence[Loaded], paths: Sequence[Path] = ()) -> list[Run]:
+        """Check the specs of each path, and its faults.
 
-    def _starts(self, name: str, skipped: list[str]) -> bool:
-        if self.options.only not in name:
-            return False
-        if self._ended or self._seconds_left() == 0:
-            skipped.append(name)
-            return False
-        self.overall.starts(name)
-        self._on_start(name)
-        return True
+        Args:
+            loaded: what was loaded.
+            paths: from where, as another process can do it again; structsync's own if there are none.
+        """
+        jobs = jobs_of(loaded, self.options.only, self.options.faults)
+        found = self._alone(jobs, loaded)
+        rest = jobs[len(found) :]
+        if rest and not self._ended:
+            try:
+                found |= self._together(rest, loaded, paths)
+            except NotPortableError:
+                self._processes = 1
+                found |= self._alone(rest, loaded)
+        return [_run_of(place, one, jobs, found) for place, one in enumerate(loaded)]
 
-    def _seconds_left(self) -> float | None:
-        if self.options.seconds is None:
-            return None
-        return max(0.0, self.options.seconds - (time.perf_counter() - self._began))
+    def seconds(self) -> float:
+        """Return how long the run has taken so far."""
+        return time.perf_counter() - self._began
 
-    def _search(
-        self, search: Callable[..., SearchResultT], what: object, name: str
-    ) -> SearchResultT:
-        try:
-            result = search(
-                what,
-                max_states=self.options.max_states,
-                seconds=self._seconds_left(),
-                name=name,
-                on_progress=self._on_progress,
-            )
-        except SpecError as error:
-            raise SpecError(f"{name}: {error}") from error
-        except Exception as error:
-            raise SpecError(
-                f"{name}: {type(error).__name__}: {error} (raised in {where_raised(error)})"
-            ) from error
-        self.overall.ends(name)
-        self._ended |= result.stopped_by == INTERRUPTED
-        self._ended |= self.options.fail_fast and _is_red(result)
-        return result
+    def _alone(self, jobs: Sequence[Job], loaded: Sequence[Loaded]) -> dict[Job, Found]:
+        """Search in this process, for a second if there are others; return what was finished, in order."""
+        found: dict[Job, Found] = {}
+        for number, job in enumerate(jobs):
+            bounds = self._bounds()
+            if bounds is None:
+                self._ended = True
+                break
+            shared = self._processes > 1 and len(jobs) - number > 1
+            if shared and self.seconds() > ALONE:
+                break
+            self.overall.starts(job.name)
+            self._on_start(job.name)
+            try:
+                found[job] = do(job, loaded, bounds, self._news if shared else self._on_progress)
+            except _HandedOver:
+                break
+            self.overall.ends(job.name)
+            if found[job].stopped_by == INTERRUPTED or self._is_last(found[job]):
+                self._ended = True
+                break
+        return found
+
+    def _together(
+        self, jobs: Sequence[Job], loaded: Sequence[Loaded], paths: Sequence[Path]
+    ) -> dict[Job, Found]:
+        """Search in other processes."""
+        number = min(self._processes, len(jobs))
+        self.overall.lanes = number
+        largest_first = sorted(
+            range(len(jobs)),
+            key=lambda one: (jobs[one].is_fault, -self.overall.weight(jobs[one].name)),
+        )
+        plan = Plan(
+            jobs,
+            range(len(jobs)) if self.options.fail_fast else largest_first,
+            self._bounds,
+            self._is_last,
+            self._running,
+            lambda job: self.overall.ends(job.name),
+            self._on_progress,
+        )
+        names = [[*one.specs, *one.faults] for one in loaded]
+        with Together(number, [one.resolve() for one in paths], names, plan) as together:
+            together.run()
+            return together.found
+
+    def _news(self, progress: Progress) -> None:
+        if self.seconds() > ALONE:
+            raise _HandedOver
+        self._on_progress(progress)
+
+    def _running(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            self.overall.starts(job.name)
+        if jobs:
+            others = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+            self._on_start(f"{jobs[0].name}{others}")
+
+    def _bounds(self) -> Bounds | None:
+        """Return how far a search that starts now may go; None if the time is up."""
+        left = self.options.seconds
+        if left is not None:
+            left = max(0.0, left - self.seconds())
+        return None if left == 0 else Bounds(self.options.max_states, left)
+
+    def _is_last(self, found: Found) -> bool:
+        return self.options.fail_fast and _is_red(found)
+
+
+def _run_of(place: int, loaded: Loaded, jobs: Sequence[Job], found: dict[Job, Found]) -> Run:
+    mine = [one for one in jobs if one.path == place]
+    results = [found[one] for one in mine if one in found]
+    return Run(
+        loaded,
+        tuple(one for one in results if isinstance(one, Result)),
+        tuple(one for one in results if isinstance(one, FaultResult)),
+        tuple(one.name for one in mine if one not in found),
+    )
 
 
 def _is_red(result: Result | FaultResult) -> bool:

@@ -73,8 +73,17 @@ class _Figures(ProgressColumn):
         )
 
 
-def print_runs(console: Console, runs: Sequence[Run], differences: Sequence[str]) -> None:
-    """Print every counterexample, then the closing tables and totals."""
+def print_runs(
+    console: Console, runs: Sequence[Run], differences: Sequence[str], seconds: float
+) -> None:
+    """Print every counterexample, then the closing tables and totals.
+
+    Args:
+        console: where to.
+        runs: what was found.
+        differences: what differs from the manifest.
+        seconds: how long all of it took.
+    """
     for shown in counterexamples(runs):
         console.print(to_text(shown))
         console.print()
@@ -86,7 +95,7 @@ def print_runs(console: Console, runs: Sequence[Run], differences: Sequence[str]
         console.print(f"[yellow]not finished[/]: {name} was not started")
     for difference in differences:
         console.print(Text(f"manifest: {difference}", style="bold red"))
-    console.print(_totals(runs))
+    console.print(_totals(runs, seconds))
 
 
 def counterexamples(runs: Sequence[Run]) -> Iterator[Counterexample]:
@@ -98,12 +107,11 @@ def counterexamples(runs: Sequence[Run]) -> Iterator[Counterexample]:
                     yield one.counterexample
 
 
-def _totals(runs: Sequence[Run]) -> str:
+def _totals(runs: Sequence[Run], seconds: float) -> str:
     results = [result for run in runs for result in run.results]
     faults = [fault for run in runs for fault in run.faults]
     both: list[Result | FaultResult] = [*results, *faults]
     states, transitions = sum(r.states for r in both), sum(r.transitions for r in both)
-    seconds = sum(r.seconds for r in both)
     memory = sum(r.bytes_per_state * r.states for r in results)
     per_state = memory / max(sum(r.states for r in results), 1)
     verdicts = [one.verdict for result in results for one in result.properties]

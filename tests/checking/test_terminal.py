@@ -40,7 +40,7 @@ def printed(
     result = Checked(spec, tuple(properties), 501, 999, 7, 1.0, 300.0, None)
     run = Run(Loaded(Path(), True, {}, {}), (result,), tuple(faults), ())
     console = Console(width=width, record=True, file=io.StringIO())
-    print_runs(console, [run], [])
+    print_runs(console, [run], [], 1.0)
     return console.export_text()
 
 
@@ -118,6 +118,19 @@ def test_faults_count_when_one_of_them_has_ended() -> None:
     assert str(plan) == "4 of 4, about 0:07 left"
     take(plan, clock, "y", 7)
     assert str(plan) == ""
+
+
+def test_searches_at_once_share_the_time_that_is_left() -> None:
+    plan, clock = overall(dict.fromkeys("abcd", "spec"), {})
+    plan.lanes = 2
+    plan.starts("a")
+    plan.starts("b")
+    clock.now += 8
+    plan.starts("a")  # still
+    plan.ends("a")
+    assert str(plan) == "2 of 4, about 0:08 left"  # c and d at once, and nothing more of b
+    plan.ends("nobody")
+    assert plan.weight("nobody") == 0
 
 
 def test_a_run_of_one_search_says_nothing_of_the_others() -> None:

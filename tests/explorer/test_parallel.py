@@ -24,6 +24,7 @@ from typing import Any, cast
 import pytest
 import trio
 
+from structsync import _processes
 from structsync.checking import Verdict
 from structsync.checking._interrupt import InterruptFlag
 from structsync.testing import (
@@ -35,7 +36,7 @@ from structsync.testing import (
 )
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._exploration import with_handle
-from structsync.testing._parallel import audit, processes, shards, worker
+from structsync.testing._parallel import audit, shards, worker
 from structsync.testing._parallel import search as parallel
 from structsync.testing._parallel.audit import Walks, audited
 from structsync.testing._parallel.frontier import LANES, Frontier
@@ -394,7 +395,7 @@ def answers(pipe: io.BytesIO) -> list[Any]:
     pipe.seek(0)
     with contextlib.suppress(EOFError):
         while True:
-            found.append(pickle.loads(processes.read(pipe)))
+            found.append(pickle.loads(_processes.read(pipe)))
     return found
 
 
@@ -432,13 +433,13 @@ def test_a_worker_that_cannot_import_the_test_says_so() -> None:
 
 def test_a_worker_whose_owner_is_gone_ends_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[int] = []
-    monkeypatch.setattr(worker, "_sleep", lambda seconds: None)
+    monkeypatch.setattr(_processes, "_sleep", lambda seconds: None)
     monkeypatch.setattr(os, "_exit", ended.append)
     pipe = io.BytesIO()
-    processes.write(pipe, "a job")
+    _processes.write(pipe, "a job")
     pipe.seek(0)
     got = inbox()
-    worker._listen(pipe, got)
+    _processes.listen(pipe, got, lambda data: False)
     assert pickle.loads(got.get() or b"") == "a job"
     assert got.get() is None
     assert ended == [1]

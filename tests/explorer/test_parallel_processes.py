@@ -16,11 +16,13 @@ from textwrap import dedent
 import pytest
 
 import structsync
+from structsync import _processes
+from structsync._processes import Process, WorkerLost
 from structsync.checking import Verdict
 from structsync.testing import NondeterminismError, explore
 from structsync.testing._parallel import processes, search
 from structsync.testing._parallel.jobs import Job
-from structsync.testing._parallel.processes import Processes, WorkerLost
+from structsync.testing._parallel.processes import Processes
 from structsync.testing._parallel.program import NotPortable
 
 from .conftest import python
@@ -109,9 +111,8 @@ def test_processes_that_do_not_begin_well_are_gone(
 
 
 def test_a_process_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "program", lambda: "import time; time.sleep(100)")
-    monkeypatch.setattr(processes, "PATIENCE", 0.01)
-    one = processes._Worker(0, queue.SimpleQueue())
+    monkeypatch.setattr(_processes, "PATIENCE", 0.01)
+    one = Process(0, queue.SimpleQueue(), "import time; time.sleep(100)")
     one.end(at_once=False)
     assert one.process.returncode == -signal.SIGKILL
 

@@ -1,127 +1,33 @@
 """The other processes: started, given jobs, and ended, whatever happens.
 
-They talk by pipes. There is no memory that two of them share, and nothing in the system that could
-outlive them: a process whose pipe is closed ends, also where the one that started it was killed.
+How they are made to end, and talk, is told in `structsync/_processes.py`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import queue
-import struct
-import subprocess
-import sys
-import tempfile
-import threading
 from collections.abc import Callable, Sequence
-from typing import IO, Any
+from typing import Any
 
+from structsync import _processes
+from structsync._processes import Process, WorkerLost
 from structsync.testing import _errors
 from structsync.testing._state.fingerprint import Opaque
 
 from .jobs import Job, Jobs
 from .program import NotPortable
 
-#: How long a process may take to end by itself, and how often Ctrl-C is looked for meanwhile.
-PATIENCE, POLL = 5.0, 0.1
-#: So much of what a process that died has said last is repeated.
-LAST_WORDS = 2_000
-
-_LENGTH = struct.Struct("<Q")
-
+#: How often Ctrl-C is looked for.
+POLL = 0.1
 
 #: Errors that mean here what they meant in the process where they were raised.
 RAISED = (NotPortable, _errors.NondeterminismError, Opaque)
 
 
-class WorkerLost(Exception):
-    """A process has ended before its time; its text says how."""
-
-
 class Interrupted(Exception):
     """Ctrl-C was pressed while processes were at work."""
-
-
-def write(pipe: IO[bytes], message: object) -> None:
-    """Send an object."""
-    data = message if isinstance(message, bytes) else pickle.dumps(message)
-    pipe.write(_LENGTH.pack(len(data)))
-    pipe.write(data)
-    pipe.flush()
-
-
-def read(pipe: IO[bytes]) -> bytes:
-    """Return what was sent last.
-
-    Raises:
-      EOFError: nobody will send anything any more.
-    """
-    length = pipe.read(_LENGTH.size)
-    data = pipe.read(_LENGTH.unpack(length)[0]) if len(length) == _LENGTH.size else b""
-    if not data:
-        raise EOFError
-    return data
-
-
-class _Worker:
-    """One process."""
-
-    def __init__(self, number: int, inbox: queue.SimpleQueue[tuple[int, bytes | None]]) -> None:
-        self._number = number
-        self._inbox = inbox
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
-        optimised = ["-" + "O" * sys.flags.optimize] if sys.flags.optimize else []
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", *optimised, "-c", program()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            env=_environment(),
-            # Ctrl-C is for the one that started it
-            process_group=0 if os.name == "posix" else None,
-        )
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def send(self, message: object) -> None:
-        assert self.process.stdin is not None
-        # The end of a process is noticed where its answer is missed.
-        with contextlib.suppress(OSError):
-            write(self.process.stdin, message)
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        with contextlib.suppress(EOFError):
-            while True:
-                self._inbox.put((self._number, read(self.process.stdout)))
-        self._inbox.put((self._number, None))
-
-    def how_it_ended(self) -> str:
-        """Say how the process ended, and what it said last."""
-        code = self.process.wait(PATIENCE)
-        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
-        self._said.seek(0)
-        words = self._said.read().decode(errors="replace").strip()[-LAST_WORDS:]
-        return f"a worker process {how}" + (f", and said last: {words}" if words else "")
-
-    def end(self, *, at_once: bool) -> None:
-        """End it, and keep nothing of it."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        if at_once:
-            self.process.kill()
-        with contextlib.suppress(OSError):
-            self.process.stdin.close()
-        try:
-            self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self._reader.join()
-        self.process.stdout.close()
-        self._said.close()
 
 
 class Processes(Jobs):
@@ -129,9 +35,9 @@ class Processes(Jobs):
 
     def __init__(self, number: int, setup: Sequence[object], stop: Callable[[], bool]) -> None:
         self._stop = stop
-        self._inbox: queue.SimpleQueue[tuple[int, bytes | None]] = queue.SimpleQueue()
+        self._inbox: _processes.Inbox = queue.SimpleQueue()
         self._busy: set[int] = set()
-        self._workers: list[_Worker] = []
+        self._workers: list[Process] = []
         self._number = number
         self._setup = setup
 
@@ -143,7 +49,7 @@ class Processes(Jobs):
     def __enter__(self) -> Processes:
         try:
             for number in range(self._number):
-                self._workers.append(_Worker(number, self._inbox))
+                self._workers.append(Process(number, self._inbox, program()))
             for part in self._setup:
                 for one in self._workers:
                     one.send(part)
@@ -217,12 +123,5 @@ class Processes(Jobs):
 
 
 def program() -> str:
-    """Return what a process runs, which finds what this one finds."""
-    path = f"import sys; sys.path[:] = {sys.path!r}"
-    return f"{path}; from structsync.testing._parallel.worker import main; main()"
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of a process that hashes texts like all the others."""
-    seed = os.environ.get("PYTHONHASHSEED", "")
-    return {**os.environ, "PYTHONHASHSEED": seed if seed.isdigit() else "0"}
+    """Return what a process runs."""
+    return _processes.program("structsync.testing._parallel.worker")

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 
+from structsync._processes import WorkerLost
 from structsync.testing._execution.current import note, note_change_outside
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._result import Partition
@@ -21,7 +22,7 @@ from .audit import audited
 from .jobs import Jobs, Notes, Outside
 from .merged import Below, JointLog, JointMap, by_states
 from .plain import first_schedules, plainly
-from .processes import Interrupted, Processes, WorkerLost
+from .processes import Interrupted, Processes
 from .program import Build, packed
 from .shards import own_part
 from .this_process import ThisProcess

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import queue
 import signal
-import threading
-import time
 import traceback
 import warnings
 from dataclasses import dataclass
 from typing import IO, Any
 
+from structsync._processes import orders, write
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
 from structsync.testing._state.across_processes import comparable
 
 from .jobs import Bench, Job
-from .processes import RAISED, read, write
+from .processes import RAISED
 from .program import Build
-
-#: How long a process whose owner is gone may go on, should it be in the middle of an execution.
-GRACE = 1.0
-
-# Bound now: the test may not read the clock, and what refuses it stands in its place meanwhile.
-_sleep = time.sleep
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +39,7 @@ class Surroundings:
 def main() -> None:
     """Serve whoever started this process, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "r+b", buffering=0) as nowhere:  # what the test prints is nobody's
-        for taken in (0, 1):
-            os.dup2(nowhere.fileno(), taken)
-    inbox = queue.SimpleQueue[bytes | None]()
-    threading.Thread(target=_listen, args=(orders, inbox), daemon=True).start()
-    serve(inbox, answers)
-
-
-def _listen(orders: IO[bytes], inbox: queue.SimpleQueue[bytes | None]) -> None:
-    """Pass on what comes; where nothing will come any more, end the process, even in the middle."""
-    try:
-        while True:
-            inbox.put(read(orders))
-    except EOFError:
-        inbox.put(None)
-        _sleep(GRACE)
-        os._exit(1)
+    serve(*orders())
 
 
 def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
