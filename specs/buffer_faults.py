@@ -77,10 +77,10 @@ class WhoGivesUpHasPutAllTheSame(BufferCore):
 class ItIsFullOneTooLate(BufferCore):
     """There is room for one more than there is."""
 
-    def admits(self, claim: Any) -> bool:
-        if type(claim) is tuple:
-            return self.completed is None and len(self.items) <= self.max_items
-        return super().admits(claim)
+    def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
+        if type(claim) is tuple and ahead is None and self.completed is None:
+            return len(self.items) <= self.max_items
+        return super().admits(claim, ahead)
 
 
 @fault(BufferSpec, "core", refuted_by="more_than_fits_is_refused")
@@ -114,18 +114,18 @@ class WhoWaitsForMoreIsNotTold(BufferCore):
 class TheWindowOpensWithTheNextItemOnly(BufferCore):
     """A batch that comes where there is an item already does not begin to collect."""
 
-    def join(self, request: Request[Any], priority: int = 0) -> None:
-        super(BufferCore, self).join(request, priority)
+    def entered(self, request: Request[Any]) -> None:
+        pass
 
 
 @fault(BufferSpec, "core", refuted_by="the_sides_wait_for_each_other_never")
 class OnlyWholeBatchesAreGot(BufferCore):
     """Who wants two waits for two, and who would put two for room for two."""
 
-    def admits(self, claim: Any) -> bool:
+    def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
         if type(claim) is tuple:
-            return super().admits(claim)
-        return bool(len(self.items) >= claim.most)
+            return super().admits(claim, ahead)
+        return ahead is None and bool(len(self.items) >= claim.most)
 
 
 @fault(StackSpec, "core", refuted_by="items_come_out_in_order")
@@ -140,8 +140,10 @@ class TheOldestComesOut(BufferCore):
 class WhoAsksForTwoMayGetNothing(BufferCore):
     """A get of several is granted where there is nothing."""
 
-    def admits(self, claim: Any) -> bool:
-        return super().admits(claim) or (type(claim) is not tuple and claim.most > 1)
+    def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
+        if type(claim) is tuple or claim.most == 1:
+            return super().admits(claim, ahead)
+        return ahead is None and self.cause is None
 
 
 @fault(BufferSpec, "core", refuted_by="grants_follow_the_lane")
@@ -149,7 +151,7 @@ class NewcomersBarge(BufferCore):
     """Whoever comes and fits goes in, although others wait on its side (H8)."""
 
     def admissible(self, claim: Any, priority: int = 0) -> bool:
-        return self.cause is None and self.admits(claim)
+        return self.admits(claim)
 
 
 @fault(BufferSpec, "core", refuted_by="nowait_agrees_with_the_queue")
@@ -161,7 +163,7 @@ class TheSidesStandInEachOthersWay(BufferCore):
 
     def submit(self, claim: Any, priority: int = 0, waiter: Any = None) -> Request[Any]:
         lane = self.queue.lane(claim)
-        if lane.head is not None or self.cause is not None or not self.admits(claim):
+        if not self.admits(claim, lane.head):
             return self.enqueue(claim, priority, waiter)
         request: Request[Any] = Request(claim, self.next_ticket, waiter)
         self.grant(request)

@@ -25,15 +25,15 @@ class Foreign:
         )
         self._thread.start()
 
-    def result(self) -> Any:
-        """Return what it returns, or raise what it raises."""
-        self._thread.join(20)
+    def result(self, limit: float = 20) -> Any:
+        """Return what it returns, or raise what it raises; within so many seconds."""
+        self._thread.join(limit)
         assert self._ended, "the thread waits forever"
         return self._ended[0].unwrap()
 
-    async def wait(self) -> Any:
+    async def wait(self, limit: float = 20) -> Any:
         """Return or raise that, in a run."""
-        return await trio.to_thread.run_sync(self.result)
+        return await trio.to_thread.run_sync(self.result, limit)
 
 
 async def until_waiting(primitive: Any, count: int = 1) -> None:

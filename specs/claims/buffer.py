@@ -51,9 +51,9 @@ def who_gets_has_what_leaves_the_buffer(there: int, most: int) -> None:
     core.items.extend([*range(there)])
     claim = Get(most)
     if core.admits(claim):
-        core.admit(claim)
-        assert core.handed == list(range(min(there, most)))
-        assert len(core.items) == there - len(core.handed)
-        assert core.handed
+        handed = core.admit(claim)
+        assert handed == list(range(min(there, most)))
+        assert len(core.items) == there - len(handed)
+        assert handed
     else:
         assert there == 0

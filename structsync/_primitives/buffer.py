@@ -125,7 +125,9 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.ClosedResourceError: if the buffer is complete or closed, before or meanwhile.
           Exception: what the ``key``, or a comparison, raises; the item is not in the buffer then.
         """
-        return items.exchange(self, self._put((item,)) if self._core.items.compares else (item,))
+        core = self._core
+        claim = self._put((item,)) if core.items.compares else (item,)
+        return items.exchange(self, claim, core.queue.puts)
 
     @enable_ki_protection
     def put_nowait(self, item: T) -> None:
@@ -135,7 +137,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.WouldBlock: if there is no room, or others wait to put.
           trio.ClosedResourceError, Exception: as :meth:`put`.
         """
-        items.exchange_nowait(self, self._put((item,)))
+        items.exchange_nowait(self, self._put((item,)), self._core.queue.puts)
 
     @enable_ki_protection
     async def put_many(self, several: Iterable[T]) -> None:
@@ -145,7 +147,7 @@ class Buffer(Primitive[Any], Generic[T]):
           ValueError: if there is no item, or more than the buffer ever has room for.
           trio.ClosedResourceError, Exception: as :meth:`put`; none of the items is in the buffer then.
         """
-        await items.exchange(self, self._put_many(several))
+        await items.exchange(self, self._put_many(several), self._core.queue.puts)
 
     @enable_ki_protection
     def put_many_nowait(self, several: Iterable[T]) -> None:
@@ -155,7 +157,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.WouldBlock: if there is no room for all of them, or others wait to put.
           ValueError, trio.ClosedResourceError, Exception: as :meth:`put_many`.
         """
-        items.exchange_nowait(self, self._put_many(several))
+        items.exchange_nowait(self, self._put_many(several), self._core.queue.puts)
 
     def _put(self, several: tuple[T, ...]) -> Put:
         """Return the claim to put these: what is compared goes with each of them."""
@@ -180,7 +182,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.EndOfChannel: if the buffer is complete and empty, before or meanwhile.
           trio.ClosedResourceError: if it is closed, before or meanwhile.
         """
-        return items.exchange(self, _ONE)
+        return items.exchange(self, _ONE, self._core.queue.gets)
 
     @enable_ki_protection
     def get_nowait(self) -> T:
@@ -190,7 +192,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.WouldBlock: if there is no item, or others wait for one.
           trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
         """
-        found: T = items.exchange_nowait(self, _ONE)
+        found: T = items.exchange_nowait(self, _ONE, self._core.queue.gets)
         return found
 
     @enable_ki_protection
@@ -204,7 +206,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
         """
         check_count(max_items, "max_items")
-        found: list[T] = await items.exchange(self, Get(max_items))
+        found: list[T] = await items.exchange(self, Get(max_items), self._core.queue.gets)
         return found
 
     @enable_ki_protection
@@ -216,7 +218,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.WouldBlock, trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get_nowait`.
         """
         check_count(max_items, "max_items")
-        found: list[T] = items.exchange_nowait(self, Get(max_items))
+        found: list[T] = items.exchange_nowait(self, Get(max_items), self._core.queue.gets)
         return found
 
     @enable_ki_protection
@@ -275,7 +277,7 @@ class Buffer(Primitive[Any], Generic[T]):
     @enable_ki_protection
     async def __anext__(self) -> T:
         try:
-            found: T = await items.exchange(self, _ONE)
+            found: T = await items.exchange(self, _ONE, self._core.queue.gets)
         except trio.EndOfChannel:
             raise StopAsyncIteration from None
         return found

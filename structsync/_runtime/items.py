@@ -20,23 +20,25 @@ from trio.lowlevel import (
 
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.sides import Batch, Get, Put
-from structsync._core.queue.request import Request
+from structsync._core.queue.request import Queue, Request
+from structsync._core.queue.state import EndedForGood
+from structsync._core.queue.user_code import UserCodeFailed
 
 from . import cancelling
 from .cancelling import RaiseCancel
 from .events import emit, emit_ended
 from .live import Live
-from .parking import emit_taken, error_of_decision, transitions_of
-from .runs import check_run, errors_of_ended
+from .parking import emit_taken, error_of_decision
+from .runs import check_run
 from .transitions import Transitions, of_this_thread
 from .waking import emit_in_other_queues, resume, wake
 
 
 @enable_ki_protection
 async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a hundredth of a hand-over
-    live: Live[Any], claim: Get | Put
+    live: Live[Any], claim: Get | Put, lane: Queue[Any]
 ) -> Any:
-    """Put or get now, or wait in the queue for it; return what was got."""
+    """Put or get now, or wait in its lane of the queue for it; return what was got."""
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
@@ -46,7 +48,7 @@ async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a h
     request = failed = None
     transitions.running = True
     try:
-        if not core.admissible(claim):
+        if not core.admits(claim, lane.head):
             transitions.parking = task = current_task()
             request = core.enqueue(claim, 0, task)
             request.primitive = live
@@ -67,12 +69,13 @@ async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a h
     if failed is not None:  # after the check: its caller may be cancelled already
         raise failed
     if transitions.running is not None:  # a finalizer came between: decide again
-        return await exchange(live, claim)
+        return await exchange(live, claim, lane)
     transitions.running = True
     try:
-        core.admit(claim)
-        handed, core.handed = core.handed, None
+        handed = core.admit(claim)
         if core.queue.length or live._observers:
+            # Whoever decided to park has parked: it is this task that runs.
+            transitions.parking = None
             tell_others(transitions, live, claim)
     finally:
         transitions.running = False
@@ -93,17 +96,28 @@ def tell_others(transitions: Transitions, live: Live[Any], claim: Get | Put) -> 
         emit_in_other_queues(in_other_queues)
 
 
-def exchange_nowait(live: Live[Any], claim: Get | Put) -> Any:
+def exchange_nowait(live: Live[Any], claim: Get | Put, lane: Queue[Any]) -> Any:
     """Put or get now or raise WouldBlock; return what was got."""
-    core = cast(BufferCore, live._core)
-    transitions = transitions_of(live)
-    with transitions, errors_of_ended():
-        if not core.admissible_or_error(claim):
+    transitions = live._transitions
+    if not transitions.mark._is_owned():
+        transitions = check_run(live)
+    if transitions.running:
+        transitions.refuse()
+    core: Any = live._core
+    transitions.running = True
+    try:
+        if not core.admits(claim, lane.head):
             core.refuse(claim)
             raise trio.WouldBlock
-        core.admit(claim)
-        handed, core.handed = core.handed, None
-        tell_others(transitions, live, claim)
+        handed = core.admit(claim)
+        if core.queue.length or live._observers:
+            tell_others(transitions, live, claim)
+    except (EndedForGood, UserCodeFailed):
+        raise error_of_decision(live) from None
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
     return handed
 
 
@@ -126,7 +140,8 @@ async def collect(live: Live[Any], window: Window) -> list[Any]:
     """Get as many items as wanted, or what there is when the window is over."""
     found: list[Any] = []
     with window.scope:  # which never catches anything: its end grants what there is
-        found = await exchange(live, window)
+        core = cast(BufferCore, live._core)
+        found = await exchange(live, window, core.queue.gets)
     return found  # noqa: RET504 - for mypy, a scope may catch what it cancels
 
 

@@ -49,15 +49,15 @@ def half_of_a_put_is_put(patch: pytest.MonkeyPatch) -> None:
     """As many as there is room for now; the others are forgotten."""
     intact = BufferCore.admits
 
-    def admits(self: BufferCore, claim: Any) -> bool:
+    def admits(self: BufferCore, claim: Any, ahead: Request[Any] | None = None) -> bool:
         if type(claim) is tuple and len(claim) > 1:
-            return intact(self, claim[:1])
-        return intact(self, claim)
+            return intact(self, claim[:1], ahead)
+        return intact(self, claim, ahead)
 
-    def admit(self: BufferCore, claim: Any) -> None:
+    def admit(self: BufferCore, claim: Any) -> Any:
         if type(claim) is tuple:
             claim = claim[: max(1, int(self.max_items) - len(self.items))]
-        whole(self, claim)
+        return whole(self, claim)
 
     whole = BufferCore.admit
     patch.setattr(BufferCore, "admits", admits)

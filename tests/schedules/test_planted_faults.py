@@ -31,6 +31,7 @@ from ..plants import (  # noqa: TID252 - the one home of the faults
     scope,
     semaphore,
     synchronizer,
+    thread_hold,
     value,
     wait_queue,
 )
@@ -55,6 +56,7 @@ from . import (
     test_scope,
     test_semaphore,
     test_synchronizer,
+    test_thread_holds,
     test_transitions,
     test_user_written,
     test_value,
@@ -480,6 +482,29 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_pool.test_closing_sends_away_who_is_held_back_and_does_the_rest,
         (pool.closing_forgets_who_is_held_back,),
+    ),
+    (
+        test_thread_holds.test_an_interrupt_comes_before_a_grant_or_after_it,
+        (
+            thread_hold.an_interrupt_beats_a_grant,
+            thread_hold.what_was_dropped_is_done,
+        ),
+    ),
+    (
+        test_thread_holds.test_an_interrupt_while_it_leaves_gives_back_once,
+        (thread_hold.leaving_can_be_dropped,),
+    ),
+    (
+        test_thread_holds.test_a_timeout_ends_before_a_grant_or_after_it,
+        (thread_hold.no_timeout_is_set,),
+    ),
+    (
+        test_thread_holds.test_the_run_ends_before_a_grant_or_after_it,
+        (thread_hold.the_end_of_the_run_leaves_who_is_inside,),
+    ),
+    (
+        test_thread_holds.test_who_started_it_is_cancelled_before_a_grant_or_after_it,
+        (queue.a_cancelled_acquire_stays_in_queue, thread_hold.who_started_it_goes_away_at_once),
     ),
     (
         test_channel.test_what_is_sent_is_received_once_and_then_it_ends,

@@ -43,32 +43,37 @@ class BufferCore(Arbiter[Any]):
         # The batch whose window is open; it is at the head of its lane until it ends.
         self.collecting: Request[Any] | None = None
         self.window_over: bool = False  # while that batch is granted what there is
-        # What the claim to get was granted that was granted just now; its owner takes it from here.
-        self.handed: Any = None
 
     # The three functions.
 
-    def admits(self, claim: Any) -> bool:
+    def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
+        """Return whether the state has room for the claim now, and nobody stands ahead of it. Pure.
+
+        Args:
+          ahead: the head of the lane, for a newcomer; None for the head itself.
+        """
+        if ahead is not None or self.cause is not None:
+            return False
         items: Any = self.items
         if type(claim) is tuple:
             if self.completed is not None or len(items) + len(claim) > self.max_items:
                 return False
             return not items.compares or bool(items.can_put(claim))
-        if not items or not claim.collects:
-            return len(items) > 0
-        if self.window_over or self.completed is not None:
+        if not items:
+            return False
+        if not claim.collects or self.window_over or self.completed is not None:
             return True
         return bool(len(items) >= min(claim.most, self.max_items))
 
-    def admit(self, claim: Any) -> None:
+    def admit(self, claim: Any) -> Any:
+        """Put items in, or take some out; return those. Called only when :meth:`admits` holds."""
+        items = self.items
         if type(claim) is tuple:
-            self.items.extend(claim)
-            return
-        take = self.items.take
+            items.extend(claim)
+            return None
         if claim.single:
-            self.handed = take()
-        else:
-            self.handed = [take() for _ in range(min(claim.most, len(self.items)))]
+            return items.take()
+        return [items.take() for _ in range(min(claim.most, len(items)))]
 
     def give_back(self, claim: Any) -> None:
         raise NotImplementedError("a buffer lends nothing that could be released")
@@ -89,9 +94,7 @@ class BufferCore(Arbiter[Any]):
     # Transitions.
 
     def admissible(self, claim: Any, priority: int = 0) -> bool:
-        queue = self.queue
-        lane = queue.puts if type(claim) is tuple else queue.gets
-        return lane.head is None and self.cause is None and self.admits(claim)
+        return self.admits(claim, self.queue.lane(claim).head)
 
     def ask(self, claim: Any, waiter: Any = None) -> tuple[Request[Any], Ended]:
         """Submit a claim; return its request, and all that ended by it, the request too if it did.
@@ -102,32 +105,53 @@ class BufferCore(Arbiter[Any]):
         request = self.submit(claim, waiter=waiter)
         return request, [request, *self.settle()] if request.status is GRANTED else []
 
-    def join(self, request: Request[Any], priority: int = 0) -> None:
-        super().join(request, priority)
+    def entered(self, request: Request[Any]) -> None:
         if self.items and self.queue.gets.head is request:
             self._open_window(request)
 
-    def grant(self, request: Request[Any]) -> None:
-        gets = type(request.claim) is not tuple
-        super().grant(request)
-        if gets:
-            request.claim, self.handed = self.handed, None
-            if request is self.collecting:
-                self.collecting, self.window_over = None, False
-
-    def leave(self, request: Request[Any]) -> bool:
+    def left(self, request: Request[Any]) -> None:
         if request is self.collecting:
             self.collecting = None
-        return super().leave(request)
+
+    def grant(self, request: Request[Any]) -> None:
+        claim = request.claim
+        handed = self.admit(claim)
+        queue = request.queue
+        if queue is not None:
+            queue.remove(request)
+        if type(claim) is not tuple:
+            request.claim = handed  # its owner takes it from here
+            if request is self.collecting:
+                self.collecting, self.window_over = None, False
+        request.status = GRANTED
 
     def settle(self, candidates: object = None) -> Ended:
         """Grant whatever can be granted now, on both sides in turn, those who get first."""
         ended: Ended = []
         gets, puts = self.queue.gets, self.queue.puts
-        while (gets.head is not None and self._ends(gets.head, ended)) or (
-            puts.head is not None and self._ends(puts.head, ended)
-        ):
-            pass
+        lane = gets
+        while True:
+            head = lane.head
+            if head is not None:
+                try:
+                    fits = self.admits(head.claim)
+                    if fits and head.group is not None:
+                        fits = head.group.consents(head)
+                except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
+                    ended.append(self.end_with(head, BROKEN, self.guard_error(error)))
+                    lane = gets
+                    continue
+                if fits:
+                    ended.append(head)
+                    if head.group is not None:
+                        head.group.grant(head)
+                    else:
+                        self.grant(head)
+                    lane = gets
+                    continue
+            if lane is puts:
+                break
+            lane = puts
         head = gets.head
         if head is not None:
             if self.items:
@@ -136,23 +160,6 @@ class BufferCore(Arbiter[Any]):
                 cause = self.completed[1]
                 ended += [self.end_with(request, BROKEN, cause) for request in [*gets]]
         return ended
-
-    def _ends(self, request: Request[Any], ended: Ended) -> bool:
-        """Grant the head of a lane if it is admitted, or end it with what its user's code raised."""
-        try:
-            fits = self.admits(request.claim)
-            if fits and request.group is not None:
-                fits = request.group.consents(request)
-        except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
-            ended.append(self.end_with(request, BROKEN, self.guard_error(error)))
-            return True
-        if fits:
-            ended.append(request)
-            if request.group is not None:
-                request.group.grant(request)
-            else:
-                self.grant(request)
-        return fits
 
     def _open_window(self, head: Request[Any]) -> None:
         if head.claim.collects and self.collecting is not head:

@@ -78,7 +78,8 @@ class Sides(Queue[Any]):
         return self.puts if type(claim) is tuple else self.gets
 
     def append(self, request: Request[Any]) -> None:
-        self.lane(request.claim).append(request)
+        # as lane() says, without the call: one stands here in each hand-over
+        (self.puts if type(request.claim) is tuple else self.gets).append(request)
         request.queue = self
         self.length += 1
 

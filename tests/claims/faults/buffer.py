@@ -26,10 +26,10 @@ def what_is_new_comes_out_next(items: SmallestFirst, pairs: Any) -> None:
 
 
 @fault(BufferCore, "admits", refuted_by="buffer.items_are_put_exactly_where_there_is_room")
-def one_item_of_room_is_enough(core: BufferCore, claim: Any) -> bool:
+def one_item_of_room_is_enough(core: BufferCore, claim: Any, ahead: object = None) -> bool:
     return len(core.items) < core.max_items
 
 
 @fault(BufferCore, "admit", refuted_by="buffer.who_gets_has_what_leaves_the_buffer")
-def what_is_handed_out_stays(core: BufferCore, claim: Any) -> None:
-    core.handed = list(core.items)[: claim.most]
+def what_is_handed_out_stays(core: BufferCore, claim: Any) -> Any:
+    return list(core.items)[: claim.most]
