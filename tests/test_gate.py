@@ -34,7 +34,7 @@ def gate(tmp_path: Path) -> Path:
     """A copy of the gate, and stand-ins for what it would install."""
     (tmp_path / ".ci").mkdir()
     (tmp_path / "bin").mkdir()
-    for name in ("chromium", "tmux", "apt-get"):
+    for name in ("chromium", "tmux", "redis-server", "apt-get"):
         (tmp_path / "bin" / name).write_text("#!/bin/sh\n")
         (tmp_path / "bin" / name).chmod(0o755)
     return Path(shutil.copy(GATE, tmp_path / ".ci"))

@@ -24,11 +24,14 @@ class Tail(NamedTuple):
       start: the position of the first entry; the positions of a log begin at 0.
       entries: all entries since.
       snapshot: the state at ``start``, where the entries before it are gone.
+      stamps: of the entries, where the engine gives them numbers that grow, also when it has lost its log;
+          left out, their positions are taken.
     """
 
     start: int
     entries: Sequence[bytes]
     snapshot: bytes | None = None
+    stamps: Sequence[int] = ()
 
 
 class Renewal(NamedTuple):

@@ -185,7 +185,6 @@ class Membership:
         with trio.CancelScope(shield=True) as self._life:
             async with trio.open_nursery() as self._nursery:
                 await self._nursery.start(self._engine.listen, self._hinted)
-                self._move_deadline(trio.current_time())
                 if self._ttl < math.inf or self._engine.recheck < math.inf:
                     self._nursery.start_soon(self._renew, name="structsync lease")
                 task_status.started()

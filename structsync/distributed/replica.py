@@ -37,13 +37,14 @@ class Replica:
             self.core.restore(decode(tail.snapshot))
             self.position, self.since = tail.start, 0
         applied = []
-        for data in tail.entries[self.position - tail.start :]:
-            entry = Operation.decode(data)
+        for index in range(self.position - tail.start, len(tail.entries)):
+            entry = Operation.decode(tail.entries[index])
             if entry.verb is Verb.DIGEST:
                 self._compare(entry)
             self.position += 1
             self.since += 1
-            applied.append((entry, self.core.apply(entry, self.position)))
+            stamp = tail.stamps[index] if tail.stamps else self.position
+            applied.append((entry, self.core.apply(entry, stamp)))
         return applied
 
     def _compare(self, entry: Operation) -> None:

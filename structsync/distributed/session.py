@@ -29,6 +29,9 @@ from .primitives import (
 )
 from .sqlite import SQLiteEngine
 
+#: What begins the URL of a server, and how long a lease lasts there, in seconds.
+SERVERS, LEASE = ("redis", "rediss", "unix"), 10
+
 #: How long a session waits for its engine when it closes, in seconds.
 CLOSING = 5
 
@@ -121,25 +124,30 @@ async def open_session(
 
     Args:
       url: of the engine: ``memory://`` is this run of trio; ``sqlite:///path`` is a file, which processes of this
-          machine share (Linux).
+          machine share (Linux); ``redis://host:port/db``, ``rediss://`` with TLS and ``unix:///path`` are servers
+          of Redis 7 or Valkey, which several machines share (they need ``structsync[redis]``).
       namespace: keeps programs apart that use one engine; names mean something within it. If it is left out,
           it is ``"default"``, and a line in the log says so.
       ttl: how long, in seconds, the session survives without contact to its engine; then others may be
-          granted what it holds. The same for all sessions of a namespace. Left out: forever.
+          granted what it holds. The same for all sessions of a namespace. Left out: 10 on a server, else forever.
       observer: called with each :class:`SharedEvent` of this session; one that raises is logged and removed.
       deliveries: for tests with ``memory://``: what becomes of messages.
 
     Raises:
       ValueError: if there is no such engine, or it has no such option.
-      RuntimeError: if the file is of another version or in use in another container, or it is not Linux.
+      RuntimeError: if the file is of another version or in use in another container, or it is not Linux; if the
+          server refuses the login, is too old, or evicts what it keeps.
+      OSError: if the server cannot be reached.
       TypeError: if an argument is of another type.
     """
-    lasts = math.inf if ttl is None else _seconds(ttl)
+    lasts = _lease(url, ttl)
     engine = _engine_of(url, _namespace(url, namespace), lasts, deliveries)
     failure: BaseException | None = None
     try:
         async with trio.open_nursery() as nursery:
+            since = trio.current_time()
             session = Session(engine, await engine.open(lasts), lasts, observer)
+            session._move_deadline(since)
             await nursery.start(session._run)
             try:
                 yield session
@@ -173,8 +181,28 @@ def _engine_of(url: str, namespace: str, ttl: float, deliveries: Deliveries | No
                 "sqlite:// has no leases, because it sees which processes live; leave out ttl"
             )
         return SQLiteEngine(_path_of(url), namespace)
+    if scheme in SERVERS:
+        if deliveries is not None:
+            raise ValueError(f"deliveries are for memory:// alone; leave them out for {scheme}://")
+        if ttl == math.inf:
+            raise ValueError("a lease on a server needs an end; leave out ttl, or give seconds")
+        return _on_a_server(url, namespace)
     # The rest of a URL may have a password in it.
-    raise ValueError(f"there is no engine for {scheme}://; use memory:// or sqlite:///path")
+    raise ValueError(
+        f"there is no engine for {scheme}://; use memory://, sqlite:///path or redis://host"
+    )
+
+
+def _on_a_server(url: str, namespace: str) -> Engine:
+    try:
+        from .redis.engine import RedisEngine
+    except ImportError as error:
+        raise RuntimeError(
+            "a session on a server needs hiredis: pip install 'structsync[redis]'"
+        ) from error
+    from .redis.address import parse
+
+    return RedisEngine(parse(url), namespace)
 
 
 def _path_of(url: str) -> Path:
@@ -195,6 +223,12 @@ def _namespace(url: str, namespace: str | None) -> str:
     if not namespace:
         raise ValueError("namespace must not be empty; leave it out for the default")
     return namespace
+
+
+def _lease(url: str, ttl: float | None) -> float:
+    if ttl is None:
+        return LEASE if urlsplit(url).scheme in SERVERS else math.inf
+    return _seconds(ttl)
 
 
 def _seconds(ttl: float) -> float:

@@ -1,7 +1,7 @@
 """A process that takes part in what the tests of processes do; it says in lines what happens to it.
 
-``hold URL``: asks for the lock, holds it, and gives it back when something is written to it.
-``storm URL COUNT``: takes one of two permits again and again.
+``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
+``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
 
 With ``DIE_BEFORE_HINT`` in its environment it is killed when its operation is in the log, and before it
 tells anybody.
@@ -14,12 +14,12 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import trio
 
-from structsync.distributed import open_session
-from structsync.distributed.sqlite import SQLiteEngine
+from structsync.distributed import Session, open_session
 
 
 def say(*words: object) -> None:
@@ -30,19 +30,23 @@ def die(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def hold(url: str) -> None:
-    async with open_session(url, namespace="test") as session:
+def opens(url: str, namespace: str, ttl: str) -> AbstractAsyncContextManager[Session]:
+    return open_session(url, namespace=namespace, ttl=float(ttl) or None)
+
+
+async def hold(*where: str) -> None:
+    async with opens(*where) as session:
         say("asks")
         async with session.lock("lock") as grant:
             say("holds", grant.token)
             await trio.lowlevel.wait_readable(sys.stdin)
             if "DIE_BEFORE_HINT" in os.environ:
-                setattr(SQLiteEngine, "hint", die)  # noqa: B010 - to a type checker it is a constant
+                setattr(session._engine, "hint", die)  # noqa: B010 - to a type checker it is a constant
         say("gave back")
 
 
-async def storm(url: str, count: str) -> None:
-    async with open_session(url, namespace="test") as session:
+async def storm(url: str, namespace: str, ttl: str, count: str) -> None:
+    async with opens(url, namespace, ttl) as session:
         semaphore = session.semaphore("db", 2)
         for _ in range(int(count)):
             async with semaphore as grant:

@@ -2,31 +2,73 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pytest
 
 from structsync.distributed import Session, open_session
+from tests.distributed.servers import TTL, Server, server
 
 Open: TypeAlias = Callable[..., AbstractAsyncContextManager[Session]]
 
-ENGINES = ["memory", "sqlite"] if sys.platform == "linux" else ["memory"]
+ENGINES = ["memory", "sqlite", "redis"] if sys.platform == "linux" else ["memory"]
+
+_numbers = itertools.count()
 
 
-def url_of(engine: str, folder: Path) -> str:
-    return {"memory": "memory://", "sqlite": f"sqlite://{folder}/locks.db"}[engine]
+@pytest.fixture(scope="session")
+def redis() -> Iterator[Server]:
+    """A server for all tests that do it no harm; each has a namespace of its own."""
+    with server() as one:
+        yield one
+
+
+@pytest.fixture
+def victim() -> Iterator[Server]:
+    """A server that a test may stop, kill and start again."""
+    with server() as one:
+        one.is_no_news("test")
+        yield one
+
+
+@pytest.fixture
+def namespace() -> str:
+    """Return a namespace that was never used."""
+    return f"test {next(_numbers)}"
+
+
+class Place(NamedTuple):
+    """Where sessions meet, and what with."""
+
+    url: str
+    namespace: str
+    ttl: float | None
+
+    def opens(self, **more: Any) -> AbstractAsyncContextManager[Session]:
+        return open_session(self.url, **{"namespace": self.namespace, "ttl": self.ttl, **more})
+
+    @property
+    def arguments(self) -> list[str]:
+        """The same for a process of ``child.py``."""
+        return [self.url, self.namespace, str(self.ttl or 0)]
 
 
 @pytest.fixture(params=ENGINES)
-def opens(request: Any, tmp_path: Path) -> Open:
+def place(request: Any, tmp_path: Path, namespace: str) -> Place:
+    """Return a place in which nothing has been done, on each engine."""
+    if request.param == "redis":
+        url = request.getfixturevalue("redis").url
+        return Place(url, namespace, TTL)
+    urls = {"memory": "memory://", "sqlite": f"sqlite://{tmp_path}/locks.db"}
+    return Place(urls[request.param], "test", None)
+
+
+@pytest.fixture
+def opens(place: Place) -> Open:
     """Return a function that opens sessions of one engine."""
-    url = url_of(request.param, tmp_path)
-
-    def opens(**options: Any) -> AbstractAsyncContextManager[Session]:
-        return open_session(url, namespace="test", **options)
-
-    return opens
+    return place.opens

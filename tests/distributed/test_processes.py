@@ -1,4 +1,4 @@
-"""Real processes on one file: killed while they hold, while they wait, and before they tell anybody."""
+"""Real processes on one engine: killed while they hold, while they wait, and before they tell anybody."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 import trio
 
-from structsync.distributed import Session, open_session
+from structsync.distributed import Session
+from tests.distributed.conftest import Place
 from tests.distributed.history import Held, complaints
 from tests.distributed.waiting import until_waiting
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux"),
     pytest.mark.timeout(90),
+    pytest.mark.parametrize("place", ["sqlite", "redis"], indirect=True),
 ]
 
 CHILD = str(Path(__file__).with_name("child.py"))
@@ -70,11 +72,6 @@ async def child(*arguments: str, env: Mapping[str, str] | None = None) -> AsyncI
             await trio.aclose_forcefully(stream)
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite://{tmp_path}/locks.db"
-
-
 async def holds(one: Child) -> int:
     assert await one.says() == ["asks"]
     word, token = await one.says()
@@ -87,8 +84,8 @@ async def waits(one: Child, session: Session) -> None:
     await until_waiting(session.lock("lock"), 1)
 
 
-async def test_a_holder_that_is_killed_lets_the_next_one_in(url: str) -> None:
-    async with child("hold", url) as holder, open_session(url, namespace="test") as session:
+async def test_a_holder_that_is_killed_lets_the_next_one_in(place: Place) -> None:
+    async with child("hold", *place.arguments) as holder, place.opens() as session:
         token = await holds(holder)
         async with trio.open_nursery() as nursery:
 
@@ -101,10 +98,10 @@ async def test_a_holder_that_is_killed_lets_the_next_one_in(url: str) -> None:
                 assert grant.token > token
 
 
-async def test_a_waiter_that_is_killed_is_passed_over(url: str) -> None:
-    async with child("hold", url) as holder, open_session(url, namespace="test") as session:
+async def test_a_waiter_that_is_killed_is_passed_over(place: Place) -> None:
+    async with child("hold", *place.arguments) as holder, place.opens() as session:
         await holds(holder)
-        async with child("hold", url) as waiter:
+        async with child("hold", *place.arguments) as waiter:
             await waits(waiter, session)
             async with trio.open_nursery() as nursery:
 
@@ -118,10 +115,12 @@ async def test_a_waiter_that_is_killed_is_passed_over(url: str) -> None:
                     assert await holder.says() == ["gave", "back"]
 
 
-async def test_a_holder_and_a_waiter_that_are_killed_together_are_in_nobodys_way(url: str) -> None:
-    async with child("hold", url) as holder, open_session(url, namespace="test") as session:
+async def test_a_holder_and_a_waiter_that_are_killed_together_are_in_nobodys_way(
+    place: Place,
+) -> None:
+    async with child("hold", *place.arguments) as holder, place.opens() as session:
         await holds(holder)
-        async with child("hold", url) as waiter:
+        async with child("hold", *place.arguments) as waiter:
             await waits(waiter, session)
             async with trio.open_nursery() as nursery:
 
@@ -135,9 +134,9 @@ async def test_a_holder_and_a_waiter_that_are_killed_together_are_in_nobodys_way
                     pass
 
 
-async def test_who_dies_between_its_release_and_the_hint_has_released(url: str) -> None:
-    async with child("hold", url, env={"DIE_BEFORE_HINT": "1"}) as holder:
-        async with open_session(url, namespace="test") as session:
+async def test_who_dies_between_its_release_and_the_hint_has_released(place: Place) -> None:
+    async with child("hold", *place.arguments, env={"DIE_BEFORE_HINT": "1"}) as holder:
+        async with place.opens() as session:
             await holds(holder)
             async with trio.open_nursery() as nursery:
 
@@ -151,11 +150,11 @@ async def test_who_dies_between_its_release_and_the_hint_has_released(url: str) 
                         assert await holder.says() == []
 
 
-async def test_processes_share_permits_and_no_more(url: str) -> None:
+async def test_processes_share_permits_and_no_more(place: Place) -> None:
     history: list[Held] = []
 
     async def run() -> None:
-        async with child("storm", url, "25") as one:
+        async with child("storm", *place.arguments, "25") as one:
             while words := await one.says():
                 token, start, end = map(int, words[1:])
                 history.append(Held(token, start, end))
@@ -165,24 +164,3 @@ async def test_processes_share_permits_and_no_more(url: str) -> None:
             nursery.start_soon(run)
     assert len(history) == 100
     assert complaints(history, 2) == []
-
-
-# ==== The judge can complain ====
-
-
-@pytest.mark.parametrize(
-    ("history", "problem"),
-    [
-        ([Held(1, 0, 5), Held(2, 4, 9)], "2 of 1 permits"),
-        ([Held(1, 0, None), Held(2, 4, 9)], "2 of 1 permits"),
-        ([Held(1, 0, 2), Held(1, 4, 9)], "two grants have the token 1"),
-        ([Held(2, 0, 2), Held(1, 4, 9)], "the token 1 came after 2"),
-        ([Held(1, 0, 2, permits=2)], "2 of 1 permits"),
-    ],
-)
-def test_a_history_that_went_wrong_is_complained_about(history: list[Held], problem: str) -> None:
-    assert any(problem in one for one in complaints(history, 1))
-
-
-def test_a_history_that_went_well_is_not_complained_about() -> None:
-    assert complaints([Held(1, 0, 5), Held(2, 5, 9), Held(3, 10, None)], 1) == []

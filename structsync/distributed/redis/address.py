@@ -1,0 +1,118 @@
+"""Where a server is, and as whom to log in: what a URL says, without telling it to anyone."""
+
+from __future__ import annotations
+
+import ssl
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import final
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import trio
+
+PORT = 6379
+
+#: What may stand behind the ``?`` of a URL; the names of the files are those of redis-py.
+FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
+OPTIONS = {"redis": (), "rediss": FILES, "unix": ("db",)}
+
+FORMS = """\
+redis://[[user]:password@]host[:port][/db], the same with rediss:// for TLS, or
+unix://[[user]:password@]/path/of/the/socket[?db=0]; what is special in a password is percent-encoded"""
+
+
+@final
+@dataclass(frozen=True)
+class Address:
+    """A server, and who asks.
+
+    Attributes:
+      place: of the server, as messages tell it: host and port, or the path of a socket.
+      db: number of the database.
+      user: name of the ACL user; None is the default one.
+    """
+
+    place: str
+    db: int
+    user: str | None = field(repr=False)
+    password: str | None = field(repr=False)
+    host: str
+    port: int
+    path: str | None
+    tls: ssl.SSLContext | None = field(repr=False)
+
+    async def connect(self) -> trio.abc.Stream:
+        """Return a stream to the server.
+
+        Raises:
+          OSError: if it cannot be reached.
+        """
+        if self.path is not None:
+            return await trio.open_unix_socket(self.path)
+        if self.tls is None:
+            return await trio.open_tcp_stream(self.host, self.port)
+        stream = await trio.open_ssl_over_tcp_stream(self.host, self.port, ssl_context=self.tls)
+        async with AsyncExitStack() as unless_it_works:
+            unless_it_works.push_async_callback(trio.aclose_forcefully, stream)
+            try:
+                await stream.do_handshake()
+            except (
+                trio.BrokenResourceError
+            ) as error:  # for example a certificate that is not trusted
+                raise ConnectionError(f"no TLS with {self.place}: {error.__cause__}") from error
+            unless_it_works.pop_all()
+        return stream
+
+
+def parse(url: str) -> Address:
+    """Return what a URL says.
+
+    Raises:
+      ValueError: if it has another form; none of the messages repeats what may be a password.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port or PORT
+        options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise _wrong("has a part that cannot be read") from None
+    scheme = parts.scheme
+    unknown = sorted(options.keys() - OPTIONS[scheme])
+    if unknown:
+        known = ", ".join(OPTIONS[scheme]) or "none"
+        raise _wrong(f"has options that {scheme}:// does not know; it knows {known}")
+    if parts.fragment or any(len(its) > 1 for its in options.values()):
+        raise _wrong("says something twice, or has a # that is not percent-encoded")
+    given = {name: value for name, (value,) in options.items()}
+    if scheme == "unix":
+        if parts.hostname or not parts.path.strip("/"):
+            raise _wrong("names no socket by an absolute path")
+        path, db, place = unquote(parts.path), given.get("db", ""), unquote(parts.path)
+    else:
+        if not parts.hostname:
+            raise _wrong("names no host")
+        path, db, place = None, parts.path.strip("/"), f"{parts.hostname}:{port}"
+    if db and not (db.isascii() and db.isdigit()):
+        raise _wrong("names no database by a number")
+    return Address(
+        place=place,
+        db=int(db or 0),
+        user=unquote(parts.username) if parts.username else None,
+        password=unquote(parts.password) if parts.password else None,
+        host=parts.hostname or "",
+        port=port,
+        path=path,
+        tls=_context(given) if scheme == "rediss" else None,
+    )
+
+
+def _wrong(what: str) -> ValueError:
+    return ValueError(f"the URL of the server {what}; write {FORMS}")
+
+
+def _context(files: dict[str, str]) -> ssl.SSLContext:
+    """Return a context that checks the certificate and the name of the server: always."""
+    context = ssl.create_default_context(cafile=files.get("ssl_ca_certs"))
+    if "ssl_certfile" in files:
+        context.load_cert_chain(files["ssl_certfile"], files.get("ssl_keyfile"))
+    return context

@@ -1,0 +1,163 @@
+"""One connection that speaks RESP3: many requests at once, and what the server says unasked.
+
+A task that is cancelled abandons its reply, never the connection: replies are told apart by their order, and
+that of an abandoned request is dropped when it comes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
+
+import hiredis
+import trio
+
+from structsync.distributed.errors import DeliveryFailed
+
+Command: TypeAlias = tuple[str | bytes | int, ...]
+#: Called with the kind of what comes unasked, and the rest of it.
+Pushed: TypeAlias = Callable[[list[Any]], object]
+
+#: What the parser returns while a reply is incomplete; ``False`` is a reply.
+INCOMPLETE = object()
+CHUNK = 65536
+
+_pack = cast("Callable[[Command], bytes]", hiredis.pack_command)
+
+
+class Reply:
+    """What will come for one request; an error of the server is a reply."""
+
+    __slots__ = ("arrived", "lost", "value")
+
+    arrived: trio.Event
+    value: Any
+    lost: bool  # the connection has ended before
+
+    def __init__(self) -> None:
+        self.arrived = trio.Event()
+        self.value = None
+        self.lost = False
+
+    async def wait(self) -> Any:
+        """Wait for it.
+
+        Raises:
+          DeliveryFailed: if the connection ends before.
+        """
+        await self.arrived.wait()
+        if self.lost:
+            raise DeliveryFailed
+        return self.value
+
+
+class Connection:
+    """Requests in order, replies in order.
+
+    Either :meth:`run` sends and receives in the background, or :meth:`exchange` does so itself, before that
+    and after.
+    """
+
+    stream: trio.abc.Stream
+    replies: deque[Reply]  # that have not come yet
+    is_usable: bool
+    _outgoing: bytearray
+    _work: trio.Event
+    _scope: trio.CancelScope
+
+    def __init__(self, stream: trio.abc.Stream, pushed: Pushed) -> None:
+        self.stream = stream
+        self.replies = deque()
+        self.is_usable = True
+        self._pushed = pushed
+        self._parser = hiredis.Reader(notEnoughData=INCOMPLETE)
+        self._outgoing = bytearray()
+        self._work = trio.Event()
+        self._scope = trio.CancelScope()
+
+    def post(self, *command: str | bytes | int) -> Reply:
+        """Send a command when that is possible."""
+        reply = Reply()
+        self.replies.append(reply)
+        self._outgoing += _pack(command)
+        self._work.set()
+        return reply
+
+    async def exchange(self, *commands: Command) -> list[Any]:
+        """Send commands, and return their replies, while nothing runs in the background.
+
+        Raises:
+          DeliveryFailed: if the connection ends before.
+        """
+        replies = [self.post(*command) for command in commands]
+        try:
+            await self._send()
+            while not replies[-1].arrived.is_set():
+                await self._receive()
+        except (trio.BrokenResourceError, trio.ClosedResourceError, hiredis.HiredisError):
+            self._end()
+            raise DeliveryFailed from None
+        return [reply.value for reply in replies]
+
+    async def run(self) -> None:
+        """Send and receive, until the connection ends or is dropped; then all who wait are told."""
+        try:
+            with self._scope:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._keep_sending)
+                    nursery.start_soon(self._keep_receiving)
+        except* (trio.BrokenResourceError, trio.ClosedResourceError, hiredis.HiredisError):
+            self._end()
+        if self._scope.cancelled_caught:
+            self._end()
+
+    def drop(self) -> None:
+        """End it: nothing has come for too long, or it leads to the wrong server."""
+        self.is_usable = False
+        self._scope.cancel()
+
+    async def close(self) -> None:
+        await trio.aclose_forcefully(self.stream)
+
+    # ==== How ====
+
+    def _end(self) -> None:
+        self.is_usable = False
+        while self.replies:
+            reply = self.replies.popleft()
+            reply.lost = True
+            reply.arrived.set()
+
+    async def _keep_sending(self) -> None:
+        while True:
+            while not self._outgoing:
+                self._work = trio.Event()
+                await self._work.wait()
+            await self._send()
+
+    async def _keep_receiving(self) -> None:
+        while True:
+            await self._receive()
+
+    async def _send(self) -> None:
+        data, self._outgoing = self._outgoing, bytearray()
+        usable, self.is_usable = self.is_usable, False  # if this is cancelled, half of it was sent
+        await self.stream.send_all(data)
+        self.is_usable = usable
+
+    async def _receive(self) -> None:
+        data = await self.stream.receive_some(CHUNK)
+        if not data:
+            raise trio.BrokenResourceError("the server has closed the connection")
+        self._parser.feed(bytes(data))
+        while (value := self._parser.gets()) is not INCOMPLETE:
+            # A subscription is confirmed by a push, and refused by a reply.
+            if isinstance(value, hiredis.PushNotification) and value[0] != b"subscribe":
+                self._pushed(value)
+            elif not self.replies:
+                raise hiredis.ProtocolError("a reply to nothing")
+            else:
+                reply = self.replies.popleft()
+                reply.value = value
+                reply.arrived.set()

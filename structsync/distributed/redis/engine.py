@@ -1,0 +1,221 @@
+"""``redis://``: the log on a server, leases, and a push that tells another session to look.
+
+What a session does about a server that is away, was started anew or has been replaced: it connects again, and
+asks. If the log has lost something that the session has read, the session is over; and for as long as another
+session may still believe that it holds what the log has lost, nothing is appended (the grace period).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import hiredis
+import trio
+
+from structsync._core.shared.operations import Operation, Verb
+from structsync._core.shared.plain import digest
+from structsync._core.shared.state import VERSION
+from structsync.distributed.client import BACKOFF, LONGEST_BACKOFF
+from structsync.distributed.engine import Hinted, Renewal, Tail
+from structsync.distributed.errors import DeliveryFailed, SessionEnded
+
+from .address import Address
+from .connection import Command, Connection
+from .server import greet
+
+SCRIPT = Path(__file__).with_name("log.lua").read_text(encoding="utf-8")
+
+#: What a server says that does it after a new connection has begun, or that another one does.
+ELSEWHERE = frozenset(["LOADING", "MASTERDOWN", "NOSCRIPT", "READONLY"])
+#: What a server says that may do it later.
+LATER = frozenset(["BUSY", "MISCONF", "NOREPLICAS", "OOM"])
+MICROSECONDS = 1_000_000
+
+_log = logging.getLogger("structsync")
+
+
+class RedisEngine:
+    """One session of a namespace on a server."""
+
+    recheck: float = math.inf
+    address: Address
+    namespace: str
+    base: str  # the names of all keys begin with it, and with a hash tag: they are in one place
+    patience: float  # in seconds; who says nothing for so long is gone
+    identity: str
+    seen: dict[
+        str, tuple[int, bytes]
+    ]  # of each log: up to which position it was read, and that stamp
+    connection: Connection
+    connected: trio.Event
+    script: str  # its name
+    hinted: Hinted
+
+    def __init__(self, address: Address, namespace: str) -> None:
+        self.address = address
+        self.namespace = namespace
+        self.base = f"{{structsync:{namespace}}}"
+        self.seen = {}
+        self.connected = trio.Event()
+        self.hinted = lambda log: None
+
+    # ==== A session ====
+
+    async def open(self, ttl: float) -> str:
+        self.patience = ttl / 4
+        self.identity = secrets.token_hex(8)
+        join, end = (Operation(verb, self.identity).encode() for verb in (Verb.JOIN, Verb.END))
+        try:
+            self.connection = await self._connect()
+            lasts = round(ttl * MICROSECONDS)
+            try:
+                (reply,) = await self.connection.exchange(
+                    self._command("open", lasts, VERSION, join, end)
+                )
+                self._check_opened(reply, ttl)
+            except BaseException:
+                await self.connection.close()
+                raise
+        except DeliveryFailed:
+            raise ConnectionError(f"{self.address.place} has closed the connection") from None
+        self.connected.set()
+        _log.info(
+            "session %s in the namespace %r of %s, database %d",
+            self.identity, self.namespace, self.address.place, self.address.db,
+        )  # fmt: skip
+        return self.identity
+
+    def _check_opened(self, reply: Any, ttl: float) -> None:
+        if isinstance(reply, hiredis.ReplyError):
+            raise RuntimeError(f"{self.address.place} refuses the script of the log: {reply}")
+        word, *details = reply
+        if word == b"version":
+            raise RuntimeError(
+                f"the namespace {self.namespace!r} is in use in version {int(details[0])}, and this "
+                f"structsync speaks {VERSION}; use one version in all processes"
+            )
+        if word == b"ttl":
+            raise ValueError(
+                f"the namespace {self.namespace!r} is in use with ttl={int(details[0]) / MICROSECONDS:g}, "
+                f"not {ttl:g}; all its sessions need one ttl"
+            )
+
+    async def listen(self, hinted: Hinted, task_status: trio.TaskStatus[None]) -> None:
+        self.hinted = hinted
+        task_status.started()
+        backoff = BACKOFF
+        while True:
+            try:
+                await self.connection.run()
+            finally:
+                self.connected = trio.Event()
+            _log.warning("the connection to %s has ended; trying again", self.address.place)
+            await self.connection.close()
+            while not self.connection.is_usable:
+                try:
+                    with trio.fail_after(self.patience):
+                        self.connection = await self._connect()
+                except (OSError, RuntimeError, DeliveryFailed, trio.TooSlowError):
+                    await trio.sleep(backoff)
+                    backoff = min(2 * backoff, LONGEST_BACKOFF)
+            backoff = BACKOFF
+            self.connected.set()
+            for log in self.seen:
+                hinted(log)
+
+    async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
+        position, stamp = self.seen.get(log, (0, b"0"))
+        while True:
+            reply = await self._call("append", log, position, stamp, *operations)
+            if reply[0] != b"grace":
+                break
+            await trio.sleep(reply[1] / MICROSECONDS)
+        _, start, snapshot, lines = reply
+        entries, stamps = [], []
+        for line in lines:
+            its_stamp, _, entry = line.partition(b" ")
+            entries.append(entry)
+            stamps.append(int(its_stamp))
+        if lines:  # behind a snapshot there are some: at least that by which others compare
+            self.seen[log] = (start + len(lines), b"%d" % stamps[-1])
+        return Tail(start, entries, snapshot, stamps)
+
+    async def renew(self, read: Mapping[str, int]) -> Renewal:
+        known = [detail for log, seen in self.seen.items() for detail in (log, *seen)]
+        _, earliest, *ends = await self._call("renew", *known)
+        named = {ends[n].decode(): ends[n + 1] for n in range(0, len(ends), 2)}
+        return Renewal(named, earliest / MICROSECONDS)
+
+    def hint(self, sessions: Collection[str], log: str) -> None:
+        for session in sessions:
+            self.connection.post("PUBLISH", f"{self.base}:to:{session}", log)
+
+    async def compact(self, log: str, position: int, snapshot: bytes) -> None:
+        entry = Operation(Verb.DIGEST, "", 0, (digest(snapshot),)).encode()
+        await self._call("compact", log, position, snapshot, entry)
+
+    async def close(self) -> None:
+        try:
+            if not self.connection.is_usable:
+                await self.connection.close()
+                self.connection = await self._connect()
+            await self.connection.exchange(self._command("close"))
+        except (OSError, RuntimeError, DeliveryFailed):
+            _log.warning("%s was not told that a session is over", self.address.place)
+        finally:
+            await self.connection.close()
+
+    # ==== Requests ====
+
+    async def _connect(self) -> Connection:
+        connection = Connection(await self.address.connect(), self._pushed)
+        try:
+            channel = f"{self.base}:to:{self.identity}"
+            self.script = await greet(connection, self.address, channel, SCRIPT)
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    def _pushed(self, said: list[Any]) -> None:
+        # Whoever may use the server can send anything: it is the name of a log, or nothing.
+        if said[0] == b"message" and isinstance(said[-1], bytes):
+            self.hinted(said[-1].decode(errors="replace"))
+
+    def _command(self, verb: str, *details: str | bytes | int) -> Command:
+        return ("EVALSHA", self.script, 1, self.base, verb, self.identity, *details)
+
+    async def _call(self, verb: str, *details: str | bytes | int) -> Any:
+        """Call the script, and return what it says.
+
+        Raises:
+          SessionEnded: if the session is over.
+          DeliveryFailed: if there is no answer in time, or none but that it cannot be done now.
+          RuntimeError: if it can never be done.
+        """
+        reply = None
+        with trio.move_on_after(self.patience):
+            while not self.connected.is_set():
+                await self.connected.wait()
+            reply = await self.connection.post(*self._command(verb, *details)).wait()
+        if reply is None:
+            self.connection.drop()
+            raise DeliveryFailed
+        if isinstance(reply, hiredis.ReplyError):
+            self._fail(str(reply))
+        if reply[0] == b"ended":
+            raise SessionEnded
+        return reply
+
+    def _fail(self, problem: str) -> NoReturn:
+        word = problem.partition(" ")[0]
+        if word in ELSEWHERE:
+            self.connection.drop()  # a new one begins with the script, or leads to the new primary
+        if word in ELSEWHERE | LATER:
+            raise DeliveryFailed
+        raise RuntimeError(f"{self.address.place} refuses what a session needs: {problem}")

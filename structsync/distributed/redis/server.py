@@ -1,0 +1,66 @@
+"""What is asked of a server when a connection to it begins, and which servers are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hiredis
+
+from .address import Address
+from .connection import Connection
+
+#: The oldest version that is spoken to; Valkey began with 7.2.
+OLDEST = 7
+
+EVICTS = """\
+{place} may evict what it keeps: its maxmemory-policy is {policy}, and a lock that is forgotten is granted twice; \
+set maxmemory-policy to noeviction, or use another server for locks"""
+
+
+async def greet(connection: Connection, address: Address, channel: str, script: str) -> str:
+    """Log in, listen to a channel, and load the script; return the name under which it is called.
+
+    Raises:
+      RuntimeError: if the server refuses the login, or cannot do what a log needs.
+      DeliveryFailed: if the connection ends before.
+    """
+    place = address.place
+    login = [] if address.user is None and address.password is None else ["AUTH"]
+    if login:
+        login += [address.user or "default", address.password or ""]
+    (about,) = await connection.exchange(("HELLO", 3, *login))
+    if isinstance(about, hiredis.ReplyError):
+        raise RuntimeError(f"{place} refuses the login: {about}")
+    _check(place, about)
+    replies = await connection.exchange(
+        ("SELECT", address.db),
+        ("SUBSCRIBE", channel),
+        ("INFO", "memory"),
+        ("SCRIPT", "LOAD", script),
+    )
+    for reply in replies:
+        if isinstance(reply, hiredis.ReplyError):
+            raise RuntimeError(f"{place} refuses what a session needs: {reply}")
+    *_, info, loaded = replies
+    policy = policy_of(info)
+    if policy != "noeviction":
+        raise RuntimeError(EVICTS.format(place=place, policy=policy))
+    return bytes(loaded).decode()
+
+
+def _check(place: str, about: Any) -> None:
+    its = {bytes(name).decode(): value for name, value in about.items()}
+    version = bytes(its["version"]).decode()
+    if int(version.partition(".")[0]) < OLDEST:
+        raise RuntimeError(f"{place} is version {version}; it takes Redis {OLDEST} or Valkey")
+    if its["mode"] == b"cluster":
+        raise RuntimeError(
+            f"{place} is a node of a cluster, which may give a log away; use one primary, with replicas"
+        )
+    if its["role"] != b"master":
+        raise RuntimeError(f"{place} is a replica; use the address of the primary")
+
+
+def policy_of(info: bytes) -> str:
+    """Return what a server does when its memory is full, from what it says of itself."""
+    return info.decode().partition("maxmemory_policy:")[2].partition("\r\n")[0]

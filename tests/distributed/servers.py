@@ -1,0 +1,147 @@
+"""Servers that tests start, kill and start again; on Debian: apt-get install redis-server."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from structsync.distributed import Session, open_session
+
+PROGRAMS = ("redis-server", "valkey-server")
+#: In seconds, for sessions in tests: short, so that a death is soon noticed; longer than a busy machine stops.
+TTL = 2.0
+#: Not how long anything takes, but when a server that does not start is given up.
+PATIENCE = 30
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def program() -> str:
+    """Return the path of a server's program; skip the test if there is none, where a skip is accepted."""
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found is None or importlib.util.find_spec("hiredis") is None:
+        message = (
+            "no redis-server or valkey-server found (apt-get install redis-server), or no hiredis"
+        )
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{message} (no skip accepted where CI=true)", pytrace=False)
+        pytest.skip(message)
+    return found
+
+
+class Server:
+    """A server with a folder of its own, on a socket in it or on a port."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.program = program()
+        self.folder = folder
+        self.socket = folder / "server"
+        self.options = options
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.socket}"
+
+    def start(self) -> None:
+        """Start it, and return when it answers."""
+        command = [
+            self.program,
+            *("--port", "0", "--unixsocket", str(self.socket), "--dir", str(self.folder)),
+            *("--save", "", "--appendonly", "no", "--logfile", str(self.folder / "log")),
+            *self.options,
+        ]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        give_up = time.monotonic() + PATIENCE
+        while not self._answers():
+            assert self.process.poll() is None, (self.folder / "log").read_text()
+            assert time.monotonic() < give_up, f"{self.program} does not answer"
+            time.sleep(0.01)
+
+    def _answers(self) -> bool:
+        try:
+            return self.ask("PING") in (b"+PONG", b"-NOAUTH Authentication required.")
+        except OSError:
+            return False
+
+    def ask(self, *words: str) -> bytes:
+        """Return the first line of what it says to a command."""
+        return self.ask_all(*words).partition(b"\r\n")[0]
+
+    def ask_all(self, *words: str) -> bytes:
+        """Return what it says to a command."""
+        return self._ask([words])[0]
+
+    def ask_as(self, password: str, *words: str) -> bytes:
+        """The same, with the password of the default user."""
+        return self._ask([("AUTH", password), words])[1].partition(b"\r\n")[0]
+
+    def is_no_news(self, namespace: str) -> None:
+        """Have a namespace know the server, so that it does not wait because that was started just now."""
+        run = self.ask_all("INFO", "server").partition(b"run_id:")[2].partition(b"\r")[0].decode()
+        self.ask("HSET", base(namespace), "run", run)
+
+    def open_port(self) -> int:
+        """Listen on a port of this machine, too."""
+        port = free_port()
+        self.ask("CONFIG", "SET", "port", str(port))
+        return port
+
+    def _ask(self, commands: list[tuple[str, ...]]) -> list[bytes]:
+        with socket.socket(socket.AF_UNIX) as one:
+            one.connect(str(self.socket))
+            answers = []
+            for words in commands:
+                lines = [b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode()) for word in words]
+                one.sendall(b"*%d\r\n" % len(words) + b"".join(lines))
+                answers.append(one.recv(65536))  # what tests ask for is short enough for one piece
+        return answers
+
+    def kill(self) -> None:
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def restart(self) -> None:
+        self.kill()
+        self.start()
+
+
+def base(namespace: str) -> str:
+    """Return what the keys of a namespace begin with."""
+    return f"{{structsync:{namespace}}}"
+
+
+def opens(
+    where: Server, namespace: str = "test", **options: Any
+) -> AbstractAsyncContextManager[Session]:
+    """Open a session on a server."""
+    return open_session(where.url, namespace=namespace, **{"ttl": TTL, **options})
+
+
+@contextmanager
+def server(*options: str) -> Iterator[Server]:
+    """Start a server; it is killed at the end."""
+    # not below pytest's folder: the path of a socket must be short
+    with tempfile.TemporaryDirectory(prefix="structsync-") as folder:
+        one = Server(Path(folder), *options)
+        one.start()
+        try:
+            yield one
+        finally:
+            one.kill()

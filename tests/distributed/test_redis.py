@@ -1,0 +1,245 @@
+"""What the engine on a server does beyond the conformance suite: refusals, and a server that goes away."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from typing import Any
+
+import pytest
+import trio
+
+from structsync.distributed import LeaseLost, client, open_session
+from tests.distributed.servers import TTL, Server, base, opens
+from tests.distributed.waiting import until_waiting
+
+pytest.importorskip("hiredis")
+
+
+pytestmark = pytest.mark.timeout(90)
+
+# ==== Refused ====
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
+async def test_a_server_that_evicts_is_refused(victim: Server, policy: str) -> None:
+    victim.ask("CONFIG", "SET", "maxmemory-policy", policy)
+    with pytest.raises(RuntimeError, match=f"policy is {policy}.* set maxmemory-policy to noevict"):
+        async with opens(victim):
+            pytest.fail("it was opened")
+
+
+async def test_another_ttl_is_refused_while_the_namespace_is_in_use(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace):
+        with pytest.raises(ValueError, match="in use with ttl=2, not 3"):
+            async with opens(redis, namespace, ttl=3):
+                pytest.fail("it was opened")
+    async with opens(redis, namespace, ttl=3):
+        pass
+
+
+async def test_another_version_is_refused_while_the_namespace_is_in_use(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace):
+        redis.ask("HSET", base(namespace), "version", "99")
+        with pytest.raises(
+            RuntimeError, match="in use in version 99, and this structsync speaks 1"
+        ):
+            async with opens(redis, namespace):
+                pytest.fail("it was opened")
+
+
+async def test_a_script_that_fails_is_told_with_the_reason(redis: Server, namespace: str) -> None:
+    redis.ask("SET", base(namespace), "what somebody else keeps there")
+    with pytest.raises(RuntimeError, match=r"refuses the script of the log: .*WRONGTYPE"):
+        async with opens(redis, namespace):
+            pytest.fail("it was opened")
+
+
+async def test_a_log_that_is_broken_ends_the_session_with_the_reason(
+    redis: Server, namespace: str
+) -> None:
+    with pytest.raises(RuntimeError, match=r"refuses what a session needs: .*WRONGTYPE"):
+        async with opens(redis, namespace) as here:
+            redis.ask("SET", f"{base(namespace)}:entries:lock", "broken")
+            with pytest.raises(LeaseLost):
+                await here.lock("lock").__aenter__()
+
+
+async def test_a_server_that_hangs_up_is_told_without_more() -> None:
+    async def hang_up(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        await stream.aclose()
+
+    async with trio.open_nursery() as nursery:
+        (listener,) = await nursery.start(_serve, hang_up)
+        port = listener.socket.getsockname()[1]
+        with pytest.raises(ConnectionError, match="has closed the connection"):
+            async with open_session(f"redis://127.0.0.1:{port}", namespace="test"):
+                pytest.fail("it was opened")
+        nursery.cancel_scope.cancel()
+
+
+async def _serve(handler: Any, task_status: Any) -> None:
+    await trio.serve_tcp(handler, 0, host="127.0.0.1", task_status=task_status)
+
+
+# ==== Connections ====
+
+
+async def test_a_connection_that_is_cut_is_made_again(redis: Server, namespace: str) -> None:
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        async with trio.open_nursery() as nursery:
+            tokens: list[int] = []
+
+            async def wait() -> None:
+                async with there.lock("lock") as grant:
+                    tokens.append(grant.token)
+
+            async with here.lock("lock") as grant:
+                nursery.start_soon(wait)
+                await until_waiting(here.lock("lock"), 1)
+                redis.ask("CLIENT", "KILL", "TYPE", "pubsub")
+            with trio.fail_after(TTL / 4):  # not only when it renews its lease
+                while not tokens:  # noqa: ASYNC110 - nobody says so
+                    await trio.sleep(0.01)
+        assert tokens[0] > grant.token
+
+
+async def test_a_hint_that_was_missed_is_made_up_for_when_the_connection_is_there_again(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        async with trio.open_nursery() as nursery:
+
+            async def wait() -> None:
+                async with there.lock("lock"):
+                    nursery.cancel_scope.cancel()
+
+            async with here.lock("lock"):
+                nursery.start_soon(wait)
+                await until_waiting(here.lock("lock"), 1)
+                deaf: Any = there._engine
+                deaf.hinted, hinted = (lambda log: None), deaf.hinted
+            deaf.hinted = hinted
+            redis.ask("CLIENT", "KILL", "TYPE", "pubsub")
+            with trio.fail_after(TTL / 4):
+                await trio.sleep_forever()
+
+
+async def test_a_script_that_was_forgotten_is_loaded_again(redis: Server, namespace: str) -> None:
+    async with opens(redis, namespace) as here:
+        redis.ask("SCRIPT", "FLUSH")
+        async with here.lock("lock"):
+            pass
+
+
+async def test_garbage_on_the_channel_is_ignored(redis: Server, namespace: str) -> None:
+    async with opens(redis, namespace) as here:
+        async with here.lock("lock"):
+            for log in ("lock", "other", "\\xff", ""):
+                redis.ask("PUBLISH", f"{base(namespace)}:to:{here.identity}", log)
+            pushed: Any = here._engine
+            pushed._pushed([b"invalidate", None])
+            assert (await here.lock("lock").statistics()).holders == 1
+
+
+async def test_a_server_that_is_stopped_for_a_while_costs_nothing(victim: Server) -> None:
+    async with opens(victim) as here:
+        async with here.lock("lock"):
+            assert victim.process is not None
+            victim.process.send_signal(signal.SIGSTOP)
+            await trio.sleep(0.6 * TTL)  # more than a quarter: the connection is given up
+            victim.process.send_signal(signal.SIGCONT)
+        async with here.lock("lock"):
+            pass
+
+
+async def test_a_server_that_is_away_for_longer_than_the_lease_ends_the_session(
+    victim: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    async with opens(victim) as here:
+        with pytest.raises(LeaseLost):
+            async with here.lock("lock"):
+                victim.kill()
+                await trio.sleep_forever()
+    assert "has ended; trying again" in caplog.text
+    assert "was not told that a session is over" in caplog.text
+
+
+async def test_a_session_that_ends_while_its_connection_is_away_says_so_by_another_one(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as here:
+        engine: Any = here._engine
+        engine.connection.is_usable = False
+    assert redis.ask("EXISTS", f"{base(namespace)}:sessions") == b":0"
+
+
+async def test_who_is_not_the_primary_for_a_while_is_asked_again(victim: Server) -> None:
+    async with opens(victim) as here:
+        async with here.lock("lock"):
+            victim.ask("REPLICAOF", "127.0.0.1", "1")
+            await trio.sleep(0.4 * TTL)
+            victim.ask("REPLICAOF", "NO", "ONE")
+            await trio.sleep(0.4 * TTL)
+
+
+async def test_a_primary_without_replicas_renews_no_lease_where_it_needs_one(
+    victim: Server,
+) -> None:
+    async with opens(victim) as here:
+        with pytest.raises(LeaseLost):
+            async with here.lock("lock"):
+                victim.ask("CONFIG", "SET", "min-replicas-to-write", "1")
+                await trio.sleep_forever()
+
+
+# ==== Logs ====
+
+
+async def test_a_long_log_is_replaced_by_a_snapshot(
+    redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "COMPACT_AFTER", 10)
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        semaphore = here.semaphore("db", 2)
+        async with semaphore:
+            while redis.ask("HEXISTS", f"{base(namespace)}:log:db", "snapshot") == b":0":
+                async with there.semaphore("db", 2):
+                    await semaphore.statistics()
+            assert int(redis.ask("LLEN", f"{base(namespace)}:entries:db")[1:]) < 60
+            async with opens(redis, namespace) as late:
+                assert (await late.semaphore("db", 2).statistics()).value == 1
+                redis.ask("CLIENT", "KILL", "TYPE", "pubsub")
+                async with late.semaphore("db", 2):
+                    pass
+
+
+async def test_a_compaction_that_comes_too_late_is_left_out(redis: Server, namespace: str) -> None:
+    async with opens(redis, namespace) as here:
+        async with here.lock("lock"):
+            await here._engine.compact("lock", 1, b"[]")
+        assert redis.ask("HEXISTS", f"{base(namespace)}:log:lock", "offered") == b":0"
+
+
+async def test_a_session_that_others_have_buried_is_over(redis: Server, namespace: str) -> None:
+    async with opens(redis, namespace) as here:
+        with pytest.raises(LeaseLost):
+            async with here.lock("lock"):
+                redis.ask("ZREM", f"{base(namespace)}:sessions", here.identity)
+                with pytest.raises(LeaseLost):
+                    await here.lock("lock/other").__aenter__()
+
+
+async def test_when_the_last_session_is_over_nothing_is_left_but_the_namespace(
+    victim: Server,
+) -> None:
+    async with opens(victim) as here, opens(victim) as there:
+        async with here.lock("a/lock"), there.lock("b/lock"), there.lock("a/lock2"):
+            pass
+    assert victim.ask("DBSIZE") == b":1"
