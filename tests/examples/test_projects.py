@@ -138,6 +138,7 @@ def test_the_shards_of_its_workflow_come_to_a_verdict(copy: Callable[[str], Proj
     explore, merge = [one for one in commands if one.startswith("structsync ")]
     shards = [explore.replace("${{ matrix.shard }}", str(k)) for k in (1, 2)]
     folder = copy("courier").folder
+    printed = ""
     for command in [*shards, merge]:
         ran = subprocess.run(
             f"{shlex.quote(sys.executable)} -m {command}",
@@ -149,7 +150,8 @@ def test_the_shards_of_its_workflow_come_to_a_verdict(copy: Callable[[str], Proj
             check=False,
         )
         assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert ran.stdout.count("confirmed") == 5, ran.stdout
+        printed = ran.stdout
+    assert printed.count("confirmed") == 5, printed
 
 
 # ==== from an issue to a test ====

@@ -75,7 +75,10 @@ async def test_a_grant_against_a_timeout(rounds: int, mock_clock: trio.testing.M
         nursery.start_soon(Foreign(waits).wait, limit_of(rounds))
         while not done.is_set():
             if guarded.semaphore.statistics().tasks_waiting:
-                both = [guarded.semaphore.release, partial(mock_clock.jump, 1)]
+                both: list[Callable[[], object]] = [
+                    guarded.semaphore.release,
+                    partial(mock_clock.jump, 1),
+                ]
                 chance.shuffle(both)
                 for one in both:
                     one()
