@@ -83,8 +83,11 @@ autodoc_typehints_format = "short"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 
+# A reader has the files that a page offers in the folder where he works.
 doctest_global_setup = f"""
-from pathlib import Path
-import structsync, trio
-EXAMPLES = Path({str(Path(__file__).parents[1] / "examples")!r})
+def work_beside(folder):
+    import os, sys
+    os.chdir({str(Path(__file__).parents[1] / "examples")!r})
+    os.chdir(folder)
+    sys.path.insert(0, os.getcwd())
 """

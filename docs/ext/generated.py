@@ -5,7 +5,7 @@ lists the options of a command, and ``.. on-record:: specs`` counts what is chec
 ``.. ran:: structsync check FILE`` and ``.. ran:: pytest FILE`` run that command in the repository and
 show what it printed; ``{token}`` in it is the token that the page showed last. ``.. picture-of:: FILE``
 explores a file and shows the page of the failure, and ``.. measured:: sizes`` explores programs and
-counts (``sizes.py``).
+counts (``sizes.py``). ``.. literalinclude::`` names the file, and offers it whole.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import sizes
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.directives.code import LiteralInclude
 from sphinx.util.docutils import SphinxDirective
 
 from structsync import cli
@@ -175,6 +176,16 @@ class PictureOf(Generated):
         return [nodes.raw("", picture, format="html")]
 
 
+class Included(LiteralInclude):
+    """A file or a part of it, under its name, by which the whole can be downloaded."""
+
+    def run(self) -> list[nodes.Node]:
+        path = self.arguments[0]
+        name = path.removeprefix("/../").removeprefix("examples/")
+        self.options.setdefault("caption", f":download:`{name} <{path}>`")
+        return super().run()
+
+
 class Measured(Generated):
     """A table of numbers that are measured now."""
 
@@ -224,4 +235,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("ran", Ran)
     app.add_directive("picture-of", PictureOf)
     app.add_directive("measured", Measured)
+    app.add_directive("literalinclude", Included, override=True)
     return {"parallel_read_safe": True}
