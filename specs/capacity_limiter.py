@@ -37,9 +37,13 @@ def waiting(spec: CapacityLimiterSpec) -> list[str]:
 class CapacityLimiterSpec(FifoSpec):
     """A limiter and who has its tokens."""
 
+    symmetric = BORROWERS[:4]  # all six could be exchanged, in thirty times as many ways
     newcomers = (("one more", 0),)
     core: CapacityLimiterCore = start(CapacityLimiterCore, FULL)
     lent: tuple[str, ...] = start(tuple)  # who was granted a token and has not given it back
+
+    def canonical(self, snapshot: Any) -> Any:
+        return snapshot._replace(ended=(), lent=tuple(sorted(snapshot.lent)))
 
     # ==== Words that actions use ====
 

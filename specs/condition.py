@@ -65,6 +65,13 @@ class ConditionSpec(Spec):
     def canonical(self, snapshot: Any) -> Any:
         return snapshot._replace(ended=(), cancelled=())
 
+    symmetric = TASKS
+
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        """Exchange the places too: who is at which is told by the order of `TASKS`."""
+        moved = {names[who]: at for who, at in zip(TASKS, snapshot.places, strict=True)}
+        return super().renamed(snapshot, names)._replace(places=tuple([moved[w] for w in TASKS]))
+
     # ==== Words that actions use ====
 
     def move(self, who: str, place: str) -> None:

@@ -35,6 +35,7 @@ def waiting(spec: LockSpec) -> list[str]:
 class LockSpec(FifoSpec):
     """A lock, and who was granted it and has not released it."""
 
+    symmetric = TASKS[:4]  # all six could be exchanged, in thirty times as many ways
     newcomers = (("one more", 0),)
     core: LockCore = start(LockCore)
     owners: tuple[str, ...] = start(tuple)  # who was granted the lock and has not released it

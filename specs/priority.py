@@ -34,6 +34,7 @@ class PrioritySpec(PermitsSpec):
     """A bounded semaphore; everybody's level is fixed."""
 
     weights = WEIGHTS
+    symmetric = ("a", "b")  # of one weight and one level
     newcomers = ((1, 0), (1, 1), (1, 2), (2, 0))
     core: SemaphoreCore = start(
         SemaphoreCore, PERMITS, max_value=PERMITS, policy="priority", ageing=AGEING
@@ -55,7 +56,10 @@ class PrioritySpec(PermitsSpec):
             (number - len(ranks), place.get(ticket, rank))
             for number, (ticket, rank) in enumerate(ranks)
         )
-        return snapshot._replace(ended=(), core=(state, cause, queue, ranks))
+        passed = tuple(sorted(snapshot.passed))
+        return (
+            super().canonical(snapshot)._replace(core=(state, cause, queue, ranks), passed=passed)
+        )
 
     # ==== Words that actions use ====
 

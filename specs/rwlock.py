@@ -51,6 +51,7 @@ class RWSpec(QueueSpec):
 
     abstract = True
 
+    symmetric = (READERS, WRITERS)
     newcomers = ((Access(READ, "one more"), 0), (Access(WRITE, "one more"), 0))
     core: RWLockCore
     reading: tuple[str, ...] = start(tuple)
@@ -62,7 +63,8 @@ class RWSpec(QueueSpec):
     wrote: bool = start(bool)  # whether a writer released it, or became a reader
 
     def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), gone=(), wrote=False)
+        reading = tuple(sorted(snapshot.reading))
+        return snapshot._replace(ended=(), gone=(), wrote=False, reading=reading)
 
     # ==== Words that actions use ====
 

@@ -31,6 +31,7 @@ def waiting(spec: WaitQueueSpec) -> list[str]:
 class WaitQueueSpec(FifoSpec):
     """A wait queue, and how many the last wake was for."""
 
+    symmetric = WAITERS[:4]  # all six could be exchanged, in thirty times as many ways
     newcomers = ((None, 0),)
     core: WaitQueueCore = start(WaitQueueCore)
     wanted: int = start(int)  # for how many the last action was a wake; forgotten like `ended`

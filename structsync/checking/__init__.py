@@ -12,6 +12,8 @@ _audit.py      everything twice, at some states      _image.py   an object to th
 _values.py     what a value of a state may be        _reach.py   what code can change besides
 _noticed.py    no declaration gets lost
 _finding.py    what refutes a property               _trace.py   the steps that lead to it
+_symmetry.py   of states that differ by names, one    _renaming.py  exchanging names in a value
+_unfolded.py   all of them again, for behaviours      _exchanged.py  can the names be exchanged?
 _liveness.py   fair cycles, a question about a graph   _fairness.py  what is fair
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
 _load.py       spec modules from files and folders    _suite.py   many specs in one run

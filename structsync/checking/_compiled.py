@@ -36,11 +36,16 @@ def _compile(head: str, body: list[str]) -> Callable[..., Any]:
     return function
 
 
+def named(fields: tuple[str, ...]) -> Any:
+    """Return the class of a state that is given to `canonical` and `renamed`."""
+    # Type checkers want literal names here; they are only known for each spec.
+    return namedtuple("state", fields)
+
+
 def compile_canonical(live: Spec, fields: tuple[str, ...]) -> Callable[[Snapshot], Snapshot] | None:
     if type(live).canonical is Spec.canonical:
         return None
-    # Type checkers want literal names here; they are only known for each spec.
-    state = namedtuple("state", fields)  # type: ignore[misc]
+    state = named(fields)
     map_state, size = live.canonical, len(fields)
 
     def canonical(snapshot: Snapshot) -> Snapshot:

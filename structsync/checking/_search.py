@@ -26,6 +26,8 @@ from ._language import Snapshot, Spec
 from ._liveness import CLOSED
 from ._model import Model, Move, check_core
 from ._rules import BUILT_IN, NO_ACTION_FAILS
+from ._unfolded import Unfolded
+from ._values import exact
 
 #: Seconds that the question about behaviours may take after a search that was cut off.
 GRACE = 0.5
@@ -52,7 +54,7 @@ class Search:
         self.transitions = 0
         self.stopped_by: str | None = None
         self.out_of_depth = False
-        self.graph = Graph(model.fields, keep_edges=bool(self.judge.temporal))
+        self.graph = Graph(model.fields, bool(self.judge.temporal), model.symmetry)
         self._audit = Audit(model) if audit else None
         self._started = time.perf_counter()
         self._live_checked = 0
@@ -86,12 +88,14 @@ class Search:
             self.stopped_by = self.stopped_by or str(stop)
         if self._audit and self.complete:
             self._audit.finish()
+            if self.model.symmetry:
+                self.model.symmetry.check_met()
         self._report()
 
     def _search(self) -> None:
         graph, judge = self.graph, self.judge
         try:
-            self._add(self.model.snapshot(), NOWHERE, NOWHERE)
+            self._add(self._first(), NOWHERE, NOWHERE)
             judge.begin()
             while judge.open and graph.expanded < len(graph.states):
                 if graph.expanded == graph.levels[-1] and not self._enter_level():
@@ -142,6 +146,7 @@ class Search:
             del graph.edges.first[graph.expanded + 1 :]
             del graph.edges.label[graph.edges.first[-1] :]
             del graph.edges.target[graph.edges.first[-1] :]
+            del graph.edges.turn[graph.edges.first[-1] :]
 
     def _report(self) -> None:
         if self.on_progress:
@@ -187,7 +192,7 @@ class Search:
         model, graph, judge, beat = self.model, self.graph, self.judge, self.model.pulse.beat
         live, before = model.live, model.before
         restore, take = model.restore, model.raw_snapshot
-        canonical, known, edges = model.canonical, graph.find, graph.edges
+        canonical, known, edges = model.reduced, graph.find, graph.edges
         target: int | None
         as_stored = True  # the live spec, until the first move
         for move in moves:
@@ -219,8 +224,28 @@ class Search:
                 if target is None:
                     target = self._add(after, number, label)
             if edges:
-                edges.label.append(label)
-                edges.target.append(target)
+                edges.add(label, target)
+
+    def _first(self) -> Snapshot:
+        """Return the first state, to which no name makes a difference."""
+        model = self.model
+        first, symmetry = model.snapshot(), model.symmetry
+        if symmetry is None:
+            return first
+        for one in symmetry.exchanges():
+            other = symmetry.image(first, one)
+            if exact(other) != exact(first):
+                raise SpecError(
+                    f"symmetric says that {symmetry.pair(one)} can be exchanged, and the first "
+                    f"state is {model.shown_state(first)} before that and "
+                    f"{model.shown_state(other)} after it; leave out the names that begin otherwise"
+                )
+        return first
+
+    def view(self) -> Graph | Unfolded:
+        """Return all states, also those for which others stand."""
+        model, graph = self.model, self.graph
+        return Unfolded(graph, model, model.symmetry) if model.symmetry else graph
 
     def _add(self, snapshot: Snapshot, parent: int, label: int) -> int:
         """Store a new state and judge it."""
