@@ -7,6 +7,7 @@ holds a token then keeps it. What is promised to the one who waits needs help fr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import methodcaller
 from typing import Any
 
@@ -42,8 +43,9 @@ class CapacityLimiterSpec(FifoSpec):
     core: CapacityLimiterCore = start(CapacityLimiterCore, FULL)
     lent: tuple[str, ...] = start(tuple)  # who was granted a token and has not given it back
 
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), lent=tuple(sorted(snapshot.lent)))
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        found = super().renamed(snapshot, names)
+        return found._replace(lent=tuple(sorted(found.lent)))
 
     # ==== Words that actions use ====
 

@@ -57,15 +57,12 @@ def may_wait(spec: ConditionSpec, who: str, on: str) -> bool:
 class ConditionSpec(Spec):
     """Two conditions on one lock, where everybody is, and what the last action did."""
 
+    forgets = ("ended", "cancelled")
+    symmetric = TASKS
     core: LockWithConditions = start(LockWithConditions)
     places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # where each task is
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
     cancelled: tuple[str, ...] = start(tuple)  # whom it cancelled; forgotten too
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), cancelled=())
-
-    symmetric = TASKS
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
         """Exchange the places too: who is at which is told by the order of `TASKS`."""

@@ -49,8 +49,8 @@ class PermitsSpec(QueueSpec):
     core: SemaphoreCore
     out: tuple[str, ...] = start(tuple)  # the permits that are out: who has each, in order of names
 
-    def canonical(self, snapshot: Any) -> Any:
-        found = super().canonical(snapshot)
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        found = super().renamed(snapshot, names)
         return found._replace(out=tuple(sorted(found.out)))
 
     # ==== Words that actions use ====

@@ -7,6 +7,7 @@ if it comes soon enough, fewer than `ageing` arrivals later for each level betwe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from structsync._core.primitives.semaphore import SemaphoreCore
@@ -56,10 +57,11 @@ class PrioritySpec(PermitsSpec):
             (number - len(ranks), place.get(ticket, rank))
             for number, (ticket, rank) in enumerate(ranks)
         )
-        passed = tuple(sorted(snapshot.passed))
-        return (
-            super().canonical(snapshot)._replace(core=(state, cause, queue, ranks), passed=passed)
-        )
+        return super().canonical(snapshot)._replace(core=(state, cause, queue, ranks))
+
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        found = super().renamed(snapshot, names)
+        return found._replace(passed=tuple(sorted(found.passed)))
 
     # ==== Words that actions use ====
 
