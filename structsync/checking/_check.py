@@ -73,7 +73,7 @@ def check(
         transitions=search.transitions,
         depth=graph.depth(),
         seconds=search.seconds(),
-        bytes_per_state=graph.bytes_per_state(),
+        bytes_per_state=search.bytes_per_state(),
         stopped_by=search.stopped_by,
     )
 

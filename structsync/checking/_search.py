@@ -24,10 +24,14 @@ from ._interrupt import InterruptFlag
 from ._judging import Judge
 from ._language import Snapshot, Spec
 from ._liveness import CLOSED
+from ._memory import resident
 from ._model import Model, Move, check_core
 from ._rules import BUILT_IN, NO_ACTION_FAILS
 from ._unfolded import Unfolded
 from ._values import exact
+
+#: With fewer states, most of what a process grows by is none of the search's.
+LARGE = 20_000
 
 #: Seconds that the question about behaviours may take after a search that was cut off.
 GRACE = 0.5
@@ -57,6 +61,7 @@ class Search:
         self.graph = Graph(model.fields, bool(self.judge.temporal), model.symmetry)
         self._audit = Audit(model) if audit else None
         self._started = time.perf_counter()
+        self._memory = resident()
         self._live_checked = 0
 
     @property
@@ -118,6 +123,18 @@ class Search:
     def seconds(self) -> float:
         """Return how long the search has been running."""
         return time.perf_counter() - self._started
+
+    def bytes_per_state(self) -> float:
+        """Return the memory that the search takes, divided by the number of states.
+
+        Of a large search what the operating system has given for it, as far as that was not there already; at
+        least what the search's own structures take.
+        """
+        states, counted = len(self.graph.states), self.graph.bytes_per_state()
+        now = resident()
+        if states < LARGE or now is None or self._memory is None:
+            return counted
+        return max(counted, (now - self._memory) / states)
 
     def _enter_level(self) -> bool:
         """Note that a new depth begins; False if it is beyond the budget."""
