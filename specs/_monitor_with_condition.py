@@ -7,7 +7,7 @@ compared with it. What a notification or a signal does, and to whom, each discip
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from structsync import Status
 from structsync._core.monitors.entry import EntryCore, Invocation
@@ -64,13 +64,11 @@ class StageSpec(Spec):
 
     abstract = True
 
+    forgets: ClassVar[tuple[str, ...]] = ("ended",)
     core: Stage = start(Stage)
     places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))
     item: bool = start(bool)
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=())
 
     # ==== Words that actions use ====
 

@@ -15,7 +15,6 @@ this queue: they are *linearizable*.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from structsync.checking import Spec, action, invariant, start
 
@@ -30,13 +29,11 @@ class AbstractQueue(Spec):
     """Who waits, and whom the last step granted."""
 
     abstract = True
+    forgets = ("granted",)
 
     names: Sequence[str] = NAMES
     waiting: tuple[str, ...] = start(tuple)  # the oldest first
     granted: tuple[str, ...] = start(tuple)  # by the last step, in this order; then forgotten
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(granted=())
 
     def others(self) -> list[str]:
         return [who for who in self.names if who not in self.waiting]

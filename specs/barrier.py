@@ -38,6 +38,7 @@ def waiting(spec: BarrierSpec) -> list[str]:
 class BarrierSpec(FifoSpec):
     """A barrier; whoever passed may come again."""
 
+    forgets = ("came", "left", "deserted", "acted", "fails")
     newcomers = ((None, 0),)
     core: BarrierCore = start(BarrierCore, PARTIES)
     parties: int = start(lambda: PARTIES)  # that have not left
@@ -51,9 +52,6 @@ class BarrierSpec(FifoSpec):
         tuple
     )  # who was inside, each time that the action ran
     fails: bool = start(bool)  # whether it would fail
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), came=(), left=False, deserted=(), acted=(), fails=False)
 
     def act(self) -> str | None:
         """Run the action of a round: say why it fails, or that it does not."""

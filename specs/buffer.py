@@ -47,14 +47,12 @@ def got_by(request: Request[Any]) -> tuple[str, ...]:
 class BufferSpec(QueueSpec):
     """A buffer whose oldest item is got next."""
 
+    forgets = ("handed", "due")
     newcomers = CLAIMS
     core: BufferCore = start(BufferCore, ROOM)
     kept: tuple[str, ...] = start(tuple)  # what was put and not yet got, by what the core said
     handed: tuple[str, ...] = start(tuple)  # what the last action handed out, in this order
     due: tuple[str, ...] = start(tuple)  # what it should have handed out
-
-    def canonical(self, snapshot: Any) -> Any:
-        return super().canonical(snapshot)._replace(handed=(), due=())
 
     def note(self, ended: Any) -> None:
         self.handed = self.due = ()

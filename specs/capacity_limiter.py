@@ -7,6 +7,7 @@ holds a token then keeps it. What is promised to the one who waits needs help fr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import methodcaller
 from typing import Any
 
@@ -37,9 +38,14 @@ def waiting(spec: CapacityLimiterSpec) -> list[str]:
 class CapacityLimiterSpec(FifoSpec):
     """A limiter and who has its tokens."""
 
+    symmetric = BORROWERS[:4]  # all six could be exchanged, in thirty times as many ways
     newcomers = (("one more", 0),)
     core: CapacityLimiterCore = start(CapacityLimiterCore, FULL)
     lent: tuple[str, ...] = start(tuple)  # who was granted a token and has not given it back
+
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        found = super().renamed(snapshot, names)
+        return found._replace(lent=tuple(sorted(found.lent)))
 
     # ==== Words that actions use ====
 

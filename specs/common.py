@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import methodcaller
-from typing import Any
+from typing import Any, ClassVar
 
 from structsync import Arbiter, Status
 from structsync._core.queue.request import Request
@@ -26,13 +26,11 @@ class QueueSpec(Spec):
     """A core, and the requests that its last transition ended."""
 
     abstract = True
+    forgets: ClassVar[tuple[str, ...]] = ("ended",)
 
     newcomers: Sequence[tuple[Any, int]]  # claims that one more could make, with their priority
     core: Arbiter[Any]  # the core that ships; declared by each spec
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended, in this order
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=())
 
     # ==== Words that actions use ====
 

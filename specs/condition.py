@@ -57,13 +57,17 @@ def may_wait(spec: ConditionSpec, who: str, on: str) -> bool:
 class ConditionSpec(Spec):
     """Two conditions on one lock, where everybody is, and what the last action did."""
 
+    forgets = ("ended", "cancelled")
+    symmetric = TASKS
     core: LockWithConditions = start(LockWithConditions)
     places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # where each task is
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
     cancelled: tuple[str, ...] = start(tuple)  # whom it cancelled; forgotten too
 
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), cancelled=())
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        """Exchange the places too: who is at which is told by the order of `TASKS`."""
+        moved = {names[who]: at for who, at in zip(TASKS, snapshot.places, strict=True)}
+        return super().renamed(snapshot, names)._replace(places=tuple([moved[w] for w in TASKS]))
 
     # ==== Words that actions use ====
 

@@ -12,7 +12,7 @@ from typing import Any
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync.checking import leads_to, start, step
 
-from .permits import PermitsSpec
+from .permits import PermitsSpec, alike
 
 # ==== Bounds ====
 
@@ -25,6 +25,7 @@ class EligibleSpec(PermitsSpec):
     """A bounded semaphore that passes over claims that do not fit."""
 
     weights = WEIGHTS
+    symmetric = alike(WEIGHTS)
     newcomers = ((1, 0), (2, 0), (3, 0))
     core: SemaphoreCore = start(SemaphoreCore, PERMITS, max_value=PERMITS, policy="eligible")
 

@@ -67,6 +67,7 @@ class LinesSpec(Spec):
     """Several queues, who stands in them, and who holds what by what the core said."""
 
     abstract = True
+    forgets = ("asked", "ended")
 
     wants: Mapping[str, Want]  # of each, whether it wants all; where, and how much
     core: Lines
@@ -76,9 +77,6 @@ class LinesSpec(Spec):
     # What the last action was, and what it ended; then forgotten.
     asked: tuple[str, ...] = start(tuple)
     ended: tuple[Request[Any], ...] = start(tuple)
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), asked=())
 
     # ==== Words that actions use ====
 

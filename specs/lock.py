@@ -35,6 +35,8 @@ def waiting(spec: LockSpec) -> list[str]:
 class LockSpec(FifoSpec):
     """A lock, and who was granted it and has not released it."""
 
+    symmetric = TASKS[:4]  # all six could be exchanged, in thirty times as many ways
+    forgets = ("gone",)
     newcomers = (("one more", 0),)
     core: LockCore = start(LockCore)
     owners: tuple[str, ...] = start(tuple)  # who was granted the lock and has not released it
@@ -42,9 +44,6 @@ class LockSpec(FifoSpec):
 
     # Who disappeared in the queue just now; forgotten like `ended`.
     gone: tuple[str, ...] = start(tuple)
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), gone=())
 
     # ==== Words that actions use ====
 

@@ -52,13 +52,11 @@ class Locks:
 class LockMapSpec(Spec):
     """A lock map, and who holds which key."""
 
+    forgets = ("granted",)
     core: Locks = start(Locks)
     holding: tuple[tuple[str, str], ...] = start(tuple)  # who has which key, in order of names
     broken: frozenset[str] = start(frozenset)  # keys whose owner has ended
     granted: tuple[tuple[str, str], ...] = start(tuple)  # by the last action
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(granted=())
 
     def waiting(self) -> list[tuple[str, str]]:
         return [

@@ -32,10 +32,8 @@ from ._monitor_with_condition import (
 class MesaSpec(StageSpec):
     """One who notifies goes on, and one who was notified stands in the queue."""
 
+    forgets = ("cancelled",)
     cancelled: tuple[str, ...] = start(tuple)  # whom the last action cancelled; then forgotten
-
-    def canonical(self, snapshot: Any) -> Any:
-        return super().canonical(snapshot)._replace(cancelled=())
 
     def heirs(self, who: str) -> list[str]:
         """Return who takes over if this one is cancelled: one, or nobody."""

@@ -17,6 +17,12 @@ from structsync.checking import action, invariant, invariants, start, step
 from .common import QueueSpec
 
 
+def alike(weights: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
+    """Return those who ask for equally many permits: nothing else tells them apart."""
+    groups = [tuple(who for who in weights if weights[who] == n) for n in {*weights.values()}]
+    return tuple(sorted(group for group in groups if len(group) > 1))
+
+
 def may_ask(spec: PermitsSpec) -> list[str]:
     """Return who is idle and asks for something that is not impossible (see the invariants)."""
     core, busy = spec.core, {*spec.out, *spec.in_queue()}
@@ -42,6 +48,10 @@ class PermitsSpec(QueueSpec):
     weights: Mapping[str, int]  # what each waiter asks for
     core: SemaphoreCore
     out: tuple[str, ...] = start(tuple)  # the permits that are out: who has each, in order of names
+
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        found = super().renamed(snapshot, names)
+        return found._replace(out=tuple(sorted(found.out)))
 
     # ==== Words that actions use ====
 

@@ -7,6 +7,7 @@ if it comes soon enough, fewer than `ageing` arrivals later for each level betwe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from structsync._core.primitives.semaphore import SemaphoreCore
@@ -34,6 +35,7 @@ class PrioritySpec(PermitsSpec):
     """A bounded semaphore; everybody's level is fixed."""
 
     weights = WEIGHTS
+    symmetric = ("a", "b")  # of one weight and one level
     newcomers = ((1, 0), (1, 1), (1, 2), (2, 0))
     core: SemaphoreCore = start(
         SemaphoreCore, PERMITS, max_value=PERMITS, policy="priority", ageing=AGEING
@@ -55,7 +57,11 @@ class PrioritySpec(PermitsSpec):
             (number - len(ranks), place.get(ticket, rank))
             for number, (ticket, rank) in enumerate(ranks)
         )
-        return snapshot._replace(ended=(), core=(state, cause, queue, ranks))
+        return super().canonical(snapshot)._replace(core=(state, cause, queue, ranks))
+
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        found = super().renamed(snapshot, names)
+        return found._replace(passed=tuple(sorted(found.passed)))
 
     # ==== Words that actions use ====
 

@@ -10,6 +10,7 @@ The other policies (`rwlock_policies.py`) share all of this but the order.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from operator import methodcaller
 from typing import Any
 
@@ -51,6 +52,8 @@ class RWSpec(QueueSpec):
 
     abstract = True
 
+    symmetric = (READERS, WRITERS)
+    forgets = ("gone", "wrote")
     newcomers = ((Access(READ, "one more"), 0), (Access(WRITE, "one more"), 0))
     core: RWLockCore
     reading: tuple[str, ...] = start(tuple)
@@ -61,8 +64,9 @@ class RWSpec(QueueSpec):
     gone: tuple[str, ...] = start(tuple)  # who disappeared in the queue
     wrote: bool = start(bool)  # whether a writer released it, or became a reader
 
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=(), gone=(), wrote=False)
+    def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
+        found = super().renamed(snapshot, names)
+        return found._replace(reading=tuple(sorted(found.reading)))
 
     # ==== Words that actions use ====
 

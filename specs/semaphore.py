@@ -19,7 +19,7 @@ from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, leads_to, start
 
 from .common import FifoSpec
-from .permits import PermitsSpec, holding, waiting
+from .permits import PermitsSpec, alike, holding, waiting
 
 # ==== Bounds ====
 
@@ -42,6 +42,7 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
     """A bounded semaphore of changing size, with the default policy."""
 
     weights = WEIGHTS
+    symmetric = alike(WEIGHTS)
     newcomers = CLAIMS
     core: SemaphoreCore = start(SemaphoreCore, AT_FIRST, max_value=AT_FIRST)
 
@@ -78,6 +79,7 @@ SIGNALS = 3  # the largest claim: with so many on hand nobody can be waiting
 class SignalsSpec(FifoSpec):
     """A semaphore that starts at 0 and has no bound."""
 
+    symmetric = alike(TAKERS)
     newcomers = CLAIMS
     core: SemaphoreCore = start(SemaphoreCore, 0)
     unused: int = start(int)  # signals given and not yet taken

@@ -53,14 +53,12 @@ class SharedSpec(Spec):
     """A replica, who has still to reclaim what the engine forgot, and what the last entry did."""
 
     abstract = True
+    forgets = ("refused",)
 
     wants: ClassVar[Mapping[str, Sequence[Want]]]  # what each person asks for
     core: Replica
     to_reclaim: tuple[str, ...] = start(tuple)
     refused: tuple[str, ...] = start(tuple)  # whom the last entry refused; then forgotten
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(refused=())
 
     def may_ask(self, who: str, session: str) -> bool:
         return (

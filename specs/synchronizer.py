@@ -37,12 +37,10 @@ def waiting(spec: SynchronizerSpec) -> list[str]:
 class SynchronizerSpec(Spec):
     """Two monitors under a synchronizer, and who was let in and has not left."""
 
+    forgets = ("ended",)
     core: Switches = start(Switches)
     inside: tuple[str, ...] = start(tuple)
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
-
-    def canonical(self, snapshot: Any) -> Any:
-        return snapshot._replace(ended=())
 
     # ==== Words that actions use ====
 

@@ -7,11 +7,14 @@ _dead_ends.py  states that allow no step
 _faults.py     bugs on purpose that a named property must find
 _model.py      a spec compiled for the search        _domains.py arguments of actions
 _search.py     breadth first over all states         _graph.py   what it stores
+_memory.py     what the system gives for it
 _judging.py    asks the properties                   _implies.py antecedents that were never true
 _audit.py      everything twice, at some states      _image.py   an object to the bottom
 _values.py     what a value of a state may be        _reach.py   what code can change besides
 _noticed.py    no declaration gets lost
 _finding.py    what refutes a property               _trace.py   the steps that lead to it
+_symmetry.py   of states that differ by names, one    _renaming.py  exchanging names in a value
+_unfolded.py   all of them again, for behaviours      _exchanged.py  can the names be exchanged?
 _liveness.py   fair cycles, a question about a graph   _fairness.py  what is fair
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
 _load.py       spec modules from files and folders    _suite.py   many specs in one run

@@ -14,6 +14,7 @@ from typing import Any
 
 from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
+from ._exchanged import check_exchanges
 from ._finding import error_text
 from ._image import difference, image_of
 from ._judging import refinements_of
@@ -51,6 +52,8 @@ class Audit:
         if self.model.canonical:
             for merged in raw[:MERGES]:
                 self._same_future(merged, self.model.canonical(merged))
+        if self.model.symmetry:
+            check_exchanges(self.model, self.model.symmetry, snapshot)
         self.finish()
         self.model.restore(self.model.live, snapshot)
 

@@ -13,7 +13,6 @@ from ._faults import Fault
 from ._finding import error_text
 from ._implies import never_met
 from ._language import Spec
-from ._liveness import TRIGGER
 from ._model import Model
 from ._rules import BUILT_IN, EVERY_ACTION_FIRES, NO_DEADLOCK
 from ._search import Search
@@ -74,7 +73,7 @@ def check(
         transitions=search.transitions,
         depth=graph.depth(),
         seconds=search.seconds(),
-        bytes_per_state=graph.bytes_per_state(),
+        bytes_per_state=search.bytes_per_state(),
         stopped_by=search.stopped_by,
     )
 
@@ -191,8 +190,8 @@ def _confirmed_unless_vacuous(search: Search, name: str, kind: str) -> PropertyR
     idle = [
         ", ".join(f"{n}={v!r}" for n, v in zip(one.parameters, one.arguments, strict=True))
         or "any state"
-        for one, marks in zip(search.judge.temporal, search.judge.marks, strict=True)
-        if one.name == name and TRIGGER not in marks
+        for number, one in enumerate(search.judge.temporal)
+        if one.name == name and not search.judge.triggered(number)
     ]
     if idle:
         detail = f"no state has its trigger without its goal, for {'; '.join(idle)}"

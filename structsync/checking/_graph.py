@@ -15,6 +15,7 @@ from typing import Any
 from zlib import crc32
 
 from ._language import Snapshot
+from ._symmetry import Symmetry
 from ._values import check_value, exact, same
 
 _written: Callable[[Any, int], bytes] = dumps
@@ -26,7 +27,9 @@ NOWHERE = 2**32 - 1
 class Graph:
     """All states found so far; with `keep_edges` also every transition, for liveness."""
 
-    def __init__(self, fields: tuple[str, ...], keep_edges: bool) -> None:
+    def __init__(
+        self, fields: tuple[str, ...], keep_edges: bool, symmetry: Symmetry | None = None
+    ) -> None:
         self.fields = fields
         self.index: dict[Snapshot, int] = {}
         self.plain = True
@@ -35,11 +38,14 @@ class Graph:
         self.states: list[Snapshot] = []
         self.parent = array("I")
         self.via = array("I")
+        self.turn = array("H")
+        """Where states stand for others: the renaming that led from what was found to the state."""
         self.levels = [0]
         """The number of the first state of each depth."""
         self.expanded = 0
         """States below this number have had all their moves taken."""
-        self.edges = Edges() if keep_edges else None
+        self._symmetry = symmetry
+        self.edges = Edges(symmetry) if keep_edges else None
         self.variants: dict[bytes, int] = {}
         """States that are equal to another one and not the same, as 1 and True are."""
         self._shared: list[tuple[dict[Hashable, Hashable], dict[int, dict[Hashable, Hashable]]]] = [
@@ -73,7 +79,17 @@ class Graph:
         self.states.append(snapshot)
         self.parent.append(parent)
         self.via.append(label)
+        if self._symmetry:
+            self.turn.append(self._symmetry.turn)
         return number
+
+    def node(self, number: int) -> int:
+        """Return the number of a state; another one where `Unfolded` stands for this."""
+        return number
+
+    def snapshot(self, node: int) -> Snapshot:
+        """Return a state."""
+        return self.states[node]
 
     def path(self, state: int) -> list[tuple[int, int]]:
         """Return the shortest way to a state as pairs of a label and the state it leads to."""
@@ -89,9 +105,9 @@ class Graph:
 
     def bytes_per_state(self) -> float:
         """Return what the search's own structures take, divided by the number of states."""
-        arrays = [self.parent, self.via, self.sums]
+        arrays = [self.parent, self.via, self.turn, self.sums]
         if self.edges:
-            arrays += [self.edges.first, self.edges.label, self.edges.target]
+            arrays += [self.edges.first, self.edges.label, self.edges.target, self.edges.turn]
         one = getsizeof(self.states[0]) + getsizeof(NOWHERE)
         total = getsizeof(self.index) + getsizeof(self.states) + one * len(self.states)
         total += sum(getsizeof(each) for each in arrays)
@@ -119,10 +135,20 @@ class Graph:
 class Edges:
     """The transitions of expanded states, the moves of one state after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, symmetry: Symmetry | None = None) -> None:
+        self._symmetry = symmetry
         self.first = array("Q", [0])
         self.label = array("I")
         self.target = array("I")
+        self.turn = array("H")
+        """Where states stand for others: the renamings that led from what was found to the targets."""
+
+    def add(self, label: int, target: int) -> None:
+        """Store one more transition of the state that is expanded."""
+        self.label.append(label)
+        self.target.append(target)
+        if self._symmetry:
+            self.turn.append(self._symmetry.turn)
 
 
 def _share_items(

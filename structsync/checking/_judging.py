@@ -17,6 +17,7 @@ from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
 from ._model import Model, Move, Property
 from ._refinement import Refinement
 from ._rules import BUILT_IN, STEPS, word_of
+from ._unfolded import Unfolded, orbit_of
 
 
 class Judge:
@@ -37,6 +38,12 @@ class Judge:
         self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
         self.marks = [bytearray() for _ in self.temporal]
         self.dead_ends = DeadEnds(model)
+        symmetry = model.symmetry
+        self.alike = [
+            orbit_of(symmetry, self.temporal, n) if symmetry else [n]
+            for n in range(len(self.temporal))
+        ]
+        """For each property of behaviours those that it becomes by renaming, itself at least."""
         self.open = {*(one.name for one in model.properties), *built_in}
 
     def only_temporal(self) -> bool:
@@ -94,12 +101,17 @@ class Judge:
         """Look for fair behaviours that refute a property of them among the states expanded so far."""
         if graph.edges is None:
             return
-        levels = [first for first in graph.levels if first < graph.expanded]
+        symmetry = self.model.symmetry
+        whole = Unfolded(graph, self.model, symmetry) if symmetry else None
+        edges = whole.edges if whole else graph.edges
+        view = whole or graph
+        levels = whole.levels() if whole else [n for n in graph.levels if n < graph.expanded]
         found: dict[str, list[Finding]] = {}
         fair, beat = self.model.fairness(), self.model.pulse.beat
-        for one, marks in zip(self.temporal, self.marks, strict=True):
-            if one.name in self.open:
-                lasso = find_lasso(graph.edges, marks, fair, levels, beat)
+        for number, one in enumerate(self.temporal):
+            if one.name in self.open and number == min(self.alike[number]):
+                marks = whole.marks(self.marks, self.alike[number]) if whole else self.marks[number]
+                lasso = find_lasso(edges, marks, fair, levels, beat)
                 if lasso:
                     pairs = zip(one.parameters, one.arguments, strict=True)
                     named = ", ".join(f"{name}={value!r}" for name, value in pairs)
@@ -107,7 +119,11 @@ class Judge:
                     finding = Finding(one.name, lasso.trigger, detail, lasso=lasso)
                     found.setdefault(one.name, []).append(finding)
         for findings in found.values():
-            self.refute(min(findings, key=lambda one: _length(graph, one)))
+            self.refute(min(findings, key=lambda one: _length(view, one)))
+
+    def triggered(self, number: int) -> bool:
+        """Tell whether a property of behaviours ever had to wait for its goal."""
+        return any(TRIGGER in self.marks[one] for one in self.alike[number])
 
     def _ask(self, one: Property, number: int, move: Move | None) -> None:
         model = self.model
@@ -172,7 +188,7 @@ def steps_of(model: Model, refinements: Mapping[str, Refinement]) -> list[Proper
     ]
 
 
-def _length(graph: Graph, finding: Finding) -> int:
+def _length(graph: Graph | Unfolded, finding: Finding) -> int:
     lasso = finding.lasso
     assert isinstance(lasso, Lasso)
     return len(graph.path(finding.state)) + len(lasso.stem) + len(lasso.cycle)

@@ -20,7 +20,7 @@ from structsync._core.queue.own_core import (
 )
 
 from ._budget import Pulse
-from ._compiled import compile_canonical, compile_restore, compile_snapshot
+from ._compiled import compile_canonical, compile_restore, compile_snapshot, named
 from ._declaration import Declaration, asserts
 from ._domains import Arguments, arguments_of
 from ._errors import SpecError
@@ -32,6 +32,7 @@ from ._language import (
     fields_of,
 )
 from ._rules import EVERY_ACTION_FIRES, NO_PROPERTIES, check_class, property_names, word_of
+from ._symmetry import symmetry_of
 from ._values import check_value
 
 
@@ -97,6 +98,9 @@ class Model:
         self.restore = compile_restore(self.fields, cores)
         self.raw_snapshot = compile_snapshot(self.fields, cores)
         self.canonical = compile_canonical(self.live, self.fields)
+        self.symmetry = symmetry_of(self.live, named(self.fields), self.canonical)
+        self.reduced = self.symmetry.reduced if self.symmetry else self.canonical
+        """From a state to the one that is stored for it, if that may be another one."""
         self.moves: list[Move] = []
         self.pulse = Pulse()
         self.actions = _actions(spec, self.pulse)
@@ -137,7 +141,7 @@ class Model:
         """Return every move of one action that a spec allows in its present state."""
         moves, when = action.moves, action.when
         return [
-            moves.get(arguments) or self._learn(action, arguments)
+            moves.get(arguments) or self.move(action, arguments)
             for arguments in action.arguments(spec)
             if when is None
             or (held := when(spec, *arguments)) is True
@@ -147,13 +151,17 @@ class Model:
     def offered(self, spec: Spec) -> list[tuple[Move, Arguments]]:
         """Return the same, each with the arguments as its domains gave them."""
         return [
-            (action.moves.get(arguments) or self._learn(action, arguments), arguments)
+            (self.move(action, arguments), arguments)
             for action in self.actions
             for arguments in action.arguments(spec)
             if action.when is None or _allows(action.when(spec, *arguments), action)
         ]
 
-    def _learn(self, action: Action, arguments: Arguments) -> Move:
+    def move(self, action: Action, arguments: Arguments) -> Move:
+        """Return an action with its arguments; if it was not met so far, it gets a label."""
+        known = action.moves.get(arguments)
+        if known:
+            return known
         for name, value in zip(action.parameters, arguments, strict=True):
             check_value(value, f"the value of {action.name}'s parameter {name!r}")
         move = Move(action.run, arguments, len(self.moves), action)

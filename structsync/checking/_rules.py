@@ -83,7 +83,7 @@ def _check_words(spec: type[Spec]) -> None:
                     f"{owner.__name__} defines {name}, with which a state could be kept or compared "
                     "in another way than the search does; leave it out"
                 )
-        for name in ("canonical", "describe", "explain", "observed"):
+        for name in ("canonical", "describe", "explain", "observed", "renamed"):
             value = vars(owner).get(name)
             if value is not None and not inspect.isfunction(value):
                 raise SpecError(

@@ -24,8 +24,14 @@ from ._interrupt import InterruptFlag
 from ._judging import Judge
 from ._language import Snapshot, Spec
 from ._liveness import CLOSED
+from ._memory import resident
 from ._model import Model, Move, check_core
 from ._rules import BUILT_IN, NO_ACTION_FAILS
+from ._unfolded import Unfolded
+from ._values import exact
+
+#: With fewer states, most of what a process grows by is none of the search's.
+LARGE = 20_000
 
 #: Seconds that the question about behaviours may take after a search that was cut off.
 GRACE = 0.5
@@ -52,9 +58,10 @@ class Search:
         self.transitions = 0
         self.stopped_by: str | None = None
         self.out_of_depth = False
-        self.graph = Graph(model.fields, keep_edges=bool(self.judge.temporal))
+        self.graph = Graph(model.fields, bool(self.judge.temporal), model.symmetry)
         self._audit = Audit(model) if audit else None
         self._started = time.perf_counter()
+        self._memory = resident()
         self._live_checked = 0
 
     @property
@@ -86,12 +93,14 @@ class Search:
             self.stopped_by = self.stopped_by or str(stop)
         if self._audit and self.complete:
             self._audit.finish()
+            if self.model.symmetry:
+                self.model.symmetry.check_met()
         self._report()
 
     def _search(self) -> None:
         graph, judge = self.graph, self.judge
         try:
-            self._add(self.model.snapshot(), NOWHERE, NOWHERE)
+            self._add(self._first(), NOWHERE, NOWHERE)
             judge.begin()
             while judge.open and graph.expanded < len(graph.states):
                 if graph.expanded == graph.levels[-1] and not self._enter_level():
@@ -114,6 +123,18 @@ class Search:
     def seconds(self) -> float:
         """Return how long the search has been running."""
         return time.perf_counter() - self._started
+
+    def bytes_per_state(self) -> float:
+        """Return the memory that the search takes, divided by the number of states.
+
+        Of a large search what the operating system has given for it, as far as that was not there already; at
+        least what the search's own structures take.
+        """
+        states, counted = len(self.graph.states), self.graph.bytes_per_state()
+        now = resident()
+        if states < LARGE or now is None or self._memory is None:
+            return counted
+        return max(counted, (now - self._memory) / states)
 
     def _enter_level(self) -> bool:
         """Note that a new depth begins; False if it is beyond the budget."""
@@ -142,6 +163,7 @@ class Search:
             del graph.edges.first[graph.expanded + 1 :]
             del graph.edges.label[graph.edges.first[-1] :]
             del graph.edges.target[graph.edges.first[-1] :]
+            del graph.edges.turn[graph.edges.first[-1] :]
 
     def _report(self) -> None:
         if self.on_progress:
@@ -187,7 +209,7 @@ class Search:
         model, graph, judge, beat = self.model, self.graph, self.judge, self.model.pulse.beat
         live, before = model.live, model.before
         restore, take = model.restore, model.raw_snapshot
-        canonical, known, edges = model.canonical, graph.find, graph.edges
+        canonical, known, edges = model.reduced, graph.find, graph.edges
         target: int | None
         as_stored = True  # the live spec, until the first move
         for move in moves:
@@ -219,8 +241,28 @@ class Search:
                 if target is None:
                     target = self._add(after, number, label)
             if edges:
-                edges.label.append(label)
-                edges.target.append(target)
+                edges.add(label, target)
+
+    def _first(self) -> Snapshot:
+        """Return the first state, to which no name makes a difference."""
+        model = self.model
+        first, symmetry = model.snapshot(), model.symmetry
+        if symmetry is None:
+            return first
+        for one in symmetry.exchanges():
+            other = symmetry.image(first, one)
+            if exact(other) != exact(first):
+                raise SpecError(
+                    f"symmetric says that {symmetry.pair(one)} can be exchanged, and the first "
+                    f"state is {model.shown_state(first)} before that and "
+                    f"{model.shown_state(other)} after it; leave out the names that begin otherwise"
+                )
+        return first
+
+    def view(self) -> Graph | Unfolded:
+        """Return all states, also those for which others stand."""
+        model, graph = self.model, self.graph
+        return Unfolded(graph, model, model.symmetry) if model.symmetry else graph
 
     def _add(self, snapshot: Snapshot, parent: int, label: int) -> int:
         """Store a new state and judge it."""

@@ -11,7 +11,7 @@ from structsync.report import Counterexample, Step
 from ._declaration import declaration_of
 from ._errors import ANY_ERROR
 from ._finding import Finding
-from ._language import Spec
+from ._language import Snapshot, Spec
 from ._model import Model, Move
 from ._rules import BUILT_IN, NO_ACTION_FAILS
 from ._search import Search
@@ -22,8 +22,9 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
 
     With `canonical`, the states shown are the representatives that the search stores.
     """
-    model, graph = search.model, search.graph
-    way = [(label, state, "") for label, state in graph.path(finding.state)]
+    model, view = search.model, search.view()
+    reached = finding.state if finding.lasso else view.node(finding.state)
+    way = [(label, state, "") for label, state in view.path(reached)]
     cycle_start, start_note = None, ""
     if finding.lasso:
         waiting = "from here on the trigger waits for its goal"
@@ -34,7 +35,9 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
         way += [(label, state, "") for label, state in finding.lasso.stem]
         cycle_start = len(way)
         way += [(label, state, "") for label, state in finding.lasso.cycle]
-    steps = [step_of(model, model.moves[a], _state(search, s), note) for a, s, note in way]
+    steps = [
+        step_of(model, model.moves[a], _state(model, view.snapshot(s)), note) for a, s, note in way
+    ]
     if finding.move:
         steps.append(_last_step(search, finding, finding.move))
     kind, claim = _claim(model.spec_class, finding.property)
@@ -42,7 +45,7 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
         spec=spec_name,
         refuted=finding.property,
         kind=kind,
-        start=_state(search, 0),
+        start=_state(model, view.snapshot(0)),
         steps=tuple(steps),
         claim=claim,
         detail=finding.detail,
@@ -60,9 +63,8 @@ def _claim(spec: type[Spec], name: str) -> tuple[str, str]:
     return word.kind, (inspect.getdoc(function) or "").split("\n\n")[0]
 
 
-def _state(search: Search, number: int) -> Mapping[str, str]:
-    model = search.model
-    model.restore(model.live, search.graph.states[number])
+def _state(model: Model, snapshot: Snapshot) -> Mapping[str, str]:
+    model.restore(model.live, snapshot)
     return described(model.live)
 
 
@@ -98,5 +100,5 @@ def _last_step(search: Search, finding: Finding, move: Move) -> Step:
     try:
         move.run(model.live, *move.arguments)
     except ANY_ERROR:  # this is what the finding is about
-        return step_of(model, move, _state(search, finding.state), note)
+        return step_of(model, move, _state(model, search.graph.states[finding.state]), note)
     return step_of(model, move, described(model.live), note)
