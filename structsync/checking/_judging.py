@@ -107,9 +107,10 @@ class Judge:
         view = whole or graph
         levels = whole.levels() if whole else [n for n in graph.levels if n < graph.expanded]
         found: dict[str, list[Finding]] = {}
-        fair, beat = self.model.fairness(), self.model.pulse.beat
+        model, beat = self.model, self.model.pulse.beat
         for number, one in enumerate(self.temporal):
             if one.name in self.open and number == min(self.alike[number]):
+                fair = model.fairness(word_of(getattr(model.spec_class, one.name)).assuming)
                 marks = whole.marks(self.marks, self.alike[number]) if whole else self.marks[number]
                 lasso = find_lasso(edges, marks, fair, levels, beat)
                 if lasso:

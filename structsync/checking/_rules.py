@@ -40,6 +40,14 @@ def check_class(spec: type[Spec]) -> None:
     if spec.__init__ is not Spec.__init__:
         raise SpecError(f"{name} defines __init__; declare its state by start(...) instead")
     _check_words(spec)
+    actions = action_names(spec)
+    for property_name, function in declared.items():
+        for assumed in word_of(function).assuming:
+            if assumed not in actions:
+                raise SpecError(
+                    f"{name}.{property_name} assumes something of {assumed!r}, which is no action of it; "
+                    f"its actions are {', '.join(actions)}"
+                )
     if not fields_of(spec):
         raise SpecError(f"{name} has no state; give it a field by start(factory, ...)")
     if "action" not in kinds:
