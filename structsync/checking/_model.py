@@ -123,7 +123,11 @@ class Model:
 
     def snapshot(self) -> Snapshot:
         """Return the canonical snapshot of the live spec."""
-        found = self.raw_snapshot(self.live)
+        return self.snapshot_of(self.live)
+
+    def snapshot_of(self, spec: Spec) -> Snapshot:
+        """Return the canonical snapshot of a spec."""
+        found = self.raw_snapshot(spec)
         return self.canonical(found) if self.canonical else found
 
     def enabled(self) -> list[Move]:

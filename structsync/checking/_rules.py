@@ -14,13 +14,18 @@ from ._language import Spec, declared_in, fields_of
 #: The built-in properties of every spec.
 NO_ACTION_FAILS = "no_action_fails"
 NO_DEADLOCK = "no_deadlock"
+NO_HIDDEN_HISTORY = "no_hidden_history"
 EVERY_ACTION_FIRES = "every_action_fires"
 
 #: Those that a planted fault may be refuted by, and what each of them says.
 BUILT_IN = {
     NO_ACTION_FAILS: "No action raises an exception.",
     NO_DEADLOCK: "Every state allows a step, or is declared terminal.",
+    NO_HIDDEN_HISTORY: "What was never restored does the same as what was.",
 }
+
+#: Those of them that the search judges; the other is judged by walks.
+OF_STATES = (NO_ACTION_FAILS, NO_DEADLOCK)
 
 #: The kinds of properties that are judged of each step.
 STEPS = ("step", "refines")
