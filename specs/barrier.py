@@ -7,7 +7,9 @@ barrier refuses who comes until somebody resets it; a closed one is closed for g
 A party may leave for good: the others of this round and of later ones do not wait for it. Once a round, while
 all are inside, an action runs; if it fails, nobody of the round goes on.
 
-Nothing is promised to the one who waits but that a full round does not: the others need not come.
+What is promised to the one who waits needs others who come and stay. Those who come and give up again, in turn, can
+keep a round from ever being full. So from some moment on, nobody gives up (`everybody_stays`), and people come (a *fair*
+action: it is enough that somebody comes, not that each does).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 
 from structsync import Status
 from structsync._core.primitives.barrier import BarrierCore
-from structsync.checking import action, invariant, invariants, start, step
+from structsync.checking import action, invariant, invariants, leads_to, start, step
 
 from .common import FifoSpec
 
@@ -43,6 +45,7 @@ class BarrierSpec(FifoSpec):
     core: BarrierCore = start(BarrierCore, PARTIES)
     parties: int = start(lambda: PARTIES)  # that have not left
     why: str | None = start(lambda: None)  # by what has happened, why it is out of service
+    patient: bool = start(bool)  # nobody gives up any more
 
     # What the last action was; forgotten like `ended`.
     came: tuple[str, ...] = start(tuple)
@@ -62,9 +65,15 @@ class BarrierSpec(FifoSpec):
 
     # ==== Actions ====
 
+    @action(when=lambda spec: not spec.patient)
+    def everybody_stays(self) -> None:
+        self.patient = True
+
     @action(
         who=absent,
         fails=(False, True),
+        fair=True,
+        fair_together=True,
         when=lambda spec, who, fails: spec.core.cause is None and spec.parties > 0,
     )
     def come(self, who: str, fails: bool) -> None:
@@ -79,7 +88,7 @@ class BarrierSpec(FifoSpec):
         self.parties -= 1
         self.note(self.core.remove_party(self.act))
 
-    @action(who=waiting)
+    @action(who=waiting, when=lambda spec, who: not spec.patient)
     def withdraw(self, who: str) -> None:
         self.note(self.withdrawn(who))
 
@@ -190,3 +199,11 @@ class BarrierSpec(FifoSpec):
             self.core.leave_and_break(one, "too late") is None and self.core.snapshot() == now
             for one in self.ended
         )
+
+    # ==== Temporal properties ====
+
+    @leads_to(who=TASKS)
+    def who_stays_passes_if_others_come_and_stay(self, who: str) -> tuple[bool, bool]:
+        """Once nobody gives up any more, whoever waits passes some day, or is told."""
+        waits = self.patient and who in self.in_queue()
+        return waits, not waits

@@ -32,6 +32,15 @@ class NumberedOnArrival(BarrierCore):
         return self.settle()
 
 
+@fault(BarrierSpec, "core", refuted_by="who_stays_passes_if_others_come_and_stay")
+class OneTooManyIsWaitedFor(BarrierCore):
+    """A round waits for one more than there are left to come."""
+
+    @property
+    def full(self) -> bool:
+        return len(self.queue) > self.parties + 2
+
+
 @fault(BarrierSpec, "core", refuted_by="a_round_is_let_in_as_a_whole")
 class CancelledPartiesCount(BarrierCore):
     """A party that was cancelled is still counted, and the round goes in early (B2: tokio#6494)."""

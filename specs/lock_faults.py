@@ -118,6 +118,7 @@ class AnybodyReleases(LockCore):
         self.owner = None
 
 
+@fault(LockSpec, "core", refuted_by="no_hidden_history")
 @fault(LockSpec, "core", refuted_by="whoever_left_may_come_back")
 class CancelledClaimantsAreRemembered(LockCore):
     """Whoever gave up counts as waiting, and is refused forever after (A4: trio#548)."""

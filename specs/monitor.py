@@ -5,7 +5,10 @@ somebody wants). They may be set, replaced and removed while calls wait, and an 
 of service. A guard that raises ends the call that it was asked about, and touches no other.
 
 Whoever is not permitted is passed over, so a call may be passed forever (who wants two items, while
-others take one at a time). Whoever needs no permission is not.
+others take one at a time). Whoever needs no permission is not. And whoever is permitted *again and again*, at moments when
+the monitor is free, gets in: those who leave, and those who change the box from outside, leave it half full again and
+again, so that one may put and one may take. That is *strong* fairness: while others are inside neither can happen, so
+neither stays possible.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from .common import QueueSpec
 
 # What happens to the box when the call of that task ends.
 EFFECTS = {"puts": 1, "puts too": 1, "risks it": 0, "takes one": -1, "takes two": -2, "looks": 0}
+
+HALF_FULL = 1  # one may put, and one may take
 
 
 def in_service(spec: MonitorSpec) -> bool:
@@ -93,6 +98,12 @@ class MonitorSpec(QueueSpec):
     def leave(self, who: str) -> None:
         self.inside = tuple([one for one in self.inside if one != who])
         self.core.items = min(max(self.core.items + EFFECTS[who], 0), ROOM)
+        self.note(self.core.release(self.call(who)))
+
+    @action(who=inside)
+    def leave_it_half_full(self, who: str) -> None:
+        self.inside = tuple([one for one in self.inside if one != who])
+        self.core.items = HALF_FULL
         self.note(self.core.release(self.call(who)))
 
     @action(items=range(ROOM + 1), when=lambda spec, items: is_free(spec))
@@ -191,6 +202,15 @@ class MonitorSpec(QueueSpec):
         return lanes == expected and len(queue) == sum(map(len, lanes.values()))
 
     # ==== Temporal properties ====
+
+    @leads_to(
+        who=("puts", "puts too", "takes one"),
+        assuming={"leave_it_half_full": "strong together", "change_from_outside": "strong"},
+    )
+    def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
+        """If the box is left half full again and again, who puts or takes one gets in, or is told."""
+        waits = who in self.in_queue()
+        return waits, not waits
 
     @leads_to
     def who_needs_no_permission_is_served(self) -> tuple[bool, bool]:

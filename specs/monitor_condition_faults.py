@@ -62,6 +62,19 @@ class _QueueFirst(MonitorCore):
         yield from super().candidates()
 
 
+class _SignalsNobody(HoareConditionCore):
+    def signal(self, claim: Any, waiter: Any) -> Signalled:
+        return None, []
+
+
+@fault(HoareSpec, "core", refuted_by="who_waits_is_signalled")
+class NobodyIsSignalled(HoareStage):
+    """A signal is taken for one that came when nobody waited."""
+
+    def __init__(self) -> None:
+        super().__init__(_SignalsNobody)
+
+
 @fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
 class SignalledStandInLine(HoareStage):
     """A signal only moves the waiter to the end of the queue (Mesa)."""
@@ -99,6 +112,7 @@ class NewestSignallerFirst(HoareStage):
         super().__init__(monitor=_NewestSignallerFirst)
 
 
+@fault(HoareSpec, "core", refuted_by="who_comes_gets_in")
 @fault(HoareSpec, "core", refuted_by="nothing_grantable_waits")
 class WaitFreesNobody(HoareStage):
     """Whoever waits frees the monitor and lets nobody in."""

@@ -26,6 +26,14 @@ class TwoInside(BoxCore):
         return self.cause is None and claim.entry.cause is None and claim.entry.permits(claim)
 
 
+@fault(MonitorSpec, "core", refuted_by="who_is_permitted_again_and_again_is_served")
+class TheNewestPermittedGetsIn(BoxCore):
+    """Of those who are permitted the one who came last; who came first sees the others take turns."""
+
+    def candidates(self) -> Iterator[Request[Invocation]]:
+        return iter([*super().candidates()][::-1])
+
+
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
 class LeavingAsksNobody(BoxCore):
     """Whoever leaves lets in nobody, although what changed permits somebody (no signal on exit)."""

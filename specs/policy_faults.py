@@ -14,6 +14,7 @@ from structsync.checking import fault
 from ._planting import NewestFirst, grant, withdraw_only
 from .eligible import EligibleSpec
 from .priority import AGEING, LEVELS, PrioritySpec
+from .priority_ageing import DefaultAgeingSpec, StrictLevelsSpec
 from .priority_heap import CrowdedHeapSpec, HeapCore, SmallHeapSpec
 
 
@@ -226,3 +227,29 @@ def the_withdrawn_pile_up(crowded: bool) -> SemaphoreCore:
 def a_rebuild_is_no_heap(crowded: bool) -> SemaphoreCore:
     """What is left after a rebuild is in no order, and the wrong one is next."""
     return HeapCore(crowded, _RebuiltInDisorder(None))
+
+
+@fault(StrictLevelsSpec, "core", refuted_by="the_most_important_is_granted")
+class EvenStrictLevelsAge(SemaphoreCore):
+    """Strict levels are taken for a small ageing."""
+
+    def __init__(self, initial_value: int, **options: Any) -> None:
+        super().__init__(initial_value, **(options | {"ageing": 1}))
+
+
+@fault(StrictLevelsSpec, "core", refuted_by="the_most_important_are_served")
+class OneOfTheMostImportantStarves(SemaphoreCore):
+    """Of those on one level the newest is served."""
+
+    def __init__(self, initial_value: int, **options: Any) -> None:
+        super().__init__(initial_value, **options)
+        self.policy = NewestFirst()
+
+
+@fault(DefaultAgeingSpec, "core", refuted_by="who_stays_in_queue_is_served", max_trace=300)
+@fault(DefaultAgeingSpec, "core", refuted_by="fewer_than_a_hundred_pass", max_trace=300)
+class NothingAges(SemaphoreCore):
+    """By default whoever is less important waits forever."""
+
+    def __init__(self, initial_value: int, **options: Any) -> None:
+        super().__init__(initial_value, ageing=None, **options)

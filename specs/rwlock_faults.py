@@ -180,6 +180,18 @@ def phases_of_writers(policy: str) -> RWLockCore:
     return make_core("writers")
 
 
+@fault(PhaseSpec, "core", refuted_by="the_next_writer_sees_readers_enter_once")
+class LateReadersJoinThePhase(PhaseFairCore):
+    """While some read, others who come read too, although somebody waits to write."""
+
+    def __init__(self, policy: str) -> None:
+        super().__init__()
+
+    def admissible(self, claim: Access, priority: int = 0) -> bool:
+        joins = claim.mode is READ and self.readers and self.cause is None
+        return bool(joins) or super().admissible(claim, priority)
+
+
 @fault(PhaseSpec, "core", refuted_by="who_stays_in_queue_is_served")
 def phases_of_readers(policy: str) -> RWLockCore:
     """Readers join readers, and a writer starves."""

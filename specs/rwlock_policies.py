@@ -2,8 +2,8 @@
 
 Within each mode it is first come, first served, whatever the policy.
 
-* "phase": where a writer leaves, all readers that wait enter; so nobody starves, and a reader sees
-  one writer pass at most.
+* "phase": where a writer leaves, all readers that wait enter; so nobody starves. A reader sees one writer pass at most,
+  and the writer who is next sees readers enter once at most.
 * "readers": a reader waits only for the one who writes. Writers may starve.
 * "writers": a reader waits while any writer waits. Readers may starve.
 """
@@ -41,6 +41,7 @@ class PhaseSpec(ModesSpec):
 
     core: RWLockCore = start(make_core, "phase")
     saw: tuple[str, ...] = start(tuple)  # one name for each writer, up to two
+    next_writer: tuple[str, int] = start(lambda: ("", 0))  # how often readers entered meanwhile
 
     # ==== Words that actions use ====
 
@@ -52,6 +53,11 @@ class PhaseSpec(ModesSpec):
 
     def note(self, ended: Any) -> None:
         super().note(ended)
+        was_next, phases = self.next_writer
+        now_next = next((who for who in self.in_queue() if who in WRITERS), "")
+        entered = any(who in READERS for who in self.granted())
+        counts = now_next and now_next == was_next
+        self.next_writer = (now_next, min(phases + entered, 2) if counts else 0)
         self.saw = tuple([who for who in self.saw if who in self.in_queue()])
 
     # ==== Invariants ====
@@ -60,6 +66,11 @@ class PhaseSpec(ModesSpec):
     def a_reader_sees_one_writer_pass(self) -> bool:
         """Nobody who waits to read sees two writers be let in."""
         return len(self.saw) == len({*self.saw})
+
+    @invariant
+    def the_next_writer_sees_readers_enter_once(self) -> bool:
+        """Whoever is the next to write sees one phase of readers begin, and not two."""
+        return self.next_writer[1] <= 1
 
     # ==== Step properties ====
 

@@ -54,6 +54,7 @@ class SharedSpec(Spec):
 
     abstract = True
     forgets = ("refused",)
+    restored_before_each_step = "a replica goes through its encoder, as between two processes"
 
     wants: ClassVar[Mapping[str, Sequence[Want]]]  # what each person asks for
     core: Replica

@@ -5,7 +5,9 @@ and triggers keep count. A trigger may raise. Two other calls, one at each monit
 call is concerned by no rule. The rules begin and end while calls wait, and one of those that start
 together may be closed.
 
-What is promised is about *starts*: what the bodies do after that is theirs.
+What is promised is about *starts*: what the bodies do after that is theirs. Whoever is disabled waits for others, perhaps
+forever. But if the rules end again and again, and those inside leave while there are none, everybody starts some day.
+That is *strong* fairness, because both are possible again and again, and neither all the time.
 """
 
 from __future__ import annotations
@@ -89,6 +91,10 @@ class SynchronizerSpec(Spec):
         self.inside = tuple([one for one in self.inside if one != who])
         self.note(self.core.leave(who))
 
+    @action(who=lambda spec: list(spec.inside), when=lambda spec, who: not spec.core.ruled)
+    def leave_while_there_are_no_rules(self, who: str) -> None:
+        self.leave(who)
+
     @action(when=lambda spec: not spec.core.ruled and not spec.is_closed("joins there"))
     def begin(self) -> None:
         self.core.begin()
@@ -170,4 +176,13 @@ class SynchronizerSpec(Spec):
     def what_no_rule_concerns_is_served(self) -> tuple[bool, bool]:
         """If those inside leave, a call that no rule concerns gets in some day, or gives up."""
         waits = "looks" in self.waiting()
+        return waits, not waits
+
+    @leads_to(
+        who=tuple(CALLS),
+        assuming={"end": "strong", "leave_while_there_are_no_rules": "strong"},
+    )
+    def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
+        """If the rules end again and again, whoever waits gets in some day, or gives up, or is told."""
+        waits = who in self.waiting()
         return waits, not waits

@@ -26,6 +26,7 @@ class OtherMonitorsAreNotAsked(Switches):
         return [*ended, *(one for _, already in started for one in already)]
 
 
+@fault(SynchronizerSpec, "core", refuted_by="who_is_permitted_again_and_again_is_served")
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
 class TheEndOfTheBlockAsksNobody(Switches):
     """The rules are gone, and those whom they held up sleep on."""

@@ -16,6 +16,7 @@ _finding.py    what refutes a property               _trace.py   the steps that 
 _symmetry.py   of states that differ by names, one    _renaming.py  exchanging names in a value
 _unfolded.py   all of them again, for behaviours      _exchanged.py  can the names be exchanged?
 _liveness.py   fair cycles, a question about a graph   _fairness.py  what is fair
+_history.py    random walks without a restore
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
 _load.py       spec modules from files and folders    _suite.py   many specs in one run
 _jobs.py       one search of a run                    _together.py  many in several processes

@@ -5,10 +5,10 @@ They are judged for fair behaviours only; which are fair, the actions say by `fa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sized
-from typing import Any, overload
+from collections.abc import Callable, Iterable, Mapping, Sized
+from typing import Any, get_args, overload
 
-from ._declaration import Declaration
+from ._declaration import Assumption, Declaration
 from ._errors import SpecError
 from ._language import F, Field, declare_word
 
@@ -16,45 +16,83 @@ from ._language import F, Field, declare_word
 @overload
 def leads_to(declare: F, /) -> F: ...
 @overload
-def leads_to(**domains: Iterable[Any]) -> Callable[[F], F]: ...
-def leads_to(declare: F | None = None, /, **domains: Iterable[Any]) -> F | Callable[[F], F]:
+def leads_to(
+    *, assuming: Mapping[str, Assumption] | None = None, **domains: Iterable[Any]
+) -> Callable[[F], F]: ...
+def leads_to(
+    declare: F | None = None,
+    /,
+    *,
+    assuming: Mapping[str, Assumption] | None = None,
+    **domains: Iterable[Any],
+) -> F | Callable[[F], F]:
     """Declare that whenever a trigger holds, a goal holds then or later.
 
     The function returns the pair `trigger, goal`. It is judged for fair behaviours only, as the actions
     say by `fair=`, for each value of its parameters apart; the values are constants.
+
+    Args:
+        assuming: what this property needs besides: by the name of an action "weak" or "strong" fairness,
+            or "weak together" or "strong together", which is met by any value of its parameters. The
+            other properties are judged without it.
+        domains: for each parameter its values.
     """
-    return _of_behaviours("leads_to", declare, domains)
+    return _of_behaviours("leads_to", declare, assuming, domains)
 
 
 @overload
 def eventually(declare: F, /) -> F: ...
 @overload
-def eventually(**domains: Iterable[Any]) -> Callable[[F], F]: ...
-def eventually(declare: F | None = None, /, **domains: Iterable[Any]) -> F | Callable[[F], F]:
+def eventually(
+    *, assuming: Mapping[str, Assumption] | None = None, **domains: Iterable[Any]
+) -> Callable[[F], F]: ...
+def eventually(
+    declare: F | None = None,
+    /,
+    *,
+    assuming: Mapping[str, Assumption] | None = None,
+    **domains: Iterable[Any],
+) -> F | Callable[[F], F]:
     """Declare that every fair behaviour reaches a goal: `(self) -> bool`.
 
     For each value of its parameters apart; the values are constants.
     """
-    return _of_behaviours("eventually", declare, domains)
+    return _of_behaviours("eventually", declare, assuming, domains)
 
 
 @overload
 def always_eventually(declare: F, /) -> F: ...
 @overload
-def always_eventually(**domains: Iterable[Any]) -> Callable[[F], F]: ...
 def always_eventually(
-    declare: F | None = None, /, **domains: Iterable[Any]
+    *, assuming: Mapping[str, Assumption] | None = None, **domains: Iterable[Any]
+) -> Callable[[F], F]: ...
+def always_eventually(
+    declare: F | None = None,
+    /,
+    *,
+    assuming: Mapping[str, Assumption] | None = None,
+    **domains: Iterable[Any],
 ) -> F | Callable[[F], F]:
     """Declare that every fair behaviour reaches a goal again and again: `(self) -> bool`.
 
     For each value of its parameters apart; the values are constants.
     """
-    return _of_behaviours("always_eventually", declare, domains)
+    return _of_behaviours("always_eventually", declare, assuming, domains)
 
 
 def _of_behaviours(
-    kind: str, declare: F | None, domains: dict[str, Iterable[Any]]
+    kind: str,
+    declare: F | None,
+    assuming: Mapping[str, Assumption] | None,
+    domains: dict[str, Iterable[Any]],
 ) -> F | Callable[[F], F]:
+    assumed = dict(assuming or {})
+    for name, fair in assumed.items():
+        if fair not in get_args(Assumption):
+            raise SpecError(
+                f"{kind} may assume {', '.join(map(repr, get_args(Assumption)))} fairness of "
+                f"{name!r}, not {fair!r}"
+            )
     for name, values in domains.items():
         if isinstance(values, Sized) and not len(values):
             raise SpecError(
@@ -66,4 +104,4 @@ def _of_behaviours(
                 f"{kind} judges each value of {name!r} over whole behaviours, so its values "
                 "cannot depend on the state; give a constant such as a tuple of all names"
             )
-    return declare_word(Declaration(kind, domains), declare)
+    return declare_word(Declaration(kind, domains, assuming=assumed), declare)

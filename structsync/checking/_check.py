@@ -11,10 +11,11 @@ from ._budget import Budget, Progress
 from ._errors import ENDS_THE_PROGRAM, SpecError, where_raised
 from ._faults import Fault
 from ._finding import error_text
+from ._history import History
 from ._implies import never_met
 from ._language import Spec
 from ._model import Model
-from ._rules import BUILT_IN, EVERY_ACTION_FIRES, NO_DEADLOCK
+from ._rules import BUILT_IN, EVERY_ACTION_FIRES, NO_DEADLOCK, NO_HIDDEN_HISTORY, OF_STATES
 from ._search import Search
 from ._trace import counterexample_of
 from ._verdict import FaultResult, PropertyResult, Result, Verdict
@@ -63,12 +64,13 @@ def check(
         on_progress,
         built_in=_built_in(only),
     )
-    _run(search)
+    _run(search.run)
+    history = _history(search) if only is None or NO_HIDDEN_HISTORY in only else None
     called = name or spec_name(spec)
     graph = search.graph
     return Result(
         spec=called,
-        properties=tuple(_verdicts(search, called, only)),
+        properties=tuple(_verdicts(search, history, called, only)),
         states=len(graph.states),
         transitions=search.transitions,
         depth=graph.depth(),
@@ -103,12 +105,14 @@ def check_fault(
         audit=False,  # a bug need not be written well
         answers_only=True,
     )
-    _run(search)
+    _run(search.run)
     spec_called = spec_name(fault.spec)
+    with_fault = f"{spec_called} with {fault.name}"
     finding = search.findings.get(fault.refuted_by)
-    shown = (
-        counterexample_of(search, finding, f"{spec_called} with {fault.name}") if finding else None
-    )
+    shown = counterexample_of(search, finding, with_fault) if finding else None
+    history = _history(search) if fault.refuted_by == NO_HIDDEN_HISTORY else None
+    if history and history.refuted:
+        shown = history.counterexample(with_fault)
     verdict, detail = _fault_verdict(fault, search, shown)
     return FaultResult(
         name=name or f"{fault.module.rpartition('.')[2]}.{fault.name}",
@@ -143,9 +147,9 @@ def _fault_verdict(
     )
 
 
-def _run(search: Search) -> None:
+def _run(run: Callable[[], None]) -> None:
     try:
-        search.run()
+        run()
     except ENDS_THE_PROGRAM as error:
         raise SpecError(
             f"code of the specification ends the program: {error_text(error)} in "
@@ -160,12 +164,22 @@ def runnable(spec: object) -> type[Spec]:
     return spec
 
 
+def _history(search: Search) -> History | None:
+    """Walk after a search; None if it was cut off, or if there is nothing that a walk could see."""
+    model = search.model
+    if search.stopped_by or not model.cores or model.spec_class.restored_before_each_step:
+        return None
+    history = History(model, search.judge.steps, search.graph.states)
+    _run(history.run)
+    return history
+
+
 def _built_in(only: Collection[str] | None) -> list[str]:
-    return [name for name in BUILT_IN if only is None or name in only]
+    return [name for name in OF_STATES if only is None or name in only]
 
 
 def _verdicts(
-    search: Search, called: str, only: Collection[str] | None
+    search: Search, history: History | None, called: str, only: Collection[str] | None
 ) -> Iterator[PropertyResult]:
     kinds = dict.fromkeys(_built_in(only), "built-in")
     kinds |= {one.name: one.kind for one in search.model.properties}
@@ -178,8 +192,22 @@ def _verdicts(
             yield PropertyResult(name, kind, Verdict.UNFINISHED, f"ended by {_end(search)}")
         else:
             yield _confirmed_unless_vacuous(search, name, kind)
+    if history:
+        yield _of_history(history, called)
     if only is None:
         yield _every_action_fires(search)
+
+
+def _of_history(history: History, called: str) -> PropertyResult:
+    name = NO_HIDDEN_HISTORY
+    if history.refuted:
+        shown = history.counterexample(called)
+        return PropertyResult(name, "built-in", Verdict.REFUTED, history.refuted, shown)
+    if history.stopped_by:
+        detail = f"ended by {history.stopped_by}"
+        return PropertyResult(name, "built-in", Verdict.UNFINISHED, detail)
+    detail = f"{history.taken:,} steps at random"
+    return PropertyResult(name, "built-in", Verdict.CONFIRMED, detail)
 
 
 def _end(search: Search) -> str:

@@ -18,6 +18,9 @@ TEMPORAL = ("leads_to", "eventually", "always_eventually")
 #: What an action may demand of a fair behaviour.
 Fairness = bool | Literal["weak", "strong"]
 
+#: What one property assumes of the actions beside what they say themselves; "together": with some value.
+Assumption = Literal["weak", "strong", "weak together", "strong together"]
+
 #: The attribute of a decorated function that holds its declaration.
 MARK = "__structsync_declaration__"
 
@@ -32,6 +35,8 @@ class Declaration:
     fair: Fairness = False
     fair_together: bool = False
     may_never_fire: str | None = None
+    assuming: Mapping[str, Assumption] = field(default_factory=dict)
+    """The fairness of actions that this property of behaviours needs besides, by their names."""
     abstract: type[Any] | None = None
     """The specification that is refined."""
     function: list[Callable[..., Any]] = field(default_factory=list)

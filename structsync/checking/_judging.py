@@ -16,7 +16,7 @@ from ._language import Spec
 from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
 from ._model import Model, Move, Property
 from ._refinement import Refinement
-from ._rules import BUILT_IN, STEPS, word_of
+from ._rules import OF_STATES, STEPS, word_of
 from ._unfolded import Unfolded, orbit_of
 
 
@@ -24,7 +24,7 @@ class Judge:
     """The properties that are not yet refuted, and the findings about the others."""
 
     def __init__(
-        self, model: Model, built_in: Collection[str] = BUILT_IN, answers_only: bool = False
+        self, model: Model, built_in: Collection[str] = OF_STATES, answers_only: bool = False
     ) -> None:
         self.model = model
         self.answers_only = answers_only
@@ -34,7 +34,7 @@ class Judge:
         self.invariants = [one for one in model.properties if one.kind == "invariant"]
         self.refinements = refinements_of(model)
         self.steps = steps_of(model, self.refinements)
-        self.all_hold = _compiled(self.steps)
+        self.all_hold = compiled(self.steps)
         self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
         self.marks = [bytearray() for _ in self.temporal]
         self.dead_ends = DeadEnds(model)
@@ -95,7 +95,7 @@ class Judge:
             # New lists: a caller may be walking over the old ones.
             self.invariants = [one for one in self.invariants if one.name != name]
             self.steps = [one for one in self.steps if one.name != name]
-            self.all_hold = _compiled(self.steps)
+            self.all_hold = compiled(self.steps)
 
     def behaviours(self, graph: Graph) -> None:
         """Look for fair behaviours that refute a property of them among the states expanded so far."""
@@ -107,9 +107,10 @@ class Judge:
         view = whole or graph
         levels = whole.levels() if whole else [n for n in graph.levels if n < graph.expanded]
         found: dict[str, list[Finding]] = {}
-        fair, beat = self.model.fairness(), self.model.pulse.beat
+        model, beat = self.model, self.model.pulse.beat
         for number, one in enumerate(self.temporal):
             if one.name in self.open and number == min(self.alike[number]):
+                fair = model.fairness(word_of(getattr(model.spec_class, one.name)).assuming)
                 marks = whole.marks(self.marks, self.alike[number]) if whole else self.marks[number]
                 lasso = find_lasso(edges, marks, fair, levels, beat)
                 if lasso:
@@ -201,7 +202,7 @@ def _is_raised_in(trace: TracebackType | None, codes: frozenset[CodeType]) -> bo
     return trace is not None and trace.tb_frame.f_code in codes
 
 
-def _compiled(steps: list[Property]) -> Callable[[Any, Any], bool]:
+def compiled(steps: list[Property]) -> Callable[[Any, Any], bool]:
     """Return one test of all step properties, as straight as if it were written by hand."""
     tests = [
         f"judge_{n}(live, before) is {None if one.asserts else True}" for n, one in enumerate(steps)

@@ -153,6 +153,10 @@ class Spec(metaclass=_SpecMeta):
         """
         return {name: getattr(self, name) for name in fields_of(type(self))}
 
+    #: Why a core of this spec must be restored before each step, where it must; `no_hidden_history`, which never
+    #: restores it, is not judged then.
+    restored_before_each_step: ClassVar[str] = ""
+
     #: The actions that no event of a trace is about: they may happen unseen between any two events.
     unseen_actions: ClassVar[tuple[str, ...]] = ()
 

@@ -21,7 +21,7 @@ from structsync._core.queue.own_core import (
 
 from ._budget import Pulse
 from ._compiled import compile_canonical, compile_restore, compile_snapshot, named
-from ._declaration import Declaration, asserts
+from ._declaration import Assumption, Declaration, asserts
 from ._domains import Arguments, arguments_of
 from ._errors import SpecError
 from ._fairness import Fair
@@ -123,7 +123,11 @@ class Model:
 
     def snapshot(self) -> Snapshot:
         """Return the canonical snapshot of the live spec."""
-        found = self.raw_snapshot(self.live)
+        return self.snapshot_of(self.live)
+
+    def snapshot_of(self, spec: Spec) -> Snapshot:
+        """Return the canonical snapshot of a spec."""
+        found = self.raw_snapshot(spec)
         return self.canonical(found) if self.canonical else found
 
     def enabled(self) -> list[Move]:
@@ -169,13 +173,20 @@ class Model:
         action.moves[arguments] = move
         return move
 
-    def fairness(self) -> list[Fair]:
-        """Return what the actions demand of a fair behaviour, of each of their moves or of all together."""
+    def fairness(self, assuming: Mapping[str, Assumption]) -> list[Fair]:
+        """Return what is demanded of a fair behaviour, of each move of an action or of all together.
+
+        Args:
+            assuming: what is demanded beside what the actions say.
+        """
         found: list[Fair] = []
         for action in self.actions:
-            labels = [move.label for move in action.moves.values()] if action.fair else []
-            groups = [labels] if action.fair_together and labels else [[label] for label in labels]
-            found += [Fair(frozenset(group), action.fair == "strong") for group in groups]
+            labels = [move.label for move in action.moves.values()]
+            if action.fair:
+                found += _demands(labels, action.fair == "strong", action.fair_together)
+            assumed = assuming.get(action.name)
+            if assumed:
+                found += _demands(labels, "strong" in assumed, "together" in assumed)
         return found
 
     def shown(self, move: Move) -> str:
@@ -190,6 +201,11 @@ class Model:
     def check_field(self, name: str, value: object) -> None:
         """Raise unless a value can be that of a field."""
         check_value(value, f"field {name!r}")
+
+
+def _demands(labels: list[int], strong: bool, together: bool) -> list[Fair]:
+    groups = [labels] if together and labels else [[label] for label in labels]
+    return [Fair(frozenset(group), strong) for group in groups]
 
 
 def _allows(answer: object, action: Action) -> bool:

@@ -14,13 +14,18 @@ from ._language import Spec, declared_in, fields_of
 #: The built-in properties of every spec.
 NO_ACTION_FAILS = "no_action_fails"
 NO_DEADLOCK = "no_deadlock"
+NO_HIDDEN_HISTORY = "no_hidden_history"
 EVERY_ACTION_FIRES = "every_action_fires"
 
 #: Those that a planted fault may be refuted by, and what each of them says.
 BUILT_IN = {
     NO_ACTION_FAILS: "No action raises an exception.",
     NO_DEADLOCK: "Every state allows a step, or is declared terminal.",
+    NO_HIDDEN_HISTORY: "What was never restored does the same as what was.",
 }
+
+#: Those of them that the search judges; the other is judged by walks.
+OF_STATES = (NO_ACTION_FAILS, NO_DEADLOCK)
 
 #: The kinds of properties that are judged of each step.
 STEPS = ("step", "refines")
@@ -40,6 +45,14 @@ def check_class(spec: type[Spec]) -> None:
     if spec.__init__ is not Spec.__init__:
         raise SpecError(f"{name} defines __init__; declare its state by start(...) instead")
     _check_words(spec)
+    actions = action_names(spec)
+    for property_name, function in declared.items():
+        for assumed in word_of(function).assuming:
+            if assumed not in actions:
+                raise SpecError(
+                    f"{name}.{property_name} assumes something of {assumed!r}, which is no action of it; "
+                    f"its actions are {', '.join(actions)}"
+                )
     if not fields_of(spec):
         raise SpecError(f"{name} has no state; give it a field by start(factory, ...)")
     if "action" not in kinds:

@@ -26,7 +26,7 @@ from ._language import Snapshot, Spec
 from ._liveness import CLOSED
 from ._memory import resident
 from ._model import Model, Move, check_core
-from ._rules import BUILT_IN, NO_ACTION_FAILS
+from ._rules import NO_ACTION_FAILS, OF_STATES
 from ._unfolded import Unfolded
 from ._values import exact
 
@@ -47,7 +47,7 @@ class Search:
         model: Model,
         budget: Budget,
         on_progress: Callable[[Progress], None] | None = None,
-        built_in: Collection[str] = BUILT_IN,
+        built_in: Collection[str] = OF_STATES,
         audit: bool = True,
         answers_only: bool = False,
     ) -> None:

@@ -439,3 +439,61 @@ def test_that_comparison_finds_a_fault_of_the_algorithm(
     with pytest.raises((AssertionError, IndexError)):  # or it finds no way where it sees a cycle
         for _ in range(5_000):
             compare(small_graph(rng))
+
+
+# ==== What one property assumes ====
+
+
+class Bell(Spec):
+    """Rings, if somebody pulls, and only at noon."""
+
+    hour: int = start(int)
+    rang: bool = start(bool)
+
+    @action(fair=True)
+    def tick(self) -> None:
+        self.hour = (self.hour + 1) % 4
+
+    @action(hand=("left", "right"), when=lambda spec, hand: spec.hour == 0)
+    def pull(self, hand: str) -> None:
+        self.rang = hand == "left"
+
+    @leads_to
+    def it_rings(self) -> tuple[bool, bool]:
+        return True, self.rang
+
+    @leads_to(assuming={"pull": "strong"})
+    def it_rings_if_both_pull(self) -> tuple[bool, bool]:
+        return True, self.rang
+
+    @eventually(assuming={"pull": "strong together"})
+    def it_rings_if_somebody_pulls(self) -> bool:
+        return self.rang
+
+    @always_eventually(assuming={"pull": "weak"})
+    def it_rings_if_pulling_is_possible_for_good(self) -> bool:
+        return self.rang
+
+
+def test_a_property_may_assume_more_than_the_actions_say() -> None:
+    result = check(Bell)
+    verdicts = {one.name: one.verdict for one in result.properties if one.name.startswith("it_")}
+    assert verdicts == {
+        "it_rings": Verdict.REFUTED,
+        "it_rings_if_both_pull": Verdict.CONFIRMED,
+        "it_rings_if_somebody_pulls": Verdict.REFUTED,
+        "it_rings_if_pulling_is_possible_for_good": Verdict.REFUTED,
+    }
+
+
+def test_what_is_assumed_is_a_fairness_of_an_action() -> None:
+    with pytest.raises(SpecError, match=r"may assume 'weak', .* fairness of 'pull', not 'fierce'"):
+        leads_to(assuming={"pull": "fierce"})  # type: ignore[dict-item]
+
+    class Deaf(Bell):
+        @leads_to(assuming={"push": "weak"})
+        def it_rings(self) -> tuple[bool, bool]:
+            return True, self.rang
+
+    with pytest.raises(SpecError, match=r"assumes something of 'push', .* are tick, pull"):
+        check(Deaf)

@@ -102,5 +102,6 @@ def test_the_manifest_records_nothing_but_confirmed() -> None:
         assert set(recorded["properties"].values()) == {Verdict.CONFIRMED.value}, name
 
 
-def test_the_longest_trace_of_a_planted_fault_has_at_most_ten_steps() -> None:
-    assert max(one["steps"] for one in MANIFEST["fault"].values()) <= 10
+def test_a_trace_of_a_planted_fault_has_at_most_ten_steps_unless_it_counts_to_a_hundred() -> None:
+    long = {name for name, one in MANIFEST["fault"].items() if one["steps"] > 10}
+    assert {SHIPPED.faults[name].factory.__name__ for name in long} == {"NothingAges"}
