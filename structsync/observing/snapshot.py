@@ -116,8 +116,8 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
 
     Since when, and from which line something was acquired, is known only inside of
     :func:`trace_waits` (or a :func:`deadlock_guard`); who holds the permits of a semaphore, only
-    inside of a guard, and for blocks. A buffer, a value or a condition is held by no task, so for these
-    there are waiters only.
+    inside of a guard, and for blocks. A value or a condition is held by no task, and of a buffer only
+    the items in hand are, so for these there are waiters only.
 
     Args:
       primitives: which ones; by default every one in this process.

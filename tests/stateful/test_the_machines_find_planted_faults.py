@@ -190,6 +190,9 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             buffer.half_of_a_put_is_put,
             buffer.the_end_of_a_window_takes_nothing,
             buffer.who_waits_for_more_is_not_told_of_the_end,
+            buffer.what_comes_back_wakes_nobody,
+            buffer.what_comes_back_goes_to_the_end,
+            buffer.what_fails_is_lost,
             queue.a_withdrawal_lets_nobody_in,
             queue.closing_forgets_those_in_queue,
         )
@@ -200,6 +203,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             buffer.the_item_of_who_is_cancelled_is_lost,
             buffer.an_item_is_handed_out_twice,
             buffer.a_put_is_not_told_to_those_who_get,
+            buffer.a_block_that_is_stopped_keeps_its_item,
         )
     ],
     *[
