@@ -44,15 +44,19 @@ async def test_a_buffer_returns_what_was_put() -> None:
     assert type(assert_type(buffer.completed, bool)) is bool
     assert assert_type(buffer.max_items, float) == 5
     assert assert_type(buffer.statistics(), BufferStatistics).items == 0
+    assert_type(buffer.complete(), None)
+    async for word in buffer:
+        assert_type(word, str)
+
+
+async def test_an_item_in_hand_has_its_type() -> None:
+    buffer = Buffer[int](2)
     buffer.put_nowait(7)
     block = assert_type(buffer.item(), BufferItem[int])
     async with block as item, contextlib.AsyncExitStack() as stack:
         assert assert_type(item, int) == 7
         await buffer.put(8)
         assert assert_type(await stack.enter_async_context(buffer.item()), int) == 8
-    assert_type(buffer.complete(), None)
-    async for word in buffer:
-        assert_type(word, str)
 
 
 async def test_the_first_of_several_says_which_and_what() -> None:
