@@ -35,6 +35,7 @@ from .group_machine import GroupMachine
 from .group_shell import GroupShellMachine
 from .lock_machine import LockMachine
 from .lock_map_machine import LockMapMachine
+from .lock_map_shell import LockMapShellMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
@@ -181,6 +182,16 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             lock_map.a_key_that_was_given_back_stays,
             lock_map.who_releases_takes_the_entry_from_the_next,
             queue.the_last_in_queue_is_served_first,
+        )
+    ],
+    *[
+        (LockMapShellMachine, plant)
+        for plant in (
+            lock_map.a_lock_that_is_held_is_forgotten,
+            lock_map.a_key_that_was_given_back_stays,
+            lock_map.who_releases_takes_the_entry_from_the_next,
+            lock_map.each_use_has_a_lock_of_its_own,
+            queue.a_cancelled_acquire_stays_in_queue,
         )
     ],
     *[
