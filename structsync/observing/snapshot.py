@@ -121,9 +121,17 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
 
     Args:
       primitives: which ones; by default every one in this process.
+
+    Raises:
+      TypeError: if one of them is no primitive of structsync.
     """
     if primitives is None:
         primitives = [one for one in gc.get_objects() if isinstance(one, Live)]
+    else:
+        primitives = [*primitives]
+        for one in primitives:
+            if not isinstance(one, Live):
+                raise TypeError(f"a snapshot is of primitives of structsync, not of {one!r}")
     held = [(one, holders_with_units(one)) for one in primitives]
     waiting = [request.waiter for one, _ in held for request in one._core.waiting()]
     names = names_of([*waiting, *(who for _, units in held for who in units)])
