@@ -31,6 +31,7 @@ from ._primitives.broadcast import Subscription as Subscription
 from ._primitives.broadcast import WhenSlow as WhenSlow
 from ._primitives.buffer import Buffer as Buffer
 from ._primitives.buffer import BufferPolicy as BufferPolicy
+from ._primitives.buffer_item import BufferItem as BufferItem
 from ._primitives.buffer_statistics import BroadcastStatistics as BroadcastStatistics
 from ._primitives.buffer_statistics import BufferStatistics as BufferStatistics
 from ._primitives.capacity_limiter import CapacityLimiter as CapacityLimiter
@@ -140,6 +141,7 @@ __all__ = [
     "Broadcast",
     "BroadcastStatistics",
     "Buffer",
+    "BufferItem",
     "BufferPolicy",
     "BufferStatistics",
     "CapacityLimiter",

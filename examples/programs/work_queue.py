@@ -1,7 +1,8 @@
-"""A queue of jobs from which nothing is lost: who is stopped in the middle of a job puts it back.
+"""A queue of jobs from which nothing is lost: the job of a worker that is stopped is back where it was.
 
 A worker is stopped by cancelling its scope, at any moment. What it had begun is taken up again by another
-worker, or is still in the queue at the end; what was done is done once.
+worker, or is still in the queue at the end; what was done is done once. A queue that is complete lets its
+workers go when nothing is left, and nothing in hand that may come back.
 
 Prints::
 
@@ -11,6 +12,7 @@ Prints::
 """
 
 import math
+from contextlib import suppress
 
 import trio
 from trio.testing import MockClock
@@ -27,26 +29,23 @@ class WorkQueue:
         self.done: list[int] = []
 
     async def work(self, takes: float) -> None:
-        """Do one job after another. The queue is completed only when none is in hand, to be put back."""
-        async for job in self.jobs:
-            try:
-                await trio.sleep(takes)
-            except BaseException:
-                self.jobs.put_nowait(job)
-                raise
-            self.done.append(job)
+        """Do one job after another, until all are done."""
+        with suppress(trio.EndOfChannel):
+            while True:
+                async with self.jobs.item() as job:
+                    await trio.sleep(takes)
+                    self.done.append(job)
 
 
 async def main() -> None:
     queue = WorkQueue()
-    for job in (1, 2, 3):
-        queue.jobs.put_nowait(job)
+    queue.jobs.put_many_nowait((1, 2, 3))
+    queue.jobs.complete()
     with trio.move_on_after(1):
         await queue.work(takes=2)
     if not queue.done:
         print("a was stopped with the 1st job in hand")
-    with trio.move_on_after(10):
-        await queue.work(takes=2)
+    await queue.work(takes=2)
     print("b did", ", ".join(map(str, queue.done)))
     print(f"{queue.jobs.statistics().items} jobs are left")
 
@@ -64,13 +63,12 @@ async def test_a_job_is_done_once_or_is_still_in_the_queue(x: ExploredRun) -> No
         with trio.CancelScope():
             await queue.work(takes=1)
 
-    for job in jobs:
-        queue.jobs.put_nowait(job)
+    queue.jobs.put_many_nowait(jobs)
+    queue.jobs.complete()
     x.finally_(every_job_is_in_one_place, "every job is done or in the queue")
-    with trio.move_on_after(5):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(worker)
-            nursery.start_soon(worker)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(worker)
+        nursery.start_soon(worker)
 
 
 if __name__ == "__main__":

@@ -68,6 +68,11 @@ class Subscription(Generic[T]):
         """
         return await self._buffer.get_batch(max_items, max_wait=max_wait)
 
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed, by itself or with its broadcast."""
+        return self._buffer.closed
+
     def statistics(self) -> BufferStatistics:
         """Return how much this consumer has still to get, for debugging."""
         return self._buffer.statistics()

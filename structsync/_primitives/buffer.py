@@ -10,7 +10,7 @@ import trio
 from trio.lowlevel import Abort, enable_ki_protection
 
 from structsync._core.primitives.buffer import BufferCore
-from structsync._core.primitives.sides import Get, One, Put
+from structsync._core.primitives.sides import Get, Lend, One, Put
 from structsync._core.queue.request import Request
 from structsync._runtime import items, parking
 from structsync._runtime.arguments import check_count, check_sync
@@ -19,6 +19,7 @@ from structsync._runtime.causes import Completed, Drained
 from structsync._runtime.claim import Claim
 from structsync._runtime.primitive import Primitive
 
+from .buffer_item import BufferItem
 from .buffer_statistics import BufferStatistics
 
 T = TypeVar("T")
@@ -113,6 +114,7 @@ class Buffer(Primitive[Any], Generic[T]):
             queue.puts.length,
             queue.gets.length,
             self.completed,
+            len(core.lent),
         )
 
     # Putting.
@@ -183,6 +185,14 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.ClosedResourceError: if it is closed, before or meanwhile.
         """
         return items.exchange(self, _ONE, self._core.queue.gets)
+
+    def item(self) -> BufferItem[T]:
+        """Return an async context manager that gets the next item, and puts it back if its block fails.
+
+        Entering raises:
+          trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
+        """
+        return BufferItem(self)
 
     @enable_ki_protection
     def get_nowait(self) -> T:
@@ -268,6 +278,9 @@ class Buffer(Primitive[Any], Generic[T]):
         """
         return self._claim(self._put((item,)))
 
+    def _units(self, claim: Any) -> int:
+        return int(isinstance(claim, Lend))
+
     def _leave(self, claim: Any) -> None:
         """Leaving a block releases nothing: what was got is used, and what was put is there."""
 
@@ -313,10 +326,11 @@ class Buffer(Primitive[Any], Generic[T]):
     def _describe(self) -> str:
         end = ", complete" if self.completed else ""
         kind = "" if self._core.items.name == "fifo" else f", {self._core.items.name}"
-        return f"{len(self._core.items)}/{self.max_items} items{kind}{end}"
+        lent = f", {len(self._core.lent)} in hand" if self._core.lent else ""
+        return f"{len(self._core.items)}/{self.max_items} items{lent}{kind}{end}"
 
     def _details_of(self, claim: Any) -> dict[str, object]:
         return {}  # an item may be anything, and long
 
     def _balance(self) -> int:
-        return 0  # nothing is lent
+        return -len(self._core.lent)

@@ -19,6 +19,7 @@ class BufferStatistics(PrimitiveStatistics):
       tasks_putting: how many requests wait for room.
       tasks_getting: how many requests wait for items.
       completed: whether nothing more may be put into it.
+      lent: how many items are in hand, in blocks of :meth:`structsync.Buffer.item`; each keeps its room.
     """
 
     items: int
@@ -26,6 +27,7 @@ class BufferStatistics(PrimitiveStatistics):
     tasks_putting: int
     tasks_getting: int
     completed: bool
+    lent: int
 
 
 @final

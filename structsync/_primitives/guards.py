@@ -151,12 +151,18 @@ def _is_several(parameter: Parameter) -> bool:
 
 
 def _takes_the_request(needed: list[Parameter]) -> bool:
-    # Another name would be a slip in that of an argument; functions in C have no names to slip in.
+    # Another name would be a slip in that of an argument, unless its type says what it is; functions in
+    # C have no names to slip in.
     if len(needed) != 1 or needed[0].kind not in _POSITIONAL:
         return False
     one = needed[0]
-    is_named_so = one.name == "request" or one.name.startswith("_")
+    is_named_so = one.name == "request" or one.name.startswith("_") or _is_invocation(one)
     return is_named_so or one.kind is Parameter.POSITIONAL_ONLY
+
+
+def _is_invocation(parameter: Parameter) -> bool:
+    said = parameter.annotation  # text, where annotations are postponed
+    return said is Invocation or (isinstance(said, str) and said.split(".")[-1] == "Invocation")
 
 
 def _parameters_of(function: Function) -> dict[str, Parameter]:

@@ -20,7 +20,9 @@ from structsync._runtime.live import everywhere
 from structsync._runtime.primitive import Primitive
 from structsync._runtime.reports import lines_of, report
 
-PrimitiveT = TypeVar("PrimitiveT", bound=Primitive[Any])
+from .broadcast import Broadcast
+
+PrimitiveT = TypeVar("PrimitiveT", bound=Primitive[Any] | Broadcast[Any])
 Ts = TypeVarTuple("Ts")
 
 
@@ -49,6 +51,7 @@ class Scope:
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery = nursery
         self._owned: dict[Primitive[Any], _Account] | None = {}
+        self._broadcasts: dict[Broadcast[Any], None] = {}  # which lend nothing
 
     @property
     def nursery(self) -> trio.Nursery:
@@ -76,10 +79,13 @@ class Scope:
           RuntimeError: if this scope has ended.
           trio.ClosedResourceError, trio.BrokenResourceError: if it is closed or broken already.
         """
-        if not isinstance(primitive, Primitive):
+        if not isinstance(primitive, Primitive | Broadcast):
             raise TypeError(f"a scope owns primitives of structsync, not {primitive!r}")
         if self._owned is None:
             raise RuntimeError("this scope has ended; own primitives inside its block")
+        if isinstance(primitive, Broadcast):
+            self._broadcasts[primitive] = None
+            return primitive
         if primitive._observers is not everywhere:
             raise ValueError(f"{primitive!r} is owned by a scope already; own it once")
         if primitive._core.cause is not None:
@@ -109,6 +115,8 @@ class Scope:
         finally:  # whatever a primitive of the user's does, the others close
             for account in accounts.values():
                 account.close()
+            for broadcast in self._broadcasts:
+                broadcast.close()
         for account in accounts.values():
             await account.primitive._after_close()
         return PermitLeakError("; ".join(leaks)) if leaks else None

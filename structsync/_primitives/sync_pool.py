@@ -50,15 +50,14 @@ def open_thread_pool(
     return manager
 
 
-@asynccontextmanager
-async def open_process_pool(
+def open_process_pool(
     workers: int,
     *,
     max_queued: float | None = None,
     policy: PolicyName = "fifo",
     ageing: int | None = 100,
     name: str | None = None,
-) -> AsyncIterator[SyncPool]:
+) -> AbstractAsyncContextManager[SyncPool]:
     """Open a pool as :func:`open_pool` does, for sync functions that compute, each in a process.
 
     The function, its arguments and its result are pickled: use functions of modules, and guard the
@@ -86,8 +85,15 @@ async def open_process_pool(
             "open_process_pool() needs trio-parallel: pip install structsync[processes]"
         ) from error
     manager = PoolManager(SyncPool, workers, max_queued, policy, ageing, name)
+    return _with_processes(manager, workers, trio_parallel.open_worker_context)
+
+
+@asynccontextmanager
+async def _with_processes(
+    manager: PoolManager[SyncPool], workers: int, open_context: Callable[[], Any]
+) -> AsyncIterator[SyncPool]:
     limiter = trio.CapacityLimiter(workers)
-    async with trio_parallel.open_worker_context() as processes:
+    async with open_context() as processes:
         run_sync = partial(processes.run_sync, kill_on_cancel=True, limiter=limiter)
         manager.prepare = lambda pool: pool._run_by(partial(in_process.run, run_sync))
         async with manager as pool:

@@ -13,6 +13,7 @@ from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.resource_pool import ResourcePoolCore
 from structsync._core.primitives.rwlock import RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.primitives.sides import Lend
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.request import Request
 from structsync._runtime.events import PrimitiveEvent
@@ -52,7 +53,7 @@ class Holds(Generic[Mark]):
         """Take note of a grant."""
         live = event.primitive
         is_given_back, whose = _traits(type(live._core))
-        if not is_given_back:
+        if not (is_given_back or isinstance(event.claim, Lend)):
             return
         held = self._taken.to_write(live)
         who = event.task if whose is None else whose(live._core, event.claim)

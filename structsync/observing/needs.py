@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.primitives.lock import LockCore
@@ -22,6 +23,7 @@ from structsync._core.primitives.lock_map import KeyedLockCore
 from structsync._core.primitives.resource_pool import ResourcePoolCore
 from structsync._core.primitives.rwlock import WRITE, PhaseFairCore, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.primitives.sides import Lend
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Request
 from structsync._core.queue.waits_for import Alternative, Need
@@ -88,6 +90,8 @@ def holders_of(live: Any) -> Iterable[Hashable]:
         return busy_for(live)
     if isinstance(core, ResourcePoolCore):
         return [one.borrower for one in _loans(core) if one.borrower is not None]
+    if isinstance(core, BufferCore):
+        return [cast(Lend, one).borrower for one in core.lent]
     return tuple(core.borrowers) if isinstance(core, CapacityLimiterCore) else ()
 
 

@@ -25,7 +25,12 @@ def show(shown: Snapshot | None = None, *, file: TextIO | None = None) -> None:
     Args:
       shown: a :func:`snapshot` that was taken before; by default one of this moment.
       file: where to; by default ``sys.stderr``.
+
+    Raises:
+      TypeError: if ``shown`` is no snapshot.
     """
+    if not (shown is None or isinstance(shown, Snapshot)):
+        raise TypeError(f"shown must be what snapshot() returned, or None, not {shown!r}")
     # Late: a program that only synchronizes need not load it.
     from rich.console import Console
 

@@ -116,14 +116,22 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
 
     Since when, and from which line something was acquired, is known only inside of
     :func:`trace_waits` (or a :func:`deadlock_guard`); who holds the permits of a semaphore, only
-    inside of a guard, and for blocks. A buffer, a value or a condition is held by no task, so for these
-    there are waiters only.
+    inside of a guard, and for blocks. A value or a condition is held by no task, and of a buffer only
+    the items in hand are, so for these there are waiters only.
 
     Args:
       primitives: which ones; by default every one in this process.
+
+    Raises:
+      TypeError: if one of them is no primitive of structsync.
     """
     if primitives is None:
         primitives = [one for one in gc.get_objects() if isinstance(one, Live)]
+    else:
+        primitives = [*primitives]
+        for one in primitives:
+            if not isinstance(one, Live):
+                raise TypeError(f"a snapshot is of primitives of structsync, not of {one!r}")
     held = [(one, holders_with_units(one)) for one in primitives]
     waiting = [request.waiter for one, _ in held for request in one._core.waiting()]
     names = names_of([*waiting, *(who for _, units in held for who in units)])

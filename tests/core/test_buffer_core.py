@@ -99,8 +99,8 @@ def test_a_claim_is_what_it_claims() -> None:
     assert [repr(one) for one in (Get(2), Batch(3), One())] == ["Get(2)", "Batch(3)", "One(1)"]
 
 
-def test_nothing_can_be_given_back() -> None:
-    with pytest.raises(NotImplementedError, match="lends nothing"):
+def test_what_was_got_for_good_cannot_be_given_back() -> None:
+    with pytest.raises(RuntimeError, match="not in hand"):
         BufferCore(1).release(One())
 
 

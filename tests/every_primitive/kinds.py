@@ -37,7 +37,8 @@ from structsync import (
 )
 from structsync._core.monitors.entry import Guard, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
-from structsync._runtime import lending, parking
+from structsync._core.primitives.sides import Lend
+from structsync._runtime import items_in_hand, lending, parking
 from structsync._runtime.lending import Loan
 from structsync._runtime.runs import check_run
 
@@ -454,6 +455,35 @@ class OfBatches(OfGetting):
         p.get_many_nowait(1)
 
 
+class OfItemInHand(Kind):
+    """An item that a block works on, and that fails in the end: it is back where it was."""
+
+    cls = Buffer
+
+    def make(self) -> Any:
+        buffer = Buffer[str](1, **self.options)
+        buffer.put_nowait("item")
+        return buffer
+
+    @trio.lowlevel.enable_ki_protection  # as in a method of the library
+    def occupy(self, p: Any) -> None:
+        p._acquire_nowait(Lend())
+
+    @trio.lowlevel.enable_ki_protection
+    def free(self, p: Any) -> None:
+        (claim,) = p._core.lent
+        items_in_hand.put_back(p, claim)
+
+    async def take(self, p: Any) -> None:
+        await p.item().__aenter__()
+
+    def take_nowait(self, p: Any) -> None:
+        self.occupy(p)
+
+    def give(self, p: Any) -> None:
+        self.free(p)
+
+
 class OfLockMap(OfLock):
     """One key of a map, whose lock is there as long as somebody uses it."""
 
@@ -616,6 +646,7 @@ KINDS: list[Kind] = [
     OfGetting("buffer, getting"),
     OfPutting("buffer, putting"),
     OfBatches("buffer, in batches"),
+    OfItemInHand("buffer, item in hand"),
     OfResourcePool("resource pool"),
     OfLockMap("lock map"),
 ]

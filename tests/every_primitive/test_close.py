@@ -70,12 +70,12 @@ async def test_a_take_without_waiting_after_closing_is_refused(lending: Kind) ->
 
 
 async def test_giving_back_works_after_closing(lending: Kind) -> None:
-    primitive = lending.make()
-    free = primitive.statistics()
+    primitive, free = lending.make(), lending.make()
     lending.take_nowait(primitive)
     primitive.close()
+    free.close()
     lending.give(primitive)
-    assert primitive.statistics() == free
+    assert primitive.statistics() == free.statistics()
 
 
 async def test_a_block_whose_primitive_closes_ends_without_a_second_error(lending: Kind) -> None:

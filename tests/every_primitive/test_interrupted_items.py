@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 
 import pytest
 import trio
-from trio.lowlevel import enable_ki_protection
+from trio.lowlevel import checkpoint, enable_ki_protection
 
 from structsync import Buffer
 
@@ -17,6 +18,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
     pytest.mark.slow,
 ]
+
+
+class StopError(Exception):
+    """What ends a block."""
 
 
 class Ledger:
@@ -39,6 +44,18 @@ class Ledger:
     @enable_ki_protection
     async def collecting(self) -> None:
         self.got += await self.buffer.get_batch(2, max_wait=0.001)
+
+    async def working(self) -> None:
+        with suppress(StopError):
+            async with self.buffer.item() as item:
+                await checkpoint()
+                if item:
+                    raise StopError
+                await self.done(item)
+
+    @enable_ki_protection
+    async def done(self, item: int) -> None:
+        self.got.append(item)
 
     def check(self, struck: list[str]) -> None:
         left = self.buffer.statistics().items
@@ -69,7 +86,16 @@ async def collected_by_main(ledger: Ledger) -> None:
         await ledger.collecting()
 
 
-@pytest.mark.parametrize("main", [put_by_main, got_by_main, collected_by_main])
+async def worked_on_by_main(ledger: Ledger) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ledger.putting, 0)
+        await ledger.working()
+        nursery.start_soon(ledger.putting, 1)
+        await ledger.working()
+        await ledger.getting()
+
+
+@pytest.mark.parametrize("main", [put_by_main, got_by_main, collected_by_main, worked_on_by_main])
 def test_an_interrupt_at_any_instruction_loses_no_item(
     main: Callable[[Ledger], Awaitable[None]],
 ) -> None:

@@ -41,6 +41,7 @@ SWEPT = [
     "buffer, getting",
     "buffer, putting",
     "buffer, in batches",
+    "buffer, item in hand",
     "resource pool",
 ]
 KIND_OF = {kind.name: kind for kind in KINDS}

@@ -311,3 +311,10 @@ async def test_since_when_a_job_and_a_borrower_wait_is_told_where_it_is_traced()
                 assert waiter.since is not None
             nursery.cancel_scope.cancel()
             pool.cancel_scope.cancel()
+
+
+def test_what_is_no_primitive_is_not_shown() -> None:
+    with pytest.raises(TypeError, match="of primitives of structsync, not of 3"):
+        snapshot([structsync.Lock(), 3])  # type: ignore[list-item]  # the mistake
+    with pytest.raises(TypeError, match="what snapshot\\(\\) returned, or None, not 3"):
+        show(3)  # type: ignore[arg-type]  # the mistake

@@ -8,9 +8,12 @@ import pytest
 from trio.lowlevel import Abort
 
 from structsync._core.primitives.buffer import BufferCore
-from structsync._core.queue.request import Request
+from structsync._core.primitives.sides import Lend
+from structsync._core.queue.request import BROKEN, Request
+from structsync._primitives.buffer_item import BufferItem
 from structsync._runtime import cancelling, items
-from structsync.specs import buffer_faults
+from structsync._runtime.done import DONE
+from structsync.specs import buffer_faults, lent_items_faults
 
 from ._reuse import plant
 
@@ -74,3 +77,46 @@ def who_waits_for_more_is_not_told_of_the_end(patch: pytest.MonkeyPatch) -> None
         return []
 
     patch.setattr(BufferCore, "complete", complete)
+
+
+def what_comes_back_wakes_nobody(patch: pytest.MonkeyPatch) -> None:
+    plant(patch, BufferCore, lent_items_faults.WhatComesBackWakesNobody)
+
+
+def what_comes_back_goes_to_the_end(patch: pytest.MonkeyPatch) -> None:
+    plant(patch, BufferCore, lent_items_faults.WhatComesBackGoesToTheEnd)
+
+
+def what_fails_is_lost(patch: pytest.MonkeyPatch) -> None:
+    plant(patch, BufferCore, lent_items_faults.WhatFailsIsLost)
+
+
+def a_block_that_is_stopped_keeps_its_item(patch: pytest.MonkeyPatch) -> None:
+    """Neither used up nor put back: it is in hand forever."""
+    intact = BufferItem.__aexit__
+
+    def leave(self: BufferItem[Any], kind: object, error: object, traceback: object, /) -> Any:
+        return intact(self, kind, error, traceback) if error is None else DONE
+
+    patch.setattr(BufferItem, "__aexit__", leave)
+
+
+def the_end_is_told_while_an_item_is_in_hand(patch: pytest.MonkeyPatch) -> None:
+    intact = BufferCore.complete
+
+    def complete(self: BufferCore, for_puts: Any, for_gets: Any) -> list[Request[Any]]:
+        ended = intact(self, for_puts, for_gets)
+        return [*ended, *[self.end_with(one, BROKEN, for_gets) for one in [*self.queue.gets]]]
+
+    patch.setattr(BufferCore, "complete", complete)
+
+
+def an_item_in_hand_leaves_its_room(patch: pytest.MonkeyPatch) -> None:
+    intact = BufferCore.lend
+
+    def lend(self: BufferCore, claim: Lend) -> Lend:
+        intact(self, claim)
+        self.room += 1
+        return claim
+
+    patch.setattr(BufferCore, "lend", lend)

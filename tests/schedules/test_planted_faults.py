@@ -40,6 +40,7 @@ from . import (
     test_barrier_and_latch,
     test_broadcast,
     test_buffer,
+    test_buffer_items,
     test_capacity_limiter,
     test_channel,
     test_condition,
@@ -460,6 +461,26 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_buffer.test_closing_sends_everybody_away_who_waits,
+        (queue.closing_forgets_those_in_queue,),
+    ),
+    (
+        test_buffer_items.test_a_job_is_done_once_or_is_there_whoever_is_stopped,
+        (
+            buffer.what_comes_back_goes_to_the_end,
+            buffer.what_fails_is_lost,
+            buffer.a_block_that_is_stopped_keeps_its_item,
+        ),
+    ),
+    (
+        test_buffer_items.test_workers_end_when_nothing_can_come_back,
+        (buffer.the_end_is_told_while_an_item_is_in_hand, buffer.what_comes_back_wakes_nobody),
+    ),
+    (
+        test_buffer_items.test_who_puts_finds_no_room_until_an_item_is_used_up,
+        (buffer.an_item_in_hand_leaves_its_room,),
+    ),
+    (
+        test_buffer_items.test_closing_sends_everybody_away_who_waits,
         (queue.closing_forgets_those_in_queue,),
     ),
     (

@@ -9,7 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Broadcast, Subscription
+from structsync import Broadcast, Subscription, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -205,3 +205,13 @@ def test_it_is_never_broken_and_its_name_is_a_text() -> None:
     assert broadcast.name == "prices"
     with pytest.raises(TypeError, match="name must be a str or None"):
         broadcast.name = 3  # type: ignore[assignment]  # the mistake
+
+
+async def test_a_scope_that_owns_it_closes_it_with_its_subscriptions() -> None:
+    async with open_scope() as scope:
+        broadcast = scope.own(Broadcast[int](1))
+        assert scope.own(broadcast) is broadcast
+        subscription = broadcast.subscribe()
+        assert (broadcast.closed, subscription.closed) == (False, False)
+    assert broadcast.closed
+    assert subscription.closed

@@ -152,10 +152,30 @@ async def test_rules_of_a_synchronizer_take_arguments_too() -> None:
     assert paid == [2]
 
 
+def postponed(call: Invocation) -> bool:
+    return bool(call.args[0] < 3)
+
+
+def evaluated(call: Any) -> bool:
+    return bool(call.args[0] < 3)
+
+
+evaluated.__annotations__["call"] = Invocation
+
+
+@pytest.mark.parametrize("guard", [postponed, evaluated])
+async def test_a_parameter_that_is_an_invocation_by_its_type_may_have_any_name(guard: Any) -> None:
+    monitor = Monitor()
+    shown = monitor.entry(str, when=guard)
+    assert await shown(2) == "2"
+    with pytest.raises(trio.WouldBlock):
+        shown.nowait(3)
+
+
 # ==== refused when they are registered ====
 
 
-def by_request(self: Account, call: Invocation) -> bool:
+def by_another_name(self: Account, call: object) -> bool:
     return True
 
 
@@ -168,7 +188,7 @@ def by_request(self: Account, call: Invocation) -> bool:
         ),
         (lambda self, amount, request: True, r"not \(self, amount, request\)"),
         (lambda self, *amount: True, r"not \(self, \*amount\)"),
-        (by_request, r"not \(self: 'Account', call: 'Invocation'\)"),
+        (by_another_name, r"not \(self: 'Account', call: 'object'\)"),
         (lambda: True, r"guard must take \(self\) or .*not \(\)"),
         (lambda *, self: True, r"not \(\*, self\)"),
     ],

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from structsync._core.primitives.buffer import BufferCore
-from structsync._core.primitives.sides import Batch, Get, One
+from structsync._core.primitives.sides import Batch, Get, Lend, One
 from structsync._core.queue.request import Request
 
-from .core_machine import CoreMachine
+from .core_machine import CoreMachine, one_of
 from .models import Ended, Entry, QueueModel, Refused
 
 
@@ -20,15 +20,20 @@ class BufferModel(QueueModel):
         super().__init__()
         self.room, self.order = room, order
         self.items: list[Any] = []  # in the order in which they were put
+        self.puts: dict[Any, int] = {}  # the position of each among all that were put
+        self.lent: dict[str, Any] = {}
         self.handed: dict[str, list[Any]] = {}
         self.completed = self.window_over = False
 
     def fits(self, claim: Any) -> bool:
         if isinstance(claim, tuple):
-            return not self.completed and len(self.items) + len(claim) <= self.room
+            return not self.completed and len(self.items) + len(claim) <= self.free()
         if isinstance(claim, Batch) and not (self.completed or self.window_over):
-            return len(self.items) >= min(claim.most, self.room)
+            return bool(self.items) and len(self.items) >= min(claim.most, self.free())
         return bool(self.items)
+
+    def free(self) -> int:
+        return self.room - len(self.lent)
 
     def next_served(self) -> Entry | None:
         for puts in (False, True):
@@ -41,13 +46,34 @@ class BufferModel(QueueModel):
     def take(self, claim: Any) -> None:
         if isinstance(claim, tuple):
             self.items += claim
+            for item in claim:
+                self.puts[item] = len(self.puts)
+            return
+        if isinstance(claim, Lend):
+            item = self.lent[self.granting] = self.items.pop(self.next_place())
+            self.handed[self.granting] = [self.shown(item)]
             return
         self.window_over = False
         found: list[Any] = []
         self.handed[self.granting] = found
         while self.items and len(found) < claim.most:
-            item = self.items.pop(self.next_place())
-            found.append(item[1] if self.order == "priority" else item)
+            found.append(self.shown(self.items.pop(self.next_place())))
+
+    def shown(self, item: Any) -> Any:
+        return item[1] if self.order == "priority" else item
+
+    def use_up(self, who: str) -> Ended:
+        if who not in self.lent:
+            raise Refused
+        del self.lent[who]
+        return self.serve()
+
+    def put_back(self, who: str) -> Ended:
+        item = self.lent.pop(who)
+        del self.handed[who]
+        if not self.closed:
+            self.items = sorted([*self.items, item], key=self.puts.__getitem__)
+        return self.serve()
 
     def next_place(self) -> int:
         if self.order == "priority":
@@ -56,12 +82,14 @@ class BufferModel(QueueModel):
 
     def refuse(self, claim: Any) -> None:
         puts = isinstance(claim, tuple)
-        if (self.completed and (puts or not self.items)) or (puts and len(claim) > self.room):
+        if (self.completed and (puts or not (self.items or self.lent))) or (
+            puts and len(claim) > self.room
+        ):
             raise Refused
 
     def serve(self) -> Ended:
         ended = super().serve()
-        if self.completed and not self.items:
+        if self.completed and not (self.items or self.lent):
             ended += [(entry.who, "broken") for entry in self.entries]
             self.entries = []
         return ended
@@ -116,6 +144,26 @@ class BufferMachine(CoreMachine):
     def get(self, claim: Get) -> None:
         self.ask(claim)
 
+    @rule()
+    def lend(self) -> None:
+        self.ask(Lend())
+
+    def claim_of(self, who: str) -> Lend:
+        return self.requests[who].claim if who in self.requests else Lend()
+
+    @rule(number=st.integers(0, 5))
+    def use_up(self, number: int) -> None:
+        lent = [*self.model.lent, "nobody"]
+        who = lent[number % len(lent)]
+        claim = self.claim_of(who)
+        self.agree(lambda: self.core.release(claim), lambda: self.model.use_up(who), RuntimeError)
+
+    @precondition(lambda self: self.model.lent)
+    @rule(who=one_of(lambda self: [*self.model.lent]))
+    def put_back(self, who: str) -> None:
+        claim = self.claim_of(who)
+        self.agree(lambda: self.core.put_back(claim), lambda: self.model.put_back(who))
+
     @precondition(lambda self: self.core.collecting is not None)
     @rule()
     def end_window(self) -> None:
@@ -150,6 +198,8 @@ class BufferMachine(CoreMachine):
             assert len(self.core.items) == len(self.model.items)
             for who, items in self.model.handed.items():
                 got = self.requests[who].claim
+                if isinstance(got, Lend):
+                    got = self.core.item_of(got) if who in self.model.lent else items
                 assert (got if isinstance(got, list) else [got]) == items
 
     @invariant()

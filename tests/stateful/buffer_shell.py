@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
 
 import structsync
-from structsync._core.primitives.sides import Get, One
+from structsync._core.primitives.sides import Get, Lend, One
 
 from .buffer_machine import BufferModel
 from .shell_machine import PATIENCE, ShellMachine, Visitor
 
-#: How many at once; None is one item by itself.
-AMOUNT = st.none() | st.integers(1, 3)
+#: How many at once; None is one item by itself, and 0 one to work on.
+AMOUNT = st.none() | st.integers(0, 3)
 CALLS = st.tuples(st.booleans(), AMOUNT, PATIENCE)  # whether it puts
 SYNCHRONOUS = st.tuples(
-    st.sampled_from(["cancel", "cancel", "put_nowait", "get_nowait", "complete"]),
+    st.sampled_from(["cancel", "cancel", "put_nowait", "get_nowait", "use_up", "fail", "complete"]),
     st.integers(0, 4),
 )
 
@@ -34,13 +34,14 @@ class BufferShellMachine(ShellMachine):
         self.got: dict[str, list[Any]] = {}
         self.put: list[str] = []  # by what the calls said
         self.dropped: set[str] = set()
+        self.blocks: dict[str, tuple[structsync.BufferItem[Any], str]] = {}
 
     # ==== arriving ====
 
     def claim_of(self, who: str, puts: bool, amount: int | None) -> Any:
         if puts:
             return tuple(f"{who}.{number}" for number in range(amount or 1))
-        return One() if amount is None else Get(amount)
+        return One() if amount is None else Get(amount) if amount else Lend()
 
     def start(self, puts: bool, amount: int | None, patience: int | None) -> str:
         who = self.newcomer()
@@ -55,7 +56,11 @@ class BufferShellMachine(ShellMachine):
             found = await (buffer.get() if amount is None else buffer.get_many(amount))
             self.got[who] = found if isinstance(found, list) else [found]
 
-        self.call(who, put if puts else get, patience)
+        async def work() -> None:
+            block = buffer.item()
+            self.blocks[who] = (block, await block.__aenter__())
+
+        self.call(who, put if puts else work if amount == 0 else get, patience)
         return who
 
     def predict_arrival(self, who: str) -> None:
@@ -74,7 +79,7 @@ class BufferShellMachine(ShellMachine):
             return trio.ClosedResourceError
         if puts and len(claim) > self.model.room:
             return ValueError
-        if self.model.completed and not self.model.items:
+        if self.model.completed and not (self.model.items or self.model.lent):
             return trio.EndOfChannel
         return None
 
@@ -138,6 +143,25 @@ class BufferShellMachine(ShellMachine):
         else:
             self.must_raise(refusal or trio.WouldBlock, call)
 
+    def do_use_up(self, number: int) -> None:
+        if self.blocks:
+            who, item = self.leave_block(number, None)
+            self.got[who] = [item]
+            self.end(self.model.use_up(who))
+
+    def do_fail(self, number: int) -> None:
+        if self.blocks:
+            who, item = self.leave_block(number, ValueError())
+            if self.model.closed:
+                self.dropped.add(item)
+            self.end(self.model.put_back(who))
+
+    def leave_block(self, number: int, error: Exception | None) -> tuple[str, str]:
+        who = [*self.blocks][number % len(self.blocks)]
+        block, item = self.blocks.pop(who)
+        block.__aexit__(error and type(error), error, None)
+        return who, item
+
     def do_complete(self, number: int) -> None:
         if len(self.visitors) > 15:  # later, or most runs end at once
             self.primitive.complete()
@@ -169,5 +193,7 @@ class BufferShellMachine(ShellMachine):
     def what_was_put_came_out_once_or_is_there(self) -> None:
         if hasattr(self, "primitive"):
             out = [item for found in self.got.values() for item in found]
+            out += [item for _, item in self.blocks.values()]
             assert sorted(self.put) == sorted([*out, *self.model.items, *self.dropped])
             assert self.primitive.statistics().items == len(self.model.items)
+            assert self.primitive.statistics().lent == len(self.model.lent) == len(self.blocks)

@@ -8,6 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from .buffer_shell import BufferShellMachine
 from .group_shell import GroupShellMachine
+from .lock_map_shell import LockMapShellMachine
 from .lock_shell import LockShellMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
 from .monitor_shell import MonitorShellMachine
@@ -22,6 +23,7 @@ from .value_machines import ValueShellMachine
 MACHINES = [
     SemaphoreShellMachine,
     LockShellMachine,
+    LockMapShellMachine,
     LimiterShellMachine,
     WaitQueueShellMachine,
     ParkerShellMachine,

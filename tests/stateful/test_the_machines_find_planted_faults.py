@@ -35,6 +35,7 @@ from .group_machine import GroupMachine
 from .group_shell import GroupShellMachine
 from .lock_machine import LockMachine
 from .lock_map_machine import LockMapMachine
+from .lock_map_shell import LockMapShellMachine
 from .lock_shell import LockShellMachine
 from .meeting_machines import BarrierMachine, LatchMachine
 from .meeting_shells import BarrierShellMachine, LatchShellMachine
@@ -184,12 +185,25 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         )
     ],
     *[
+        (LockMapShellMachine, plant)
+        for plant in (
+            lock_map.a_lock_that_is_held_is_forgotten,
+            lock_map.a_key_that_was_given_back_stays,
+            lock_map.who_releases_takes_the_entry_from_the_next,
+            lock_map.each_use_has_a_lock_of_its_own,
+            queue.a_cancelled_acquire_stays_in_queue,
+        )
+    ],
+    *[
         (BufferMachine, plant)
         for plant in (
             buffer.an_item_is_handed_out_twice,
             buffer.half_of_a_put_is_put,
             buffer.the_end_of_a_window_takes_nothing,
             buffer.who_waits_for_more_is_not_told_of_the_end,
+            buffer.what_comes_back_wakes_nobody,
+            buffer.what_comes_back_goes_to_the_end,
+            buffer.what_fails_is_lost,
             queue.a_withdrawal_lets_nobody_in,
             queue.closing_forgets_those_in_queue,
         )
@@ -200,6 +214,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             buffer.the_item_of_who_is_cancelled_is_lost,
             buffer.an_item_is_handed_out_twice,
             buffer.a_put_is_not_told_to_those_who_get,
+            buffer.a_block_that_is_stopped_keeps_its_item,
         )
     ],
     *[

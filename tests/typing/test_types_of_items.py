@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any, assert_type
 
@@ -13,6 +14,7 @@ from structsync import (
     Broadcast,
     BroadcastStatistics,
     Buffer,
+    BufferItem,
     BufferPolicy,
     BufferStatistics,
     Claim,
@@ -45,6 +47,16 @@ async def test_a_buffer_returns_what_was_put() -> None:
     assert_type(buffer.complete(), None)
     async for word in buffer:
         assert_type(word, str)
+
+
+async def test_an_item_in_hand_has_its_type() -> None:
+    buffer = Buffer[int](2)
+    buffer.put_nowait(7)
+    block = assert_type(buffer.item(), BufferItem[int])
+    async with block as item, contextlib.AsyncExitStack() as stack:
+        assert assert_type(item, int) == 7
+        await buffer.put(8)
+        assert assert_type(await stack.enter_async_context(buffer.item()), int) == 8
 
 
 async def test_the_first_of_several_says_which_and_what() -> None:

@@ -9,7 +9,8 @@ is no moment in which an item belongs to no task, and a cancellation comes befor
 (asyncio's and anyio's queues lost items between the two: P13, P16).
 
 A batch waits in its place until the items that it wants are there, or its window is over, or nothing more
-will be put. Meanwhile they stay in the buffer.
+will be put. Meanwhile they stay in the buffer. Items in hand, which may come back, are for
+:mod:`.lent_items`.
 """
 
 from __future__ import annotations
@@ -17,29 +18,30 @@ from __future__ import annotations
 from collections.abc import Container, Hashable
 from typing import Any, ClassVar
 
-from structsync._core.queue.arbiter import Arbiter, EndedForGood
+from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import BROKEN, GRANTED, Request
 
-from .items import Items, make_items
+from .items import make_items
+from .lent_items import LendingArbiter
 from .sides import OnBothSides, Sides
 
 Ended = list[Request[Any]]
 
 
-class BufferCore(Arbiter[Any]):
+class BufferCore(LendingArbiter):
     """Items, and those who wait to put more in or to get some; the claim is a tuple or a Get."""
 
     grants_make_room: ClassVar[bool] = True
     completed: tuple[Hashable, Hashable] | None  # what is told to those who put, and to who gets
-    max_items: float  # an int >= 1 or math.inf
 
     def __init__(self, max_items: float, *, policy: str = "fifo") -> None:
         super().__init__()
         self.policy: OnBothSides = OnBothSides()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
         self.queue: Sides = Sides()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
-        self.items: Items = make_items(policy)
+        self.items = make_items(policy)
         self.max_items = max_items
         self.completed = None
+        self.start_lending()
         # The batch whose window is open; it is at the head of its lane until it ends.
         self.collecting: Request[Any] | None = None
         self.window_over: bool = False  # while that batch is granted what there is
@@ -56,14 +58,14 @@ class BufferCore(Arbiter[Any]):
             return False
         items: Any = self.items
         if type(claim) is tuple:
-            if self.completed is not None or len(items) + len(claim) > self.max_items:
+            if self.completed is not None or len(items) + len(claim) > self.room:
                 return False
             return not items.compares or bool(items.can_put(claim))
         if not items:
             return False
         if not claim.collects or self.window_over or self.completed is not None:
             return True
-        return bool(len(items) >= min(claim.most, self.max_items))
+        return bool(len(items) >= min(claim.most, self.room))
 
     def admit(self, claim: Any) -> Any:
         """Put items in, or take some out; return those. Called only when :meth:`admits` holds."""
@@ -73,14 +75,13 @@ class BufferCore(Arbiter[Any]):
             return None
         if claim.single:
             return items.take()
+        if claim.lends:
+            return self.lend(claim)
         return [items.take() for _ in range(min(claim.most, len(items)))]
-
-    def give_back(self, claim: Any) -> None:
-        raise NotImplementedError("a buffer lends nothing that could be released")
 
     def refuse_impossible(self, claim: Any) -> None:
         if type(claim) is not tuple:
-            if self.completed is not None and not self.items:
+            if self.completed is not None and not self.items and not self.lent:
                 raise EndedForGood(self.completed[1])
             return
         if self.completed is not None:
@@ -156,7 +157,7 @@ class BufferCore(Arbiter[Any]):
         if head is not None:
             if self.items:
                 self._open_window(head)
-            elif self.completed is not None:
+            elif self.completed is not None and not self.lent:
                 cause = self.completed[1]
                 ended += [self.end_with(request, BROKEN, cause) for request in [*gets]]
         return ended
@@ -204,10 +205,10 @@ class BufferCore(Arbiter[Any]):
         return self.queue.lane(request.claim).head is request and self.admits(request.claim)
 
     def snapshot(self) -> Hashable:
-        return (super().snapshot(), self.items.snapshot(), self.collecting is not None)
+        return (super().snapshot(), self.snapshot_of_items(), self.collecting is not None)
 
     def restore(self, snapshot: Any) -> None:
         rest, items, collecting = snapshot
         super().restore(rest)
-        self.items = self.items.restored(items)
+        self.restore_items(items, make_items(self.items.name))
         self.collecting = self.queue.gets.head if collecting else None

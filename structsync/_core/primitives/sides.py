@@ -25,6 +25,8 @@ class Get:
     collects: ClassVar[bool] = False
     #: Whether it is granted an item, and not a list of items.
     single: ClassVar[bool] = False
+    #: Whether it is granted an item that it may give back.
+    lends: ClassVar[bool] = False
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -50,6 +52,25 @@ class One(Get):
 
     def __init__(self) -> None:
         super().__init__(1)
+
+
+class Lend(Get):
+    """A claim on an item in hand, of a block; each is made once, and stands for the item from then on.
+
+    Attributes:
+      borrower: the task whose block it is, opaque here.
+    """
+
+    __slots__ = ("borrower",)
+    lends = True
+    borrower: Any
+
+    def __init__(self, borrower: Any = None) -> None:
+        super().__init__(1)
+        self.borrower = borrower
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
 
 class Batch(Get):
