@@ -36,23 +36,28 @@ def abort(request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
 
 def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
     """Stop the wait of a task that trio wants to cancel, unless it has ended by then."""
-    transitions = of_this_thread()
+    transitions = request.primitive._transitions
+    if not transitions.mark._is_owned():  # a request that may outlive its run
+        transitions = of_this_thread()
     if transitions.running:
         # A guard, an observer or a finalizer cancelled a scope in the middle of a step. The
         # cancellation is carried out right after it; until then a grant may still win.
         transitions.later.append(partial(_abort_late, stop, request, raise_cancel))
         return Abort.FAILED
-    with transitions:
+    transitions.running = True
+    try:
         ended = stop(request)
         if ended is None:
             return Abort.FAILED
         request.parked = False
-        wake(
-            transitions,
-            request.primitive,
-            ended if request.status is PENDING else [request, *ended],
-        )
+        if request.status is not PENDING:
+            ended.insert(0, request)
+        wake(transitions, request.primitive, ended)
         return Abort.SUCCEEDED
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
 
 
 def _abort_late(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> None:

@@ -24,8 +24,8 @@ class Touched:
 
     __slots__ = ("primitives", "purge_at")
 
-    def __init__(self) -> None:
-        self.primitives: list[tuple[ref[Live[Any]], Any]] = []  # with the claim, each once
+    def __init__(self, live: Live[Any], claim: Any) -> None:
+        self.primitives: list[tuple[ref[Live[Any]], Any]] = [(ref(live), claim)]  # each once
         self.purge_at = 16
 
     def add(self, live: Live[Any], claim: Any) -> None:
@@ -53,14 +53,15 @@ def note(live: Live[Any], claim: Any) -> None:
     task = current_task()
     touched = _by_task.get(task)
     if touched is None:
-        touched = Touched()
+        touched = Touched(live, claim)
         # Of a parking lot trio uses only break_lot() here; a real one would cost a queue of its own.
         add_parking_lot_breaker(task, cast(ParkingLot, touched))
         _by_task[task] = touched
+    else:
+        touched.add(live, claim)
     if not isinstance(live._touched_by, set):
         live._touched_by = set()
     live._touched_by.add(claim)
-    touched.add(live, claim)
 
 
 def left_by(task: Task) -> list[Live[Any]]:

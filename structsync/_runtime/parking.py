@@ -144,6 +144,12 @@ def emit_taken(live: Live[Any], claim: Any) -> None:
     emit("granted", live, claim, task, request)
 
 
+def emit_released(live: Live[Any], claim: Any, ended: list[Request[Any]]) -> None:
+    """Inform the observers of a claim that was released, and of what that ended."""
+    emit("released", live, claim, running_task())
+    emit_ended(live, ended)
+
+
 @enable_ki_protection
 def acquire_nowait(live: Live[Any], claim: Any) -> None:
     """Take the claim now or raise WouldBlock."""
@@ -177,12 +183,14 @@ def release(live: Live[Any], claim: Any) -> None:
     transitions.running = True
     try:
         ended = live._core.release(claim)
-        in_other_queues = resume(transitions, ended) if ended else None
-        if live._observers:
-            emit("released", live, claim, running_task())
-            emit_ended(live, ended)
-        if in_other_queues is not None:
-            emit_in_other_queues(in_other_queues)
+        if ended:
+            in_other_queues = resume(transitions, ended)
+            if live._observers:
+                emit_released(live, claim, ended)
+            if in_other_queues:
+                emit_in_other_queues(in_other_queues)
+        elif live._observers:
+            emit_released(live, claim, ended)
     finally:
         transitions.running = False
         if transitions.later:

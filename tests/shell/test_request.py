@@ -161,6 +161,7 @@ async def test_the_place_of_a_priority_request_is_fixed_at_the_call() -> None:
 async def test_an_abort_that_comes_after_the_grant_changes_nothing() -> None:
     semaphore = Semaphore(1)
     request = semaphore._core.submit(1)
+    request.primitive = semaphore
     aborted = cancelling.abort_by(semaphore._core.withdraw, request, lambda: None)
     assert aborted is trio.lowlevel.Abort.FAILED
     assert request.status == "granted"

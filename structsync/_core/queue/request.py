@@ -108,16 +108,18 @@ class Queue(Generic[ClaimT]):
     def remove(self, request: Request[ClaimT]) -> None:
         """Take a request out that stands here."""
         ahead, behind = request.ahead, request.behind
+        # Not left linked: whoever holds an ended request would hold all that came after it.
         if ahead is None:
             self.head = behind
         else:
             ahead.behind = behind
+            request.ahead = None
         if behind is None:
             self.tail = ahead
         else:
             behind.ahead = ahead
-        # Not left linked: whoever holds an ended request would hold all that came after it.
-        request.queue = request.ahead = request.behind = None
+            request.behind = None
+        request.queue = None
         self.length -= 1
 
     def replace(self, request: Request[ClaimT], successor: Request[ClaimT]) -> None:
