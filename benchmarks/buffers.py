@@ -47,9 +47,10 @@ def contended_cases(effort: Effort) -> Iterator[Case]:
 def batch_cases(effort: Effort) -> Iterator[Case]:
     """What is there is got a hundred at a time, or one by one."""
     items = effort.of(10_000, 200)
-    subject = partial(trio.run, drained, items, 100)
-    reference = partial(trio.run, drained, items, None)
-    yield Case("100 at a time", partial(ratio, subject, reference))
+    reference = partial(trio.run, drained, items, structsync.Buffer.get)
+    for name, get in (("get_many", get_many), ("get_batch", get_batch)):
+        subject = partial(trio.run, drained, items, get, 100)
+        yield Case(f"{name}, 100 at a time", partial(ratio, subject, reference))
 
 
 async def in_turn(make: Callable[[int], Ends], times: int) -> float:
@@ -84,11 +85,21 @@ async def at_once(make: Callable[[int], Ends], pairs: int, room: int, items: int
     return thread_time() - began
 
 
-async def drained(items: int, most: int | None) -> float:
+def get_many(buffer: structsync.Buffer[int]) -> Awaitable[object]:
+    return buffer.get_many(100)
+
+
+def get_batch(buffer: structsync.Buffer[int]) -> Awaitable[object]:
+    return buffer.get_batch(100, max_wait=1)
+
+
+async def drained(
+    items: int, get: Callable[[structsync.Buffer[int]], Awaitable[object]], most: int = 1
+) -> float:
     """Return the seconds of getting that many items, which are there, so many at a time."""
     buffer = structsync.Buffer[int](items)
     buffer.put_many_nowait(range(items))
     began = thread_time()
-    for _ in range(items // (most or 1)):
-        await (buffer.get() if most is None else buffer.get_many(most))
+    for _ in range(items // most):
+        await get(buffer)
     return thread_time() - began

@@ -36,6 +36,25 @@ class Foreign:
         return await trio.to_thread.run_sync(self.result, limit)
 
 
+class Answer:
+    """What a thread is told, for who plays that thread in the run itself."""
+
+    def __init__(self) -> None:
+        self.came = trio.Event()
+        self.told: list[outcome.Outcome[Any]] = []
+
+    def put(self, answer: outcome.Outcome[Any]) -> None:
+        self.told.append(answer)
+        self.came.set()
+
+
+def answered_to(errand: Errand, deputies: dict[Any, Any]) -> Answer:
+    """Make the errand one of a thread that is played, with these deputies; return what it will be told."""
+    errand.deputies = deputies
+    errand._reply = answer = Answer()  # type: ignore[assignment]  # no thread waits for it
+    return answer
+
+
 async def until_waiting(primitive: Any, count: int = 1) -> None:
     """Wait until so many requests are pending; threads decide when."""
     while primitive.statistics().tasks_waiting < count:  # noqa: ASYNC110 - nothing tells

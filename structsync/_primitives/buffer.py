@@ -13,14 +13,14 @@ from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.sides import Get, Lend, One, Put
 from structsync._core.queue.request import Request
 from structsync._runtime import items, parking
-from structsync._runtime.arguments import check_count, check_sync
+from structsync._runtime.arguments import check_count, check_sync, check_window
 from structsync._runtime.cancelling import RaiseCancel
 from structsync._runtime.causes import Completed, Drained
 from structsync._runtime.claim import Claim
 from structsync._runtime.primitive import Primitive
 
 from .buffer_item import BufferItem
-from .buffer_statistics import BufferStatistics
+from .buffer_statistics import BufferStatistics, statistics_of
 
 T = TypeVar("T")
 BufferPolicy: TypeAlias = Literal["fifo", "lifo", "priority"]
@@ -67,7 +67,7 @@ class Buffer(Primitive[Any], Generic[T]):
     Source: Dijkstra 1965 (the bounded buffer); trio's memory channel, :class:`asyncio.Queue`.
     """
 
-    __slots__ = ("_key",)
+    __slots__ = ("_gets", "_key", "_puts")
     _core: BufferCore
 
     def __init__(
@@ -88,6 +88,7 @@ class Buffer(Primitive[Any], Generic[T]):
                 )
         super().__init__(BufferCore(max_items, policy=policy), name=name)
         self._key = key
+        self._gets, self._puts = self._core.queue.gets, self._core.queue.puts  # to find them fast
 
     # Views.
 
@@ -106,16 +107,7 @@ class Buffer(Primitive[Any], Generic[T]):
 
     def statistics(self) -> BufferStatistics:
         """Return the state of this buffer, for debugging."""
-        core, queue = self._core, self._core.queue
-        return BufferStatistics(
-            queue.length,
-            len(core.items),
-            core.max_items,
-            queue.puts.length,
-            queue.gets.length,
-            self.completed,
-            len(core.lent),
-        )
+        return statistics_of(self._core)
 
     # Putting.
 
@@ -127,9 +119,8 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.ClosedResourceError: if the buffer is complete or closed, before or meanwhile.
           Exception: what the ``key``, or a comparison, raises; the item is not in the buffer then.
         """
-        core = self._core
-        claim = self._put((item,)) if core.items.compares else (item,)
-        return items.exchange(self, claim, core.queue.puts)
+        claim = self._put((item,)) if self._core.items.compares else (item,)
+        return items.exchange(self, claim, self._puts)
 
     @enable_ki_protection
     def put_nowait(self, item: T) -> None:
@@ -139,7 +130,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.WouldBlock: if there is no room, or others wait to put.
           trio.ClosedResourceError, Exception: as :meth:`put`.
         """
-        items.exchange_nowait(self, self._put((item,)), self._core.queue.puts)
+        items.exchange_nowait(self, self._put((item,)), self._puts)
 
     @enable_ki_protection
     async def put_many(self, several: Iterable[T]) -> None:
@@ -149,7 +140,7 @@ class Buffer(Primitive[Any], Generic[T]):
           ValueError: if there is no item, or more than the buffer ever has room for.
           trio.ClosedResourceError, Exception: as :meth:`put`; none of the items is in the buffer then.
         """
-        await items.exchange(self, self._put_many(several), self._core.queue.puts)
+        await items.exchange(self, self._put_many(several), self._puts)
 
     @enable_ki_protection
     def put_many_nowait(self, several: Iterable[T]) -> None:
@@ -159,7 +150,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.WouldBlock: if there is no room for all of them, or others wait to put.
           ValueError, trio.ClosedResourceError, Exception: as :meth:`put_many`.
         """
-        items.exchange_nowait(self, self._put_many(several), self._core.queue.puts)
+        items.exchange_nowait(self, self._put_many(several), self._puts)
 
     def _put(self, several: tuple[T, ...]) -> Put:
         """Return the claim to put these: what is compared goes with each of them."""
@@ -184,7 +175,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.EndOfChannel: if the buffer is complete and empty, before or meanwhile.
           trio.ClosedResourceError: if it is closed, before or meanwhile.
         """
-        return items.exchange(self, _ONE, self._core.queue.gets)
+        return items.exchange(self, _ONE, self._gets)
 
     def item(self) -> BufferItem[T]:
         """Return an async context manager that gets the next item, and puts it back if its block fails.
@@ -202,7 +193,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.WouldBlock: if there is no item, or others wait for one.
           trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
         """
-        found: T = items.exchange_nowait(self, _ONE, self._core.queue.gets)
+        found: T = items.exchange_nowait(self, _ONE, self._gets)
         return found
 
     @enable_ki_protection
@@ -216,7 +207,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
         """
         check_count(max_items, "max_items")
-        found: list[T] = await items.exchange(self, Get(max_items), self._core.queue.gets)
+        found: list[T] = await items.exchange(self, Get(max_items), self._gets)
         return found
 
     @enable_ki_protection
@@ -228,7 +219,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.WouldBlock, trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get_nowait`.
         """
         check_count(max_items, "max_items")
-        found: list[T] = items.exchange_nowait(self, Get(max_items), self._core.queue.gets)
+        found: list[T] = items.exchange_nowait(self, Get(max_items), self._gets)
         return found
 
     @enable_ki_protection
@@ -256,10 +247,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
         """
         check_count(max_items, "max_items")
-        if isinstance(max_wait, bool) or not isinstance(max_wait, int | float):
-            raise TypeError(f"max_wait must be a number of seconds, not {max_wait!r}")
-        if not 0 <= max_wait < math.inf:
-            raise ValueError(f"max_wait must be >= 0 seconds and finite, not {max_wait}")
+        check_window(max_wait, "max_wait")
         if not max_wait:
             return await self.get_many(max_items)
         return await items.collect(self, items.Window(max_items, max_wait))
@@ -290,7 +278,7 @@ class Buffer(Primitive[Any], Generic[T]):
     @enable_ki_protection
     async def __anext__(self) -> T:
         try:
-            found: T = await items.exchange(self, _ONE, self._core.queue.gets)
+            found: T = await items.exchange(self, _ONE, self._gets)
         except trio.EndOfChannel:
             raise StopAsyncIteration from None
         return found

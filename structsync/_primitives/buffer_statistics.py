@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from structsync._core.primitives.buffer import BufferCore
 from structsync._runtime.live import PrimitiveStatistics
 
 
@@ -28,6 +29,20 @@ class BufferStatistics(PrimitiveStatistics):
     tasks_getting: int
     completed: bool
     lent: int
+
+
+def statistics_of(core: BufferCore) -> BufferStatistics:
+    """Return the state of the buffer of this core."""
+    queue = core.queue
+    return BufferStatistics(
+        queue.length,
+        len(core.items),
+        core.max_items,
+        queue.puts.length,
+        queue.gets.length,
+        core.completed is not None,
+        len(core.lent),
+    )
 
 
 @final

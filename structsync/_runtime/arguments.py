@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -29,6 +30,19 @@ def check_count(value: object, what: str, *, least: int = 1) -> None:
         raise TypeError(f"{what} must be an int, not {value!r}")
     if value < least:
         raise ValueError(f"{what} must be >= {least}, not {value}")
+
+
+def check_window(seconds: object, what: str) -> None:
+    """Raise unless it is a time for which to collect: a number of seconds, >= 0 and finite.
+
+    Raises:
+      TypeError: if it is no number.
+      ValueError: if it is negative or not finite.
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        raise TypeError(f"{what} must be a number of seconds, not {seconds!r}")
+    if not 0 <= seconds < math.inf:
+        raise ValueError(f"{what} must be >= 0 seconds and finite, not {seconds}")
 
 
 def check_priority(priority: object, core: Arbiter[Any]) -> None:

@@ -18,23 +18,11 @@ from trio.lowlevel import checkpoint, current_trio_token
 from structsync import Semaphore
 from structsync._runtime import deputy
 from structsync._runtime.deputy import Deputies, Deputy, ForDeputy
-from structsync._runtime.errand import Errand
 from structsync._runtime.thread_blocks import Block, Enter, Leave
 from structsync.testing import ExploredRun
+from tests.thread_runs import answered_to
 
 from .sweeping import Size, swept
-
-
-class Answer:
-    """What a thread is told, by the task that plays it."""
-
-    def __init__(self) -> None:
-        self.came = trio.Event()
-        self.told: list[outcome.Outcome[Any]] = []
-
-    def put(self, answer: outcome.Outcome[Any]) -> None:
-        self.told.append(answer)
-        self.came.set()
 
 
 class InNursery(Deputies):
@@ -64,14 +52,9 @@ class Thread:
         self.block = Block(semaphore, current_trio_token())
         self.enter = Enter(self.block, timeout)
         self.leave = Leave(self.block, None)
-        self.entered, self.left = map(self._answered, (self.enter, self.leave))
+        self.entered = answered_to(self.enter, self.deputies)
+        self.left = answered_to(self.leave, self.deputies)
         self.leaves, self.run_is_over = trio.Event(), trio.Event()
-
-    def _answered(self, errand: Errand) -> Answer:
-        """Have the errand be one of this thread, and return what the thread will be told."""
-        errand.deputies = self.deputies
-        errand._reply = answer = Answer()  # type: ignore[assignment]  # no thread waits for it
-        return answer
 
     @property
     def holds(self) -> bool:

@@ -1,5 +1,6 @@
 """TaskPool.map: results as they come, from items that are taken no further ahead than said."""
 
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import aclosing
 from typing import Any, Self
@@ -297,3 +298,14 @@ async def test_bad_arguments_of_map_are_refused_at_once() -> None:
             pool.map(double, [1], ahead=0)
         with pytest.raises(ValueError, match="priority must be 0"):
             pool.map(double, [1], priority=1)
+
+
+@pytest.mark.parametrize("jobs", [4_000, pytest.param(1_000_000, marks=pytest.mark.nightly)])
+async def test_more_items_need_no_more_memory(jobs: int) -> None:
+    """What is in use between two results is the same after any number of them."""
+    async with open_pool(10) as pool:
+        results = pool.map(double, range(jobs))
+        blocks = [sys.getallocatedblocks() async for number in results if not number % (jobs // 10)]
+    assert len(blocks) == 20
+    # each job that is kept is more than ten; what the collector has not come to yet is some
+    assert max(blocks[2:]) - min(blocks[2:]) < 4_000, blocks

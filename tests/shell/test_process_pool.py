@@ -53,8 +53,17 @@ async def test_processes_fail_and_die_and_are_cancelled_and_the_pool_goes_on() -
                 await pool.run(function, *arguments)
         assert await pool.run(os.getpid) == first
 
-        with pytest.raises(trio_parallel.BrokenWorkerError, match="SIGKILL"):
-            await pool.run(signal.raise_signal, signal.SIGKILL)
+        async def run(number: int) -> None:
+            results.append(await pool.run(abs, number))
+
+        results: list[int] = []
+        async with trio.open_nursery() as nursery:
+            for number in (-1, -2):  # they are queued behind what kills the only process
+                nursery.start_soon(run, number)
+            with pytest.raises(trio_parallel.BrokenWorkerError, match="SIGKILL"):
+                await pool.run(signal.raise_signal, signal.SIGKILL)
+            assert pool.statistics().tasks_waiting + pool.statistics().running == 2
+        assert sorted(results) == [1, 2]
         second = await pool.run(os.getpid)
         assert second != first
 

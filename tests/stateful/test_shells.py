@@ -18,6 +18,7 @@ from .resource_pool_machines import ResourcePoolShellMachine
 from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
+from .thread_hold_shell import ThreadHoldShellMachine
 from .value_machines import ValueShellMachine
 
 MACHINES = [
@@ -37,6 +38,7 @@ MACHINES = [
     GroupShellMachine,
     MonitorShellMachine,
     ValueShellMachine,
+    ThreadHoldShellMachine,
 ]
 
 

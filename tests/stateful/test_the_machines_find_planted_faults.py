@@ -25,6 +25,7 @@ from ..plants import (  # noqa: TID252 - one home of the faults
     rwlock,
     semaphore,
     synchronizer,
+    thread_hold,
     value,
     wait_queue,
 )
@@ -50,6 +51,7 @@ from .rwlock_shell import RWLockShellMachine
 from .semaphore_shell import SemaphoreShellMachine
 from .small_shells import LimiterShellMachine, ParkerShellMachine, WaitQueueShellMachine
 from .synchronizer_machine import SynchronizerMachine
+from .thread_hold_shell import ThreadHoldShellMachine
 from .value_machines import ValueMachine, ValueShellMachine
 
 # A check of the checks, which need not be made again on each version.
@@ -224,6 +226,16 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             pool.whose_job_begins_sleeps_on,
             pool.a_cancelled_job_stays_in_queue,
             pool.closing_forgets_who_is_held_back,
+        )
+    ],
+    *[
+        (ThreadHoldShellMachine, plant)
+        for plant in (
+            thread_hold.an_interrupt_beats_a_grant,
+            thread_hold.what_was_dropped_is_done,
+            thread_hold.leaving_can_be_dropped,
+            thread_hold.no_timeout_is_set,
+            queue.a_cancelled_acquire_stays_in_queue,
         )
     ],
     (LatchShellMachine, barrier_and_latch.the_latch_opens_early),

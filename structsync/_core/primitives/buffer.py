@@ -117,9 +117,8 @@ class BufferCore(LendingArbiter):
     def grant(self, request: Request[Any]) -> None:
         claim = request.claim
         handed = self.admit(claim)
-        queue = request.queue
-        if queue is not None:
-            queue.remove(request)
+        if request.queue is not None:
+            self.queue.remove(request)
         if type(claim) is not tuple:
             request.claim = handed  # its owner takes it from here
             if request is self.collecting:
