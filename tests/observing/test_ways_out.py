@@ -308,6 +308,7 @@ async def test_somebody_ahead_whose_deadline_ends_is_not_in_the_way() -> None:
                 pass
 
     async def gives_up() -> None:
+        await wait_all_tasks_blocked()  # so that a permit is taken
         with scope:
             async with semaphore.permits(2):
                 pass

@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from structsync import JobCancelled, open_pool
+from structsync import JobCancelled, Results, open_pool
 
 
 async def double(number: int) -> int:
@@ -297,3 +297,20 @@ async def test_bad_arguments_of_map_are_refused_at_once() -> None:
             pool.map(double, [1], ahead=0)
         with pytest.raises(ValueError, match="priority must be 0"):
             pool.map(double, [1], priority=1)
+
+
+async def test_a_loop_that_another_task_closes_ends() -> None:
+    ended: list[str] = []
+
+    async def loop(results: Results[None]) -> None:
+        async for _ in results:
+            pytest.fail("nothing comes")
+        ended.append("loop")
+
+    async with open_pool(1) as pool:
+        results = pool.map(trio.sleep, [1000])
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(loop, results)
+            await wait_all_tasks_blocked()
+            await results.aclose()
+    assert ended == ["loop"]
