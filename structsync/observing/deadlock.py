@@ -18,17 +18,18 @@ from structsync._core.queue.group import Claims
 from structsync._core.queue.request import GRANTED, PENDING, Request
 from structsync._core.queue.waits_for import (
     Alternative,
+    Need,
     cycle_through,
-    gets_on,
     knot_around,
     stuck,
 )
 from structsync._runtime.arguments import check_sync
 from structsync._runtime.events import PrimitiveEvent, observe
+from structsync._runtime.job_wait import JobsWait
 from structsync._runtime.live import Live
 from structsync._runtime.watching import Wait, after_this_step, end_wait, watchers
 
-from .cycle_words import edges_of, message_of
+from .deadlock_error import DeadlockError, DeadlockWarning, edges_of, message_of
 from .depended_on import Dependents
 from .needs import Units, alternatives_of
 from .per_primitive import PerPrimitive
@@ -43,30 +44,6 @@ OnDeadlock: TypeAlias = "Literal['raise', 'warn'] | Callable[[DeadlockError], ob
 #: kept. So looks hold up no program in which thousands of groups stand in each other's queues, and a cycle over
 #: many tasks is found all the same: each of them has begun a wait. A step is about a third of a microsecond.
 STEPS, STEPS_FOR_EACH = 10_000, 1_000
-
-
-class DeadlockError(Exception):
-    """Tasks wait for each other, and none of them ever goes on.
-
-    Raised by :func:`deadlock_guard` in the task that was about to close the cycle, where it acquires.
-    The message is the cycle, task by task.
-
-    Attributes:
-      tasks: the tasks that wait for each other, the one that closes the cycle first.
-      graph: who waits for whom, and for what, among them.
-    """
-
-    tasks: tuple[Task, ...]
-    graph: WaitGraph
-
-    def __init__(self, message: str, tasks: Iterable[Task] = (), graph: Any = None) -> None:
-        super().__init__(message)
-        self.tasks = tuple(tasks)
-        self.graph = WaitGraph(()) if graph is None else graph
-
-
-class DeadlockWarning(RuntimeWarning):
-    """The warning of ``deadlock_guard("warn")``."""
 
 
 @contextmanager
@@ -140,6 +117,9 @@ class _Guard:
         self._groups = 0  # how many groups were among them at most, since it was zero
         self._permits: PerPrimitive[int] = PerPrimitive()
         self._dependents = Dependents()
+        self._weighted: PerPrimitive[None] = (
+            PerPrimitive()
+        )  # semaphores of which somebody wanted several permits
         self._spare = 0  # steps beyond those of a single look
         self._steps = 0  # that are left to the look that is under way
 
@@ -161,6 +141,8 @@ class _Guard:
         self._parked[task] = request
         self._spare += STEPS_FOR_EACH
         self._groups += isinstance(request.group, Claims)
+        if not isinstance(request, JobsWait) and _counts(request.primitive) and request.claim > 1:
+            self._weighted.to_write(request.primitive)
         self._dependents.parks(request)
         if self._dependents.may_have(task, request):
             self._look(task)
@@ -224,6 +206,9 @@ class _Guard:
     def has_groups(self) -> bool:
         return self._groups > 0
 
+    def is_weighted(self, live: Any) -> bool:
+        return live in self._weighted
+
     def may_block(self, holders: Iterable[Hashable]) -> bool:
         return self._groups > 0 or any(self.request_of(one) is not None for one in holders)
 
@@ -272,10 +257,22 @@ class _Guard:
         alternatives = None if request is None else alternatives_of(request, self)
         if alternatives is None:
             return None
-        holders = {one for each in alternatives for need in each for one, _ in need.holders}
-        self.spend(1 + len(holders))
-        parked = {one for one in holders if self.request_of(one) is not None}
-        return None if gets_on(alternatives, parked) else alternatives
+        self.spend(1)
+        met = any(all(map(self._is_met_by_runners, needs)) for needs in alternatives)
+        return None if met else alternatives
+
+    def _is_met_by_runners(self, need: Need) -> bool:
+        missing = need.units
+        parked: list[Hashable] = []
+        for who, units in need.holders:
+            if self.request_of(who) is not None:
+                parked.append(who)
+            else:
+                missing -= units
+                if missing <= 0:
+                    break
+        self.spend(len(parked) + 1)
+        return missing <= 0 or (need.unless is not None and need.unless(parked))
 
     def _tell(self, request: Wait, cycle: Any, tasks: Any, waits: Any, blocked: Any) -> None:
         if request.status is not PENDING:  # something else that came after the step has ended it

@@ -34,9 +34,6 @@ from structsync._runtime.workers import busy_for, worker_of
 
 from .nurseries import outlives
 
-#: Where a plain request ahead in the queue may want more than one behind it, or something else.
-_WEIGHTED = (SemaphoreCore, RWLockCore)
-
 Units: TypeAlias = Mapping[Hashable, int]
 Requests: TypeAlias = Sequence[Request[Any]]
 
@@ -63,6 +60,10 @@ class View(Protocol):
 
     def has_groups(self) -> bool:
         """Return whether a group may stand in some queue."""
+        ...
+
+    def is_weighted(self, live: Any) -> bool:
+        """Return whether somebody may wait for several permits of a semaphore."""
         ...
 
     def spend(self, steps: int) -> None:
@@ -116,8 +117,8 @@ def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
         return None
     if not view.may_block(view.permits(request.primitive) or holders_of(request.primitive)):
         return []  # whoever holds it gets on; so a long queue need not be walked through
-    counts = core.policy.head_blocks and (isinstance(core, _WEIGHTED) or view.has_groups())
-    ahead = _ahead(core, request, view) if counts else ()
+    counts = view.has_groups() or _wants_less_than_others(core, request, view)
+    ahead = _ahead(core, request, view) if counts and core.policy.head_blocks else ()
     plain = [one for one in ahead if not isinstance(one.group, Claims)]
     needs = rule(core, request, plain, view)
     if needs is None:
@@ -130,6 +131,13 @@ def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
             if isinstance(each.group, Claims)
         ),
     ]
+
+
+def _wants_less_than_others(core: Any, request: Request[Any], view: View) -> bool:
+    """Return whether a plain request ahead in the queue may want what this one does not."""
+    if isinstance(core, RWLockCore):
+        return request.claim.mode is not WRITE
+    return isinstance(core, SemaphoreCore) and view.is_weighted(request.primitive)
 
 
 def _queues(core: Any) -> tuple[Any, ...]:

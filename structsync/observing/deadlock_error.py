@@ -1,16 +1,42 @@
-"""A cycle of waits in words, and who waits for whom in it."""
+"""What is raised of a deadlock: its cycle in words, and who waits for whom in it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, cast
+
+from trio.lowlevel import Task
 
 from structsync._core.queue.waits_for import Need
 
 from .needs import Reason
 from .places import Names, line_of, titled
 from .trace import traces
-from .wait_graph import WaitEdge
+from .wait_graph import WaitEdge, WaitGraph
+
+
+class DeadlockError(Exception):
+    """Tasks wait for each other, and none of them ever goes on.
+
+    Raised by :func:`deadlock_guard` in the task that was about to close the cycle, where it acquires.
+    The message is the cycle, task by task.
+
+    Attributes:
+      tasks: the tasks that wait for each other, the one that closes the cycle first.
+      graph: who waits for whom, and for what, among them.
+    """
+
+    tasks: tuple[Task, ...]
+    graph: WaitGraph
+
+    def __init__(self, message: str, tasks: Iterable[Task] = (), graph: Any = None) -> None:
+        super().__init__(message)
+        self.tasks = tuple(tasks)
+        self.graph = WaitGraph(()) if graph is None else graph
+
+
+class DeadlockWarning(RuntimeWarning):
+    """The warning of ``deadlock_guard("warn")``."""
 
 
 def edges_of(waits: Any, names: Names, blocked: Any) -> Iterator[WaitEdge]:
