@@ -108,10 +108,10 @@ from ._runtime.primitive import CheckpointMode as CheckpointMode
 from ._runtime.primitive import Held as Held
 from ._runtime.primitive import Primitive as Primitive
 from ._runtime.request import Request as Request
-from .observing.deadlock import DeadlockError as DeadlockError
-from .observing.deadlock import DeadlockWarning as DeadlockWarning
 from .observing.deadlock import OnDeadlock as OnDeadlock
 from .observing.deadlock import deadlock_guard as deadlock_guard
+from .observing.deadlock_error import DeadlockError as DeadlockError
+from .observing.deadlock_error import DeadlockWarning as DeadlockWarning
 from .observing.histogram import Histogram as Histogram
 from .observing.inspector import Inspector as Inspector
 from .observing.inspector import serve_inspector as serve_inspector

@@ -181,7 +181,7 @@ class Broadcast(Generic[T]):
 
     @property
     def broken(self) -> bool:
-        """Whether it is broken: never, because no task owns it."""
+        """Always false, because no task owns it."""
         return False
 
     def statistics(self) -> BroadcastStatistics:

@@ -15,6 +15,9 @@ from structsync._runtime.arguments import check_count
 from structsync._runtime.causes import error_of
 from structsync._runtime.errors import JobCancelled
 from structsync._runtime.job import Job, has_ended
+from structsync._runtime.job_wait import ResultsWait
+from structsync._runtime.parking import transitions_of
+from structsync._runtime.watching import inform_of_park, watchers
 from structsync._runtime.working import has_cancelled
 
 from .pool_base import Pool, outcome_of
@@ -101,7 +104,7 @@ class _Stream(ABC):
         # All that are to come, in the order of the items. Not a dict: see JobQueueCore.held_back.
         self.pending: OrderedDict[Job[Any], None] = OrderedDict()
         self.ready: deque[Job[Any]] = deque()  # if not ordered: those of them that have ended
-        self.exhausted = self.busy = False
+        self.exhausted = self.busy = self.pulling = False
         self.error: BaseException | None = None  # of the source: raised after the results
         self.news = trio.Event()
 
@@ -158,9 +161,28 @@ class _Stream(ABC):
                 error, self.error = self.error, None
                 raise error or StopAsyncIteration
             self.news = trio.Event()
-            await self.news.wait()
+            wait = self.about_to_sleep() if watchers and self.pending else None
+            try:
+                await self.news.wait()
+            finally:
+                self.news.set()  # whoever is told late sees that nobody sleeps here
+            if wait is not None and wait.error is not None:  # none of them would ever end
+                self.close()
+                raise wait.error
             self.refill()
         return job
+
+    def about_to_sleep(self) -> ResultsWait | None:
+        """Tell those who look for deadlocks which jobs the loop waits for, if it waits for nothing else."""
+        jobs: list[Job[Any]] = [*self.pending]
+        if self.ordered:
+            jobs = jobs[:1]
+        elif self.pulling:
+            return None
+        wait = ResultsWait(self.pool, jobs, current_task(), self.news)
+        with transitions_of(self.pool):
+            inform_of_park(wait)
+        return wait
 
     def close(self) -> None:
         self.exhausted = True
@@ -170,6 +192,7 @@ class _Stream(ABC):
             job._on_end = None
             if not has_ended(job):
                 job.cancel()
+        self.news.set()  # another task may wait for the next result
 
 
 class _SyncStream(_Stream):
@@ -202,7 +225,6 @@ class _AsyncStream(_Stream):
     ) -> None:
         super().__init__(pool, submit, ordered, ahead)
         self.items = items
-        self.pulling = False
         self.scope = trio.CancelScope()
 
     def refill(self) -> None:
@@ -222,6 +244,8 @@ class _AsyncStream(_Stream):
             with self.scope:
                 while not self.exhausted and len(self.pending) < self.ahead:
                     self.add(await anext(self.items))
+                    if watchers and len(self.pending) == 1:
+                        self.news.set()  # the loop waits for this job now, and says so
         except StopAsyncIteration:
             self.exhausted = True
         except BaseException as error:

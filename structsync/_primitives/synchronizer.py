@@ -9,7 +9,7 @@ from threading import get_ident
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, cast, final, overload
 
-from trio.lowlevel import checkpoint, enable_ki_protection
+from trio.lowlevel import checkpoint, current_task, enable_ki_protection
 
 from structsync._core.monitors.entry import Invocation, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
@@ -73,11 +73,13 @@ class Synchronizer:
         if self._thread:
             raise RuntimeError("this synchronizer is entered already; make another one")
         self._thread = get_ident()
+        self._core.entered_by = current_task()
         return self
 
     @enable_ki_protection
     def __aexit__(self, *exc_info: Any) -> CoroutineType[Any, Any, None]:
         self._thread = 0
+        self._core.entered_by = None
         stack = ExitStack()  # if one monitor cannot be settled, the others still are
         for rules in reversed(self._core.end()):
             stack.callback(parking.change, rules.primitive, rules.arbiter.settle)

@@ -8,21 +8,20 @@ other than in the plain queue of one primitive.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from trio.lowlevel import Task
 
 from structsync._core.queue.request import BROKEN, PENDING, Request
 
-from .job_wait import JobWait
+from .job_wait import JobsWait
 from .live import Live
 from .transitions import of_this_thread
 from .waking import wake
 
 #: What a task may be parked for.
-Wait: TypeAlias = Request[Any] | JobWait
+Wait: TypeAlias = Request[Any] | JobsWait
 
 
 class Watcher(Protocol):
@@ -45,25 +44,25 @@ _log = logging.getLogger("structsync")
 
 def inform_of_park(request: Wait) -> None:
     for watcher in tuple(watchers):
-        with _removing(watcher):
+        try:
             watcher.parks(request)
+        except BaseException:  # noqa: BLE001
+            _remove(watcher)
 
 
 def inform_of_block(task: Task, lives: Sequence[Live[Any]]) -> None:
     for watcher in tuple(watchers):
-        with _removing(watcher):
+        try:
             watcher.enters(task, lives)
+        except BaseException:  # noqa: BLE001
+            _remove(watcher)
 
 
-@contextmanager
-def _removing(watcher: Watcher) -> Iterator[None]:
+def _remove(watcher: Watcher) -> None:
     """Remove a watcher that fails: let out, its error would make the step half done (I6)."""
-    try:
-        yield
-    except BaseException:  # noqa: BLE001
-        _log.exception("watcher %r failed and was removed", watcher)
-        if watcher in watchers:
-            watchers.remove(watcher)
+    _log.exception("watcher %r failed and was removed", watcher)
+    if watcher in watchers:
+        watchers.remove(watcher)
 
 
 def after_this_step(do: Callable[[], object]) -> None:
@@ -75,7 +74,7 @@ def end_wait(request: Wait, error: BaseException) -> None:
     """Raise an error where a task waits for a request, or is about to; let in those behind it."""
     if request.status is not PENDING:
         return
-    if isinstance(request, JobWait):
+    if isinstance(request, JobsWait):
         request.end(error)
         return
     live: Live[Any] = request.primitive

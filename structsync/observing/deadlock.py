@@ -16,49 +16,34 @@ from trio.lowlevel import Task, enable_ki_protection
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import GRANTED, PENDING, Request
-from structsync._core.queue.waits_for import Alternative, Need, cycle_through, knot_around, stuck
+from structsync._core.queue.waits_for import (
+    Alternative,
+    Need,
+    cycle_through,
+    knot_around,
+    stuck,
+)
 from structsync._runtime.arguments import check_sync
 from structsync._runtime.events import PrimitiveEvent, observe
+from structsync._runtime.job_wait import JobsWait
 from structsync._runtime.live import Live
 from structsync._runtime.watching import Wait, after_this_step, end_wait, watchers
 
+from .deadlock_error import DeadlockError, DeadlockWarning, edges_of, message_of
 from .depended_on import Dependents
-from .needs import Reason, Units, alternatives_of
+from .needs import Units, alternatives_of
 from .per_primitive import PerPrimitive
-from .places import Names, line_of, names_of, titled
-from .trace import trace_waits, traces
-from .wait_graph import WaitEdge, WaitGraph
+from .places import names_of
+from .trace import trace_waits
+from .wait_graph import WaitGraph
 
 OnDeadlock: TypeAlias = "Literal['raise', 'warn'] | Callable[[DeadlockError], object]"
 
 
-#: No wait is followed further than over so many tasks: each look takes that long, and must not hold up
-#: a program in which thousands of groups stand in each other's queues.
-MOST_TASKS = 1_000
-
-
-class DeadlockError(Exception):
-    """Tasks wait for each other, and none of them ever goes on.
-
-    Raised by :func:`deadlock_guard` in the task that was about to close the cycle, where it acquires.
-    The message is the cycle, task by task.
-
-    Attributes:
-      tasks: the tasks that wait for each other, the one that closes the cycle first.
-      graph: who waits for whom, and for what, among them.
-    """
-
-    tasks: tuple[Task, ...]
-    graph: WaitGraph
-
-    def __init__(self, message: str, tasks: Iterable[Task] = (), graph: Any = None) -> None:
-        super().__init__(message)
-        self.tasks = tuple(tasks)
-        self.graph = WaitGraph(()) if graph is None else graph
-
-
-class DeadlockWarning(RuntimeWarning):
-    """The warning of ``deadlock_guard("warn")``."""
+#: A look may take so many steps, and with each wait that begins so many more: those that nobody has needed are
+#: kept. So looks hold up no program in which thousands of groups stand in each other's queues, and a cycle over
+#: many tasks is found all the same: each of them has begun a wait. A step is about a third of a microsecond.
+STEPS, STEPS_FOR_EACH = 10_000, 1_000
 
 
 def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> AbstractContextManager[None]:
@@ -75,15 +60,19 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> AbstractContextManager[
     :class:`Monitor`; the task that borrowed from a :class:`CapacityLimiter`; the blocks that hold the
     permits of a bounded :class:`Semaphore`, or the items of a :class:`ResourcePool`, each to be left by
     the task that entered it; the workers of a pool in whose queue there is no room, and those that work
-    on a job that is waited for, by ``run()`` or :meth:`Job.wait`. A permit that was taken by
+    on a job that is waited for, by ``run()``, :meth:`Job.wait` or a loop over ``map()``; for calls that
+    start together (:meth:`Synchronizer.atomic`) the task inside each of their monitors, and the one that
+    entered the block of the synchronizer, whose end lets each start alone. A permit that was taken by
     :meth:`Semaphore.acquire` may be released by any task, anybody may notify a condition, set a
-    :class:`Value`, or put into a :class:`Buffer` and get from it: these have no owner, so waits for
+    :class:`Value`, put into a :class:`Buffer` and get from it, make the other call of those that start
+    together, or change what a guard or a rule looks at: these have no owner, so waits for
     them are never reported. What comes from outside of the cycle is not a way out: a cancellation,
     :meth:`Request.withdraw`, ``close()``, ``resize()``.
 
-    The error of a wait for a job by ``run()`` cancels the job.
+    The error of a wait for a job by ``run()`` cancels the job; that of a loop over ``map()`` ends the loop.
 
-    A cycle that is reached only over more than a thousand tasks is not found. It is to be used in the
+    However long a cycle is, it is found, unless the looks before it were long as well: a wait may cost no
+    more than a thousand steps from task to task on the average. The guard is to be used in the
     thread whose runs it guards, around :func:`trio.run` or inside. What was
     acquired before the block began is known for locks and limiters, and not for semaphores. Every
     request costs some microseconds more; without a guard nothing does.
@@ -132,6 +121,11 @@ class _Guard:
         self._groups = 0  # how many groups were among them at most, since it was zero
         self._permits: PerPrimitive[int] = PerPrimitive()
         self._dependents = Dependents()
+        self._weighted: PerPrimitive[None] = (
+            PerPrimitive()
+        )  # semaphores of which somebody wanted several permits
+        self._spare = 0  # steps beyond those of a single look
+        self._steps = 0  # that are left to the look that is under way
 
     # What happens.
 
@@ -149,7 +143,10 @@ class _Guard:
             self._purge_at = 2 * len(self._parked) + 64
             self._groups = sum(isinstance(one.group, Claims) for one in self._parked.values())
         self._parked[task] = request
+        self._spare += STEPS_FOR_EACH
         self._groups += isinstance(request.group, Claims)
+        if not isinstance(request, JobsWait) and _counts(request.primitive) and request.claim > 1:
+            self._weighted.to_write(request.primitive)
         self._dependents.parks(request)
         if self._dependents.may_have(task, request):
             self._look(task)
@@ -164,22 +161,26 @@ class _Guard:
         """Take in what was released, and what was granted to a task that waits elsewhere: an observer."""
         if get_ident() != self.thread:
             return
-        if event.kind == "released":
+        kind, task = event.kind, event.task
+        if kind == "released":
             held = self._permits.of(event.primitive)
-            if event.task in held:
-                given_back = min(held[event.task], event.claim)
-                self._dependents.holds(event.task, -given_back)
-                held[event.task] -= given_back
-                if not held[event.task]:
-                    del held[event.task]
-        elif event.kind == "granted":
-            live, task = event.primitive, event.task
-            if any(live is one for one in self._entering.get(task, ())) and _counts(live):
-                held = self._permits.to_write(live)
-                held[task] = held.get(task, 0) + event.claim
-                self._dependents.holds(task, event.claim)
-            if task is not None and self.request_of(task) is not None:
+            if task in held:
+                given_back = min(held[task], event.claim)
+                self._dependents.holds(task, -given_back)
+                held[task] -= given_back
+                if not held[task]:
+                    del held[task]
+        elif kind == "granted" and task is not None:
+            if task in self._entering:
+                self._takes_for_block(task, event.primitive, event.claim)
+            if task in self._parked and self.request_of(task) is not None:
                 self._look(task)  # it had a request, and is parked elsewhere
+
+    def _takes_for_block(self, task: Task, live: Live[Any], claim: Any) -> None:
+        if any(live is one for one in self._entering[task]) and _counts(live):
+            held = self._permits.to_write(live)
+            held[task] = held.get(task, 0) + claim
+            self._dependents.holds(task, claim)
 
     # What is known, for needs.py.
 
@@ -206,8 +207,17 @@ class _Guard:
             isinstance(request.group, Claims) and found.group is request.group
         )
 
+    def has_groups(self) -> bool:
+        return self._groups > 0
+
+    def is_weighted(self, live: Any) -> bool:
+        return live in self._weighted
+
     def may_block(self, holders: Iterable[Hashable]) -> bool:
         return self._groups > 0 or any(self.request_of(one) is not None for one in holders)
+
+    def spend(self, steps: int) -> None:
+        self._steps -= steps
 
     def permits(self, live: Any) -> Units:
         return self._permits.of(live)
@@ -228,22 +238,52 @@ class _Guard:
     def _waits_from(self, task: Task) -> dict[Hashable, list[Alternative]]:
         """Return what the task waits for, and all those who have to do something first."""
         waits: dict[Hashable, list[Alternative]] = {}
+        seen: set[Hashable] = {task}
         left: list[Hashable] = [task]
-        while left and len(waits) <= MOST_TASKS:
+        self._steps = STEPS + self._spare
+        while left and self._steps > 0:
             who = left.pop()
-            request = None if who in waits else self.request_of(who)
-            alternatives = None if request is None else alternatives_of(request, self)
+            alternatives = self._unmet_by_runners(who)
             if alternatives is not None:
                 waits[who] = alternatives
-                left += [one for needs in alternatives for need in needs for one, _ in need.holders]
-        return {} if left else waits
+                needs = [need for each in alternatives for need in each]
+                fresh = {one for need in needs for one, _ in need.holders} - seen
+                seen |= fresh
+                left += fresh
+            elif who is task:
+                break
+        self._spare = min(self._spare, max(0, self._steps))
+        return {} if self._steps <= 0 else waits
+
+    def _unmet_by_runners(self, who: Hashable) -> list[Alternative] | None:
+        """Return what somebody waits for; None if that is not known, or may come from who waits for nothing."""
+        request = self.request_of(who)
+        alternatives = None if request is None else alternatives_of(request, self)
+        if alternatives is None:
+            return None
+        self.spend(1)
+        met = any(all(map(self._is_met_by_runners, needs)) for needs in alternatives)
+        return None if met else alternatives
+
+    def _is_met_by_runners(self, need: Need) -> bool:
+        missing = need.units
+        parked: list[Hashable] = []
+        for who, units in need.holders:
+            if self.request_of(who) is not None:
+                parked.append(who)
+            else:
+                missing -= units
+                if missing <= 0:
+                    break
+        self.spend(len(parked) + 1)
+        return missing <= 0 or (need.unless is not None and need.unless(parked))
 
     def _tell(self, request: Wait, cycle: Any, tasks: Any, waits: Any, blocked: Any) -> None:
         if request.status is not PENDING:  # something else that came after the step has ended it
             return
         names = names_of(tasks)
-        graph = WaitGraph(tuple(_edges(waits, names, blocked)))
-        error = DeadlockError(_message(cycle, names), tasks, graph)
+        graph = WaitGraph(tuple(edges_of(waits, names, blocked)))
+        error = DeadlockError(message_of(cycle, names), tasks, graph)
         raised: BaseException | None = error
         if self._on_deadlock != "raise":
             raised = None
@@ -260,48 +300,3 @@ class _Guard:
 
 def _counts(live: Live[Any]) -> bool:
     return isinstance(live._core, SemaphoreCore)
-
-
-def _edges(waits: Any, names: Names, blocked: Any) -> Iterator[WaitEdge]:
-    """Yield who of the stuck waits for whom."""
-    seen = set()
-    for who in names:
-        for needs in waits[who]:
-            for need in needs:
-                for holder, _ in need.holders:
-                    live = _reason(need).primitive
-                    if holder in blocked and (who, holder, id(live)) not in seen:
-                        seen.add((who, holder, id(live)))
-                        yield WaitEdge(names[who], titled(live), names[holder])
-
-
-def _reason(need: Need) -> Reason:
-    return cast(Reason, need.why)
-
-
-def _message(cycle: list[tuple[Hashable, Need]], names: Names) -> str:
-    lines = ["this wait would never end, because each of these waits for the next:"]
-    for place, (who, need) in enumerate(cycle):
-        after = cycle[(place + 1) % len(cycle)][0]
-        lines.append(f"  {_sentence(who, need, after, names)}")
-    if len(names) > len(cycle):
-        lines.append(f"and every other way out leads to these {len(names)} tasks, too.")
-    if any(_reason(need).is_job for _, need in cycle):
-        lines.append("Hold nothing that a job needs while you wait for the job.")
-    else:
-        lines.append("Acquire in the same order everywhere, or together by acquire_all().")
-    return "\n".join(lines)
-
-
-def _sentence(who: Hashable, need: Need, after: Hashable, names: Names) -> str:
-    live, is_ahead, is_job = _reason(need)
-    place = line_of(who)
-    waits = f"{names[who]}{f' ({place})' if place else ''} waits for"
-    if is_job:
-        return f"{waits} a job of {titled(live)}, where {names[after]} does not go on"
-    text = f"{waits} {titled(live)}"
-    held = traces[-1].hold_of(live, after) if traces else None
-    if is_ahead:
-        return f"{text}, in whose queue {names[after]} is ahead"
-    since = f" since {held.line}" if held is not None and held.line else ""
-    return f"{text}, which {names[after]} holds{since}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from trio.lowlevel import Task
 
@@ -38,7 +37,7 @@ class Dependents:
     def __init__(self) -> None:
         self._asked: PerPrimitive[None] = PerPrimitive()
         self._by_conditions = False
-        self._in_blocks: WeakKeyDictionary[Task, int] = WeakKeyDictionary()
+        self._in_blocks: dict[Task, int] = {}
 
     def parks(self, request: Wait) -> None:
         """Take note of what a task waits for."""
@@ -51,13 +50,17 @@ class Dependents:
 
     def holds(self, task: Any, units: int) -> None:
         """Take note that a task holds so many permits more in blocks, or less."""
-        self._in_blocks[task] = self._in_blocks.get(task, 0) + units
+        held = self._in_blocks.get(task, 0) + units
+        if held:
+            self._in_blocks[task] = held
+        else:
+            del self._in_blocks[task]
 
     def may_have(self, task: Task, request: Wait) -> bool:
         """Return whether anybody may be waiting for a task that is about to park for a request."""
         return (
             self._by_conditions
-            or self._in_blocks.get(task, 0) > 0
+            or task in self._in_blocks
             or is_busy(task)
             or _is_ahead(request)
             or any(live._core.queue for live in owned_by(task))

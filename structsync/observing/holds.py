@@ -76,6 +76,9 @@ class Holds(Generic[Mark]):
         if taken is None:  # a permit that another task took
             return marks
         units = live._units(event.claim)
+        if len(taken) == 1 and taken[0][1] == units:  # mostly: all that it has taken
+            del held[who]
+            return [taken[0][0]]
         while taken and units > 0:
             mark, of_it = taken.pop()
             if of_it > units:

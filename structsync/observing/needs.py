@@ -11,10 +11,11 @@ same holders, so that it only raises how much of them is needed; a group ahead w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
 from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.monitors.synchronizer import Rules
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.job_queue import JobQueueCore
@@ -27,11 +28,13 @@ from structsync._core.primitives.sides import Lend
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import Request
 from structsync._core.queue.waits_for import Alternative, Need
-from structsync._runtime.job import RUNNING
-from structsync._runtime.job_wait import JobWait
+from structsync._runtime.job import RUNNING, Job
+from structsync._runtime.job_wait import JobsWait
 from structsync._runtime.lending import Loan
 from structsync._runtime.watching import Wait
 from structsync._runtime.workers import busy_for, worker_of
+
+from .nurseries import outlives
 
 Units: TypeAlias = Mapping[Hashable, int]
 Requests: TypeAlias = Sequence[Request[Any]]
@@ -40,12 +43,14 @@ Requests: TypeAlias = Sequence[Request[Any]]
 class Reason(NamedTuple):
     """Why another task has to do something first.
 
-    It holds what is wanted, or is ahead in the queue, or works for the pool whose job is waited for.
+    It holds what is wanted, or is ahead in the queue, or works for the pool whose job is waited for, or is
+    inside a monitor where another call is to start together with the one that waits.
     """
 
     primitive: Any
     is_ahead: bool = False
     is_job: bool = False
+    is_partner: bool = False
 
 
 class View(Protocol):
@@ -53,6 +58,18 @@ class View(Protocol):
 
     def waits_without_end(self, request: Request[Any]) -> bool:
         """Return whether a task is parked for this request, and no deadline of its own ends that."""
+        ...
+
+    def has_groups(self) -> bool:
+        """Return whether a group may stand in some queue."""
+        ...
+
+    def is_weighted(self, live: Any) -> bool:
+        """Return whether somebody may wait for several permits of a semaphore."""
+        ...
+
+    def spend(self, steps: int) -> None:
+        """Take note of how many requests or holders had to be looked at."""
         ...
 
     def may_block(self, holders: Iterable[Hashable]) -> bool:
@@ -66,12 +83,14 @@ class View(Protocol):
 
 def alternatives_of(request: Wait, view: View) -> list[Alternative] | None:
     """Return what the task that is parked for a request waits for; None if that is not known."""
-    if isinstance(request, JobWait):
-        needs = _of_job(request)
-        return None if needs is None else [needs]
+    if isinstance(request, JobsWait):
+        jobs = [_of_job(request.primitive, job) for job in request.jobs]
+        return None if None in jobs else [one for one in jobs if one is not None]
     group = request.group
     if not isinstance(group, Claims):
         needs = _needs_of(request, view)
+        if isinstance(group, Rules) and (of_partners := _of_partners(request, group)):
+            return [[*(needs or ()), *of_partners]]
         return None if needs is None else [needs]
     each = [_needs_of(member, view) for member in group.members]
     if not group.every:  # one that is not known is a way out
@@ -102,7 +121,8 @@ def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
         return None
     if not view.may_block(view.permits(request.primitive) or holders_of(request.primitive)):
         return []  # whoever holds it gets on; so a long queue need not be walked through
-    ahead = _ahead(core, request, view) if core.policy.head_blocks else ()
+    counts = view.has_groups() or _wants_less_than_others(core, request, view)
+    ahead = _ahead(core, request, view) if counts and core.policy.head_blocks else ()
     plain = [one for one in ahead if not isinstance(one.group, Claims)]
     needs = rule(core, request, plain, view)
     if needs is None:
@@ -117,6 +137,13 @@ def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
     ]
 
 
+def _wants_less_than_others(core: Any, request: Request[Any], view: View) -> bool:
+    """Return whether a plain request ahead in the queue may want what this one does not."""
+    if isinstance(core, RWLockCore):
+        return request.claim.mode is not WRITE
+    return isinstance(core, SemaphoreCore) and view.is_weighted(request.primitive)
+
+
 def _queues(core: Any) -> tuple[Any, ...]:
     """Return the queues in which a request for this core itself may stand, not for a condition of it."""
     return (core.queue, core.urgent) if isinstance(core, MonitorCore) else (core.queue,)
@@ -129,6 +156,7 @@ def _ahead(core: Any, request: Request[Any], view: View) -> Requests:
     """
     waiting = core.waiting()
     before = waiting[: waiting.index(request)]
+    view.spend(len(before))
     return [one for one in before if view.waits_without_end(one)]
 
 
@@ -208,13 +236,37 @@ def _any_worker(pool: Any, reason: Reason) -> list[Need] | None:
     return [Need(tuple([(one, 1) for one in busy]), 1, reason)]
 
 
-def _of_job(wait: JobWait) -> list[Need] | None:
+def _of_job(pool: Any, job: Job[Any]) -> list[Need] | None:
     """A job ends once the task that works on it has gone on; one in the queue needs any worker first."""
-    reason = Reason(wait.primitive, is_job=True)
-    if wait.job.status is RUNNING:
-        task = worker_of(wait.job)
+    reason = Reason(pool, is_job=True)
+    if job.status is RUNNING:
+        task = worker_of(job)
         return None if task is None else [Need(((task, 1),), 1, reason)]
-    return _any_worker(wait.primitive, reason)
+    return _any_worker(pool, reason)
+
+
+def _of_partners(request: Request[Any], rules: Rules) -> list[Need]:
+    """Return what a call that starts together with others needs beside its own monitor.
+
+    Each of their monitors has to be free, or the rule that bonds them has to end: by the task that has
+    entered the block of the synchronizer, unless that task itself waits until this one has ended. That the
+    others are called is no need that anybody owes: any task may call.
+    """
+    bonded = rules.bonded()
+    taken = [one for one in bonded[1:] if one.arbiter.owner is not None]
+    synchronizers = dict.fromkeys(one for each in bonded for one, _ in each.bonds) if taken else ()
+    ending = [one for one in synchronizers if not outlives(one.entered_by, request.waiter)]
+    by = [(task, 0) for task in dict.fromkeys(one.entered_by for one in ending)]
+
+    def need(partner: Rules) -> Need:
+        def is_bonded_no_more(blocked: Collection[Hashable]) -> bool:
+            ended = {one for one in ending if one.entered_by not in blocked}
+            return bool(ended) and partner not in rules.bonded(ended)
+
+        holders = [(partner.arbiter.owner, 1), *by]
+        return Need(holders, 1, Reason(partner.primitive, is_partner=True), is_bonded_no_more)
+
+    return [need(one) for one in taken]
 
 
 _Rule: TypeAlias = Callable[[Any, Request[Any], Requests, View], "list[Need] | None"]

@@ -32,6 +32,9 @@ class PerPrimitive(Generic[T]):
             found = self._kept[key] = (ref(live, partial(_forget, self._kept, key)), {})
         return found[1]
 
+    def __contains__(self, live: Any) -> bool:
+        return id(live) in self._kept
+
     def items(self) -> Iterator[tuple[Any, dict[Hashable, T]]]:
         """Yield the primitives, and the dictionary of each."""
         for reference, found in list(self._kept.values()):

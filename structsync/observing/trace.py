@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from trio.lowlevel import enable_ki_protection
 
@@ -17,8 +16,7 @@ from .per_primitive import PerPrimitive
 from .places import Place, place_of, text_of
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(NamedTuple):
     """A moment, on trio's clock, and a place in the program, as far as they are known."""
 
     since: float | None = None
@@ -39,17 +37,16 @@ class Trace:
 
     def note(self, event: PrimitiveEvent) -> None:
         """Take an event in: the observer."""
-        if event.kind not in _OF_REQUESTS:
-            return
-        who = holder_of(event)
-        if event.kind == "released":
+        kind, live = event.kind, event.primitive
+        if kind == "released":
             self._held.released(event)
-        elif event.kind == "requested":
-            self._waits.to_write(event.primitive)[who] = Noted(event.time, place_of(event.task))
-        else:
-            noted = self._waits.of(event.primitive).pop(who, None)
-            if event.kind == "granted":
-                place = noted.place if noted else place_of(event.task)
+        elif kind == "requested":
+            noted = Noted(event.time, place_of(event.task))
+            self._waits.to_write(live)[holder_of(event)] = noted
+        elif kind in _ENDS:
+            began = self._waits.of(live).pop(holder_of(event), None)
+            if kind == "granted":
+                place = began.place if began else place_of(event.task)
                 self._held.granted(event, Noted(event.time, place))
 
     def wait_of(self, live: Any, who: Hashable) -> Noted | None:
@@ -67,8 +64,7 @@ class Trace:
         return list(dict.fromkeys(line for line in lines if line is not None))
 
 
-#: What happens to one request; the others are of the primitive as a whole.
-_OF_REQUESTS = ("requested", "granted", "withdrawn", "broken", "released")
+_ENDS = ("granted", "withdrawn", "broken")
 
 #: Those that are on, the one that was opened last at the end.
 traces: list[Trace] = []

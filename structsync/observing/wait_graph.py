@@ -44,7 +44,11 @@ class WaitGraph:
         """Return the graph in the language of graphviz: tasks are boxes, waits are arrows."""
         names = dict.fromkeys(name for edge in self.edges for name in (edge.waiter, edge.holder))
         numbers = {name: number for number, name in enumerate(names)}
-        lines = ["digraph waits_for {", "  node [shape=box, fontname=monospace];"]
+        lines = [
+            "digraph waits_for {",
+            "  node [shape=box, fontname=monospace];",
+            "  edge [fontname=monospace];",
+        ]
         lines += [f"  t{number} [label={_quoted(name)}];" for name, number in numbers.items()]
         lines += [
             f"  t{numbers[one.waiter]} -> t{numbers[one.holder]} [label={_quoted(one.primitive)}];"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,14 +20,23 @@ from structsync import (
     Latch,
     Lock,
     Monitor,
+    ResourcePool,
     RWLock,
     Semaphore,
+    Synchronizer,
+    TaskPool,
     acquire_all,
     acquire_any,
     deadlock_guard,
+    open_pool,
 )
 
-KNOWN = ("lock", "lock", "lock", "lock", "read", "write", "permit", "permits", "token", "entry")
+from .crossing import make_item
+
+BLOCKS = ("lock", "lock", "lock", "lock", "read", "write", "permit", "permits", "token", "entry")
+JOBS = ("run", "map", "ready", "submit")
+RULES = ("together", "together", "rule")
+KNOWN = (*BLOCKS, "item", *JOBS, *RULES)
 GROUPS = ("all", "any", "any")
 UNKNOWN = ("latch", "bare", "within", "request")
 
@@ -46,28 +55,41 @@ class Program:
     """What each task does."""
 
     tasks: tuple[tuple[Op, ...], ...]
+    has_rule: bool = (
+        False  # whether the rule of "together" holds throughout, and not in "rule" alone
+    )
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Of which kinds its blocks are."""
+        found: set[str] = set()
+        left = [op for ops in self.tasks for op in ops]
+        while left:
+            op = left.pop()
+            found.add(op.kind)
+            left += op.body
+        return frozenset(found)
 
     @property
     def owners_are_known(self) -> bool:
         """Whether whoever waits in it waits for a known owner, without a deadline."""
-        left = [op for ops in self.tasks for op in ops]
-        while left:
-            op = left.pop()
-            if op.kind in UNKNOWN:
-                return False
-            left += op.body
-        return True
+        return self.kinds.isdisjoint(UNKNOWN)
 
 
 def draw(rng: random.Random) -> Program:
     """Draw two or three tasks over two objects of each kind; few kinds, so that they meet."""
-    kinds = [*rng.sample(KNOWN, rng.choice((1, 1, 2)))]
+    first = rng.choice((BLOCKS, BLOCKS, BLOCKS, ("item",), JOBS, RULES))
+    kinds = [*rng.sample(first, min(len(first), rng.choice((1, 1, 2))))]
+    if first[0] not in BLOCKS:  # by itself none of these holds what another one needs
+        kinds.append(rng.choice(BLOCKS))
     if rng.random() < 0.35:
         kinds.append(rng.choice(GROUPS))
     if rng.random() < 0.25:
         kinds.append(rng.choice(UNKNOWN))
     tasks = rng.choice((2, 2, 3))
-    return Program(tuple(_ops(rng, kinds, depth=rng.choice((2, 2, 3))) for _ in range(tasks)))
+    has_rule = "together" in kinds and rng.random() < 0.6
+    ops = tuple(_ops(rng, kinds, depth=rng.choice((2, 2, 3))) for _ in range(tasks))
+    return Program(ops, has_rule)
 
 
 def _ops(rng: random.Random, kinds: Sequence[str], depth: int) -> tuple[Op, ...]:
@@ -75,6 +97,11 @@ def _ops(rng: random.Random, kinds: Sequence[str], depth: int) -> tuple[Op, ...]
         return ()
     kind = rng.choice(kinds)
     return (Op(kind, tuple(rng.sample(range(2), 2)), _ops(rng, kinds, depth - 1)),)
+
+
+async def call(body: Callable[[], Awaitable[object]]) -> None:
+    """What an entry does whose calls start together."""
+    await body()
 
 
 class Shared:
@@ -87,6 +114,40 @@ class Shared:
         self.limiters = [CapacityLimiter(1), CapacityLimiter(2)]
         self.monitors = [Monitor(), Monitor()]
         self.latches = [Latch(1), Latch(1)]
+        self.items = [ResourcePool(make_item, 1), ResourcePool(make_item, 2)]
+        self.meetings = [Monitor().entry(call), Monitor().entry(call)]
+        self.pools: list[TaskPool] = []
+        self.partners: trio.Nursery | None = None
+        self.spoken: list[object] = []
+
+    async def in_job(self, ops: Sequence[Op]) -> None:
+        """What a job does: where the guard raises in it, it ends there."""
+        try:
+            for op in ops:
+                await _run(self, op)
+        except DeadlockError:
+            self.spoken.append("raised")
+        except (
+            RuntimeError
+        ):  # the same lock twice, a job that would wait for its own pool: no matter here
+            pass
+
+    async def run_jobs(self, kind: str, pool: TaskPool, ops: Sequence[Op]) -> None:
+        """Have the blocks run in jobs, and wait for these."""
+        if kind == "run":
+            await pool.run(self.in_job, ops)
+        elif kind == "submit":
+            job = await pool.submit(self.in_job, ops)
+            await job.wait()
+        else:
+            async for _ in pool.map(self.in_job, [ops, ()], ordered=kind == "map"):
+                pass
+
+    async def together(self, number: int, body: Callable[[], Any]) -> None:
+        """Call an entry; who is to be called with it, if there is a rule, is called as well."""
+        assert self.partners is not None
+        self.partners.start_soon(self.meetings[1 - number], trio.lowlevel.checkpoint)
+        await self.meetings[number](body)
 
 
 async def _run(shared: Shared, op: Op) -> None:
@@ -98,6 +159,12 @@ async def _run(shared: Shared, op: Op) -> None:
 
     if op.kind == "entry":
         await shared.monitors[first].entry(inside)()
+        return
+    if op.kind in JOBS:
+        await shared.run_jobs(op.kind, shared.pools[first], op.body)
+        return
+    if op.kind == "together":
+        await shared.together(first, inside)
         return
     if op.kind == "latch":
         await inside()
@@ -135,10 +202,20 @@ def _block(shared: Shared, kind: str, first: int, second: int) -> Any:
         "permit": lambda: semaphores[first],
         "permits": lambda: semaphores[1].permits(1 + first),
         "token": lambda: shared.limiters[first],
+        "item": lambda: shared.items[first].item(),
+        "rule": lambda: _rule(shared),
         "all": lambda: acquire_all(locks[first].claim(), semaphores[second].claim()),
         "any": lambda: acquire_any(locks[first].claim(), semaphores[second].claim()),
     }
     return blocks[kind]()
+
+
+@contextlib.asynccontextmanager
+async def _rule(shared: Shared) -> AsyncIterator[None]:
+    """That calls of the two entries start together."""
+    async with Synchronizer() as synchronizer:
+        synchronizer.atomic(*shared.meetings)
+        yield
 
 
 def under_guard(program: Program, raises: bool) -> Callable[[object], Any]:
@@ -146,24 +223,23 @@ def under_guard(program: Program, raises: bool) -> Callable[[object], Any]:
 
     With ``raises`` the tasks in which it speaks end there; else they go on waiting.
     """
+    kinds = program.kinds
 
     async def test(_: object) -> str:
         shared = Shared()
-        spoken: list[object] = []
-
-        async def task(ops: tuple[Op, ...]) -> None:
-            try:
-                for op in ops:
-                    await _run(shared, op)
-            except DeadlockError:
-                spoken.append("raised")
-            except RuntimeError:  # the same lock twice: no matter here
-                pass
-
-        with deadlock_guard("raise" if raises else spoken.append):
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(deadlock_guard("raise" if raises else shared.spoken.append))
+            if not kinds.isdisjoint(JOBS):
+                shared.pools += [await stack.enter_async_context(open_pool(n)) for n in (1, 2)]
+            if not kinds.isdisjoint(RULES):
+                shared.partners = await stack.enter_async_context(trio.open_nursery())
+            if program.has_rule:
+                await stack.enter_async_context(_rule(shared))
             async with trio.open_nursery() as nursery:
                 for ops in program.tasks:
-                    nursery.start_soon(task, ops)
-        return "finished, and the guard spoke" if spoken else "finished"
+                    nursery.start_soon(shared.in_job, ops)
+            if shared.partners is not None:  # those whose caller was let go without them
+                shared.partners.cancel_scope.cancel()
+        return "finished, and the guard spoke" if shared.spoken else "finished"
 
     return test

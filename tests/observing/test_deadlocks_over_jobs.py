@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import AsyncIterator
+
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
@@ -126,3 +129,128 @@ async def test_who_is_told_only_lets_them_wait() -> None:
 async def wait_and_cancel(scope: trio.CancelScope) -> None:
     await wait_all_tasks_blocked()
     scope.cancel()
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+async def test_a_loop_over_results_that_holds_what_the_jobs_need_gets_the_error(
+    ordered: bool,
+) -> None:
+    lock = structsync.Lock(name="ledger")
+
+    async def job(number: int) -> int:
+        await use(lock)
+        return number
+
+    with deadlock_guard():
+        async with structsync.open_pool(2) as pool:
+            with pytest.raises(DeadlockError):
+                async with lock:
+                    async for _ in pool.map(job, range(5), ordered=ordered):
+                        pytest.fail("no job can end")
+            assert [each async for each in pool.map(job, range(5))] == list(range(5))
+    assert pool.statistics().running == 0
+
+
+async def test_a_loop_that_closes_the_cycle_gets_the_error_where_it_waits() -> None:
+    lock = structsync.Lock(name="ledger")
+
+    async def job(_: int) -> None:
+        await use(lock)
+
+    async def slow(number: int) -> int:
+        await wait_all_tasks_blocked()
+        return number
+
+    with deadlock_guard():
+        async with structsync.open_pool(3) as pool:
+            async with lock:
+                results = pool.map(job, range(5), ahead=2)
+                slow_ones = pool.map(slow, [1])
+                with trio.move_on_after(0.001):
+                    await anext(results)
+                assert await anext(slow_ones) == 1
+                with pytest.raises(DeadlockError, match="waits for a job of TaskPool") as raised:
+                    await anext(results)
+                with pytest.raises(StopAsyncIteration):
+                    await anext(results)
+    assert ", where worker of TaskPool" in str(raised.value)
+    assert pool.statistics().cancelled == 2
+
+
+async def test_in_whatever_order_results_come_one_that_can_end_is_a_way_out() -> None:
+    lock, may_end = structsync.Lock(), trio.Event()
+
+    async def job(number: int) -> int:
+        if number == 0:
+            await use(lock)
+        elif number == 2:
+            await may_end.wait()
+        return number
+
+    with deadlock_guard():
+        async with structsync.open_pool(3) as pool, lock:
+            async with contextlib.aclosing(pool.map(job, [0, 1, 2], ordered=False)) as results:
+                assert await anext(results) == 1
+                may_end.set()
+                assert await anext(results) == 2
+                with pytest.raises(DeadlockError):
+                    await anext(results)
+
+
+async def test_an_item_that_is_still_to_come_is_a_way_out() -> None:
+    lock = structsync.Lock()
+
+    async def job(number: int) -> int:
+        if not number:
+            await use(lock)
+        return number
+
+    async def items() -> AsyncIterator[int]:
+        yield 0
+        yield 1
+        await trio.sleep(0.01)
+        yield 2
+
+    with deadlock_guard():
+        async with structsync.open_pool(3) as pool, lock:
+            async with contextlib.aclosing(pool.map(job, items(), ordered=False)) as results:
+                assert await anext(results) == 1
+                assert await anext(results) == 2
+
+
+async def test_of_results_in_order_the_first_has_to_come_whatever_else_is_still_to_come() -> None:
+    lock = structsync.Lock()
+
+    async def items() -> AsyncIterator[structsync.Lock]:
+        yield lock
+        await trio.sleep_forever()
+
+    with deadlock_guard():
+        async with structsync.open_pool(3) as pool, lock:
+            results = pool.map(use, items())
+            with trio.fail_after(5), trio.CancelScope(shield=True), pytest.raises(DeadlockError):
+                await anext(results)
+            await results.aclose()
+
+
+async def test_a_loop_that_was_cancelled_waits_for_nothing() -> None:
+    """A deadline ended its wait; what a job does after that closes no cycle."""
+    lock, told = structsync.Lock(), list[DeadlockError]()
+    may_wait = trio.Event()
+
+    async def job(_: int) -> None:
+        await may_wait.wait()
+        await use(lock)
+
+    with deadlock_guard(told.append):
+        async with structsync.open_pool(1) as pool:
+            results = pool.map(job, [1])
+            async with lock:
+                with trio.CancelScope() as scope:
+                    async with trio.open_nursery() as nursery:
+                        nursery.start_soon(wait_and_cancel, scope)
+                        await anext(results)
+                may_wait.set()
+                await wait_all_tasks_blocked()
+            await anext(results)
+    assert told == []

@@ -14,7 +14,7 @@ from trio.testing import wait_all_tasks_blocked
 import structsync
 from structsync import DeadlockError, DeadlockWarning, deadlock_guard
 from structsync._runtime import watching
-from structsync.observing import deadlock
+from structsync.observing import deadlock, needs
 
 from .crossing import use
 
@@ -36,9 +36,20 @@ async def test_a_watcher_that_fails_is_logged_and_removed(
                 assert not watching.watchers
     assert "failed and was removed" in caplog.text
     watching._log.removeHandler(caplog.handler)
-    watcher: Any = object()
-    with watching._removing(watcher):  # it was removed by itself
+
+
+async def test_a_watcher_may_be_gone_when_it_fails(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(task: object, lives: object) -> None:
+        watching.watchers.clear()
         raise ZeroDivisionError
+
+    with deadlock_guard():
+        monkeypatch.setattr(watching.watchers[0], "enters", leave)
+        async with structsync.Semaphore(1, max_value=1):
+            assert not watching.watchers
+    assert "failed and was removed" in caplog.text
 
 
 async def test_a_function_is_called_and_the_tasks_go_on_waiting() -> None:
@@ -185,20 +196,76 @@ async def test_a_guard_around_a_guard_leaves_when_it_ends() -> None:
     gc.collect()
 
 
-async def test_what_leads_over_too_many_tasks_is_not_followed(
+async def cycle_of(tasks: int) -> list[DeadlockError]:
+    """Let so many tasks hold a lock each, and then wait for that of the next, the last one for the first's."""
+    locks = [structsync.Lock() for _ in range(tasks)]
+    told: list[DeadlockError] = []
+
+    async def worker(number: int) -> None:
+        try:
+            async with locks[number]:
+                await turns[number].wait()
+                await use(locks[(number + 1) % tasks])
+        except DeadlockError as error:
+            told.append(error)
+
+    turns = [trio.Event() for _ in range(tasks)]
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery:
+            for number in range(tasks):
+                nursery.start_soon(worker, number)
+            await wait_all_tasks_blocked()
+            for turn in turns:
+                turn.set()
+                await wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
+    return told
+
+
+async def test_a_cycle_over_many_tasks_is_found() -> None:
+    (error,) = await cycle_of(1_200)
+    assert len(error.tasks) == 1_200
+
+
+async def test_a_look_takes_no_more_steps_than_there_are_for_the_waits_that_have_begun(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deadlock, "MOST_TASKS", 0)
-    told: list[DeadlockError] = []
-    semaphore = structsync.Semaphore(1, max_value=1)
-    with deadlock_guard(told.append):
+    monkeypatch.setattr(deadlock, "STEPS", 0)
+    # Each takes one step as it parks, and leaves the others to the last one. That looks at all twenty, in two
+    # steps each: a task, and the holder of the lock that it waits for.
+    monkeypatch.setattr(deadlock, "STEPS_FOR_EACH", 5)
+    assert len(await cycle_of(20)) == 1
+    monkeypatch.setattr(deadlock, "STEPS_FOR_EACH", 2)
+    assert await cycle_of(20) == []
+
+
+async def test_a_look_ends_where_somebody_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those who hold a permit one sleeps: what the others wait for is not asked."""
+    semaphore = structsync.Semaphore(20, max_value=20)
+    lock = structsync.Lock()
+    asked: list[object] = []
+    follow = needs.alternatives_of
+
+    def alternatives_of(request: Any, view: Any) -> Any:
+        asked.append(request)
+        return follow(request, view)
+
+    monkeypatch.setattr(deadlock, "alternatives_of", alternatives_of)
+
+    async def holds_one() -> None:
+        async with semaphore, lock:
+            pass
+
+    async def sleeps() -> None:
+        async with semaphore:
+            await wait_all_tasks_blocked(0.01)
+
+    async def wants_more() -> None:
+        async with lock, semaphore:
+            pass
+
+    with deadlock_guard():
         async with trio.open_nursery() as nursery:
-
-            async def waits() -> None:
-                async with semaphore, semaphore:
-                    pass
-
-            nursery.start_soon(waits)
-            await wait_all_tasks_blocked()
-            nursery.cancel_scope.cancel()
-    assert told == []
+            for one in (sleeps, wants_more, *[holds_one] * 19):
+                nursery.start_soon(one)
+    assert len(asked) < 60

@@ -297,19 +297,32 @@ async def test_more_permits_than_there_are_may_be_had_later_although_a_holder_wa
     await finishes(holds, waits, resizes)
 
 
-async def test_somebody_ahead_whose_deadline_ends_is_not_in_the_way() -> None:
-    semaphore, lock = structsync.Semaphore(2, max_value=2), structsync.Lock()
+@pytest.mark.parametrize("kind", ["semaphore", "rwlock"])
+async def test_somebody_ahead_whose_deadline_ends_is_not_in_the_way(kind: str) -> None:
+    semaphore, rwlock, lock = (
+        structsync.Semaphore(2, max_value=2),
+        structsync.RWLock(),
+        structsync.Lock(),
+    )
+
+    def less() -> Any:
+        return semaphore if kind == "semaphore" else rwlock.reading()
+
+    def more() -> Any:
+        return semaphore.permits(2) if kind == "semaphore" else rwlock.writing()
+
     scope = trio.CancelScope(deadline=trio.current_time() + 1000)
 
     async def holds() -> None:
-        async with semaphore:
+        async with less():
             await wait_all_tasks_blocked(0.01)
             async with lock:
                 pass
 
     async def gives_up() -> None:
+        await wait_all_tasks_blocked()  # so that somebody has it
         with scope:
-            async with semaphore.permits(2):
+            async with more():
                 pass
 
     async def ends() -> None:
@@ -319,7 +332,7 @@ async def test_somebody_ahead_whose_deadline_ends_is_not_in_the_way() -> None:
     async def waits() -> None:
         async with lock:
             await wait_all_tasks_blocked(0.02)
-            async with semaphore:
+            async with less():
                 pass
 
     await finishes(holds, gives_up, waits, ends)

@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from structsync import JobCancelled, open_pool
+from structsync import JobCancelled, Results, open_pool
 
 
 async def double(number: int) -> int:
@@ -309,3 +309,20 @@ async def test_more_items_need_no_more_memory(jobs: int) -> None:
     assert len(blocks) == 20
     # each job that is kept is more than ten; what the collector has not come to yet is some
     assert max(blocks[2:]) - min(blocks[2:]) < 4_000, blocks
+
+
+async def test_a_loop_that_another_task_closes_ends() -> None:
+    ended: list[str] = []
+
+    async def loop(results: Results[None]) -> None:
+        async for _ in results:
+            pytest.fail("nothing comes")
+        ended.append("loop")
+
+    async with open_pool(1) as pool:
+        results = pool.map(trio.sleep, [1000])
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(loop, results)
+            await wait_all_tasks_blocked()
+            await results.aclose()
+    assert ended == ["loop"]

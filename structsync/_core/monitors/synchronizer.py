@@ -16,7 +16,7 @@ would have to be compared with two queues, and the order of arrival in a monitor
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, TypeVar, cast
 
 from structsync._core.queue.arbiter import EndedForGood
@@ -63,15 +63,19 @@ class Rules(EntryRules):
 
     # Calls that start together.
 
-    def bonded(self) -> list[Rules]:
-        """Return the entries whose calls start together with those of this one, itself first."""
+    def bonded(self, ended: Collection[SynchronizerCore] = ()) -> list[Rules]:
+        """Return the entries whose calls start together with those of this one, itself first.
+
+        Once those synchronizers have ended.
+        """
         found: list[Rules] = [self]
         known: set[Rules] = {self}
         looked_at: set[int] = set()
         worklist = deque(found)
         while worklist:
-            for _, group in worklist.popleft().bonds:
-                if id(group) not in looked_at:  # each member of a group names all of it
+            for synchronizer, group in worklist.popleft().bonds:
+                # Each member of a group names all of it.
+                if id(group) not in looked_at and synchronizer not in ended:
                     looked_at.add(id(group))
                     fresh = [each for each in group if each not in known]
                     known.update(fresh)
@@ -191,10 +195,11 @@ def run_triggers(calls: Sequence[Call]) -> TriggerFailed | None:
 class SynchronizerCore:
     """The entries that one synchronizer concerns."""
 
-    __slots__ = ("concerned",)
+    __slots__ = ("concerned", "entered_by")
 
     def __init__(self) -> None:
         self.concerned: dict[Rules, None] = {}
+        self.entered_by: Hashable = None  # the task whose block it is; None outside
 
     def disable(self, rules: Rules, guard: Guard) -> None:
         """Disable the calls of an entry where the guard holds."""

@@ -15,7 +15,7 @@ is no deadlock, and a task that waits for five of seven permits is in several cy
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,12 +24,14 @@ from typing import TypeAlias
 class Need:
     """Something that has to happen first: ``units`` are released by some of ``holders``.
 
-    ``why`` is what it is for, opaque here.
+    ``why`` is what it is for, opaque here. ``unless`` says of those who are blocked whether the need falls
+    away, because the others go on; it asks about holders only, who may have 0 units.
     """
 
     holders: Sequence[tuple[Hashable, int]]  # who, and how many units
     units: int
     why: object = None
+    unless: Callable[[Collection[Hashable]], bool] | None = None
 
 
 #: What one alternative of a task needs: all of it.
@@ -60,7 +62,9 @@ def gets_on(alternatives: Sequence[Alternative], blocked: Collection[Hashable]) 
 
 def is_met(need: Need, blocked: Collection[Hashable]) -> bool:
     """Return whether those who are not blocked can release what is needed."""
-    return sum(units for who, units in need.holders if who not in blocked) >= need.units
+    if sum(units for who, units in need.holders if who not in blocked) >= need.units:
+        return True
+    return need.unless is not None and need.unless(blocked)
 
 
 def unmet(waits: Waits, who: Hashable, blocked: Collection[Hashable]) -> Iterator[Need]:
