@@ -105,7 +105,11 @@ async def test_a_grant_that_the_server_has_forgotten_is_told_as_lost(victim: Ser
 async def test_a_grant_that_nobody_misses_is_complained_about(
     victim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    planted(monkeypatch, "return not read or stamp_before(log, position) ~= seen", "return false")
+    planted(
+        monkeypatch,
+        "return not its.read or stamp_before(log, its, position) ~= seen",
+        "return false",
+    )
     assert "2 of 1 permits" in str(await older_state(victim))
 
 
