@@ -2,6 +2,7 @@
 
 ``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
 ``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
+``endure URL NAMESPACE TTL``: the same, forever, with another session whenever one is lost.
 
 With ``DIE_BEFORE_HINT`` in its environment it is killed when its operation is in the log, and before it
 tells anybody.
@@ -10,6 +11,7 @@ tells anybody.
 from __future__ import annotations
 
 import os
+import random
 import signal
 import sys
 import time
@@ -19,7 +21,7 @@ from typing import Any
 
 import trio
 
-from structsync.distributed import Session, open_session
+from structsync.distributed import LeaseLost, Session, open_session
 
 
 def say(*words: object) -> None:
@@ -55,6 +57,22 @@ async def storm(url: str, namespace: str, ttl: str, count: str) -> None:
                 say("held", grant.token, start, time.monotonic_ns())
 
 
+async def endure(*where: str) -> None:
+    while True:
+        try:
+            async with opens(*where) as session:
+                while True:
+                    async with session.semaphore("db", 2) as grant:
+                        say("in", grant.token, time.monotonic_ns())
+                        try:
+                            await trio.sleep(random.uniform(0, 0.05))
+                        finally:
+                            say("out", grant.token, time.monotonic_ns())
+        except (LeaseLost, OSError):
+            await trio.sleep(0.05)
+
+
 if __name__ == "__main__":
-    programs: dict[str, Callable[..., Awaitable[None]]] = {"hold": hold, "storm": storm}
+    programs: dict[str, Callable[..., Awaitable[None]]]
+    programs = {"hold": hold, "storm": storm, "endure": endure}
     trio.run(programs[sys.argv[1]], *sys.argv[2:])

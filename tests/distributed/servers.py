@@ -33,7 +33,8 @@ def free_port() -> int:
 
 def program() -> str:
     """Return the path of a server's program; skip the test if there is none, where a skip is accepted."""
-    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    wanted = os.environ.get("STRUCTSYNC_SERVER")  # to test with a certain one
+    found = next(filter(None, map(shutil.which, [wanted] if wanted else PROGRAMS)), None)
     if found is None or importlib.util.find_spec("hiredis") is None:
         message = (
             "no redis-server or valkey-server found (apt-get install redis-server), or no hiredis"

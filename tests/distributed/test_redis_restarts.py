@@ -11,48 +11,12 @@ from typing import Any
 import pytest
 import trio
 
-from structsync.distributed import LeaseLost, Session
-from tests.distributed.history import Held, complaints
+from structsync.distributed import LeaseLost
 from tests.distributed.servers import TTL, Server, base, opens, server
 from tests.distributed.waiting import until_waiting
-
-pytest.importorskip("hiredis")
-
-from structsync.distributed.redis import engine as redis_engine
+from tests.distributed.watch import Watch, planted
 
 pytestmark = pytest.mark.timeout(90)
-
-
-class Watch:
-    """Blocks of two sessions, and what is wrong with them."""
-
-    def __init__(self) -> None:
-        self.history: list[Held] = []
-
-    async def hold(self, session: Session, task_status: Any = trio.TASK_STATUS_IGNORED) -> None:
-        """Hold the lock until the lease is lost."""
-        start = token = 0.0
-        try:
-            async with session.lock("lock") as grant:
-                start, token = trio.current_time(), grant.token
-                task_status.started()
-                await trio.sleep_forever()
-        except LeaseLost:
-            pass
-        finally:
-            self.add(token, start)
-
-    async def take(self, session: Session) -> None:
-        async with session.lock("lock") as grant:
-            self.add(grant.token, trio.current_time())
-
-    def add(self, token: float, start: float) -> None:
-        ns = 1e9
-        self.history.append(Held(int(token), int(start * ns), int(trio.current_time() * ns)))
-
-    def complaints(self) -> list[str]:
-        assert len(self.history) == 2
-        return complaints(self.history, 1)
 
 
 async def empty_restart(victim: Server) -> list[str]:
@@ -105,7 +69,11 @@ async def test_a_grant_that_the_server_has_forgotten_is_told_as_lost(victim: Ser
 async def test_a_grant_that_nobody_misses_is_complained_about(
     victim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    planted(monkeypatch, "return not read or stamp_before(log, position) ~= seen", "return false")
+    planted(
+        monkeypatch,
+        "return not its.read or stamp_before(log, its, position) ~= seen",
+        "return false",
+    )
     assert "2 of 1 permits" in str(await older_state(victim))
 
 
@@ -192,10 +160,3 @@ async def test_a_clock_that_is_believed_ends_a_lease(
     planted(monkeypatch, "if now < before or now - before > ttl / 2 then", "if false then")
     with pytest.raises(LeaseLost):
         await jump(redis, namespace, 3600)
-
-
-def planted(monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
-    """Put a fault into the script."""
-    script = redis_engine.SCRIPT
-    assert script.count(right) == 1
-    monkeypatch.setattr(redis_engine, "SCRIPT", script.replace(right, wrong))

@@ -15,6 +15,12 @@ from structsync._core.primitives.rwlock import Access, Mode
 
 ACCESS, SET = "access", "set"
 
+#: What JSON has as we have it. Most of an operation is of these types, so they are told apart before a call.
+PLAIN = frozenset([type(None), bool, int, str])
+
+# Made once: json.dumps makes an encoder for each call that asks for anything of its own.
+_as_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
 
 def encode(value: Any) -> bytes:
     """Return the bytes of a value; equal values have equal bytes.
@@ -22,7 +28,7 @@ def encode(value: Any) -> bytes:
     Raises:
       TypeError: if there is something in it that is no plain value.
     """
-    return json.dumps(_tagged(value), separators=(",", ":"), ensure_ascii=False).encode()
+    return _as_json(_tagged(value)).encode()
 
 
 def decode(data: bytes) -> Any:
@@ -48,7 +54,7 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, Access):
         return {ACCESS: [value.mode.value, _tagged(value.claimant)]}
     if isinstance(value, tuple | list):
-        return [_tagged(one) for one in value]
+        return [one if type(one) in PLAIN else _tagged(one) for one in value]
     if isinstance(value, frozenset):
         # in an order that does not depend on the process
         return {SET: sorted((_tagged(one) for one in value), key=json.dumps)}
@@ -57,7 +63,7 @@ def _tagged(value: Any) -> Any:
 
 def _untagged(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple([_untagged(one) for one in value])
+        return tuple([one if type(one) in PLAIN else _untagged(one) for one in value])
     if not isinstance(value, dict):
         return value
     (tag, inner), *others = [*value.items()] or [("", ())]

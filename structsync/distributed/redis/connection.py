@@ -6,6 +6,8 @@ that of an abandoned request is dropped when it comes.
 
 from __future__ import annotations
 
+import math
+import socket
 from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
@@ -24,6 +26,16 @@ INCOMPLETE = object()
 CHUNK = 65536
 
 _pack = cast("Callable[[Command], bytes]", hiredis.pack_command)
+
+
+def _sender_of(stream: trio.abc.Stream) -> socket.socket | None:
+    """Return a second handle of a stream's socket, for sending without a task; None if it is encrypted."""
+    if not isinstance(stream, trio.SocketStream):
+        return None
+    its = stream.socket
+    sender = socket.fromfd(its.fileno(), its.family, its.type)
+    sender.setblocking(False)
+    return sender
 
 
 class Reply:
@@ -65,8 +77,9 @@ class Connection:
     _outgoing: bytearray
     _work: trio.Event
     _scope: trio.CancelScope
+    _sender: socket.socket | None
 
-    def __init__(self, stream: trio.abc.Stream, pushed: Pushed) -> None:
+    def __init__(self, stream: trio.abc.Stream, pushed: Pushed, patience: float = math.inf) -> None:
         self.stream = stream
         self.replies = deque()
         self.is_usable = True
@@ -75,13 +88,18 @@ class Connection:
         self._outgoing = bytearray()
         self._work = trio.Event()
         self._scope = trio.CancelScope()
+        self._patience = patience
+        self._sender = _sender_of(stream)
 
     def post(self, *command: str | bytes | int) -> Reply:
         """Send a command when that is possible."""
         reply = Reply()
         self.replies.append(reply)
         self._outgoing += _pack(command)
-        self._work.set()
+        if self._sender is not None and self.is_usable:
+            self._send_at_once(self._sender)
+        if self._outgoing:
+            self._work.set()
         return reply
 
     async def exchange(self, *commands: Command) -> list[Any]:
@@ -101,23 +119,29 @@ class Connection:
         return [reply.value for reply in replies]
 
     async def run(self) -> None:
-        """Send and receive, until the connection ends or is dropped; then all who wait are told."""
+        """Send and receive, until the connection ends, is dropped, or keeps a request waiting for too long.
+
+        Then all who wait for a reply are told.
+        """
         try:
             with self._scope:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._keep_sending)
                     nursery.start_soon(self._keep_receiving)
+                    nursery.start_soon(self._keep_watching)
         except* (trio.BrokenResourceError, trio.ClosedResourceError, hiredis.HiredisError):
             self._end()
         if self._scope.cancelled_caught:
             self._end()
 
     def drop(self) -> None:
-        """End it: nothing has come for too long, or it leads to the wrong server."""
+        """End it: nothing has come for too long, or it leads to a server that will not do."""
         self.is_usable = False
         self._scope.cancel()
 
     async def close(self) -> None:
+        if self._sender is not None:
+            self._sender.close()
         await trio.aclose_forcefully(self.stream)
 
     # ==== How ====
@@ -140,11 +164,26 @@ class Connection:
         while True:
             await self._receive()
 
+    async def _keep_watching(self) -> None:
+        while True:
+            oldest = self.replies[0] if self.replies else None
+            await trio.sleep(self._patience / 2)
+            if oldest is not None and self.replies and self.replies[0] is oldest:
+                self.drop()
+
+    def _send_at_once(self, sender: socket.socket) -> None:
+        """Send what the socket takes now: a task that does so would have to be waited for."""
+        try:
+            sent = sender.send(self._outgoing)
+        except OSError:
+            return  # it is full, or has ended, which is noticed by receiving
+        del self._outgoing[:sent]
+
     async def _send(self) -> None:
         data, self._outgoing = self._outgoing, bytearray()
-        usable, self.is_usable = self.is_usable, False  # if this is cancelled, half of it was sent
+        self.is_usable = False  # if this is cancelled, half of it was sent
         await self.stream.send_all(data)
-        self.is_usable = usable
+        self.is_usable = True
 
     async def _receive(self) -> None:
         data = await self.stream.receive_some(CHUNK)

@@ -173,7 +173,7 @@ class RedisEngine:
     # ==== Requests ====
 
     async def _connect(self) -> Connection:
-        connection = Connection(await self.address.connect(), self._pushed)
+        connection = Connection(await self.address.connect(), self._pushed, self.patience)
         try:
             channel = f"{self.base}:to:{self.identity}"
             self.script = await greet(connection, self.address, channel, SCRIPT)
@@ -198,14 +198,11 @@ class RedisEngine:
           DeliveryFailed: if there is no answer in time, or none but that it cannot be done now.
           RuntimeError: if it can never be done.
         """
-        reply = None
-        with trio.move_on_after(self.patience):
-            while not self.connected.is_set():
+        if not self.connected.is_set():
+            with trio.move_on_after(self.patience):
                 await self.connected.wait()
-            reply = await self.connection.post(*self._command(verb, *details)).wait()
-        if reply is None:
-            self.connection.drop()
-            raise DeliveryFailed
+            raise DeliveryFailed  # ask again, on the new connection
+        reply = await self.connection.post(*self._command(verb, *details)).wait()
         if isinstance(reply, hiredis.ReplyError):
             self._fail(str(reply))
         if reply[0] == b"ended":

@@ -32,13 +32,13 @@ if not known[1] and verb ~= 'open' then
 end
 local ttl = tonumber(known[2] or ARGV[3])
 local before = tonumber(known[3] or now)
-local grace = tonumber(known[4] or 0)
+local known_grace = tonumber(known[4] or -1)
+local grace = known_grace
 local stamp = tonumber(known[5] or 0)
 
 -- Has the server been started, or another one taken its place, since the last call? Then the last entries may
 -- be missing, and those who have read them hold what the log does not tell of, until their leases end.
 local server = redis.call('INFO', 'server')
-local run = server:match('run_id:(%w+)')
 if not known[1] then
   -- It is new, or all of it was forgotten: when the server was started, or its predecessor failed.
   local up = tonumber(server:match('uptime_in_seconds:(%d+)')) - 1 -- it counts begun seconds
@@ -47,8 +47,11 @@ if not known[1] then
     up = 0
   end
   grace = now + ttl - up * 1000000
-elseif known[1] ~= run then
+elseif not server:find(known[1], 1, true) then
   grace = now + ttl
+end
+if grace ~= known_grace then
+  redis.call('HSET', base, 'run', server:match('run_id:(%w+)'), 'grace', digits(grace))
 end
 
 -- If the clock was set, or no session could reach the server, a lease that is over by the clock may have been
@@ -59,6 +62,7 @@ if now < before or now - before > ttl / 2 then
   end
   if grace > before then
     grace = now + ttl
+    redis.call('HSET', base, 'grace', digits(grace))
   end
 end
 
@@ -98,37 +102,43 @@ local function is_over(session)
   end
 end
 
-local function has_read(log, position)
+-- What is known of a log, and of how far this session has read it.
+local function look(log)
+  local its = redis.call('HMGET', key('log', log), 'start', 'stamp', 'offered')
+  local read = redis.call('ZSCORE', key('read', log), me)
+  return { start = tonumber(its[1] or 0), stamp = its[2], offered = tonumber(its[3]), read = tonumber(read) }
+end
+
+local function has_read(log, its, position)
   redis.call('ZADD', key('read', log), 'GT', position, me)
-  local offer = redis.call('HMGET', key('log', log), 'offered', 'offer_stamp', 'offer')
-  if not offer[1] then
+  if not its.offered then
     return
   end
   local slowest = redis.call('ZRANGE', key('read', log), 0, 0, 'WITHSCORES')
-  if tonumber(slowest[2]) >= tonumber(offer[1]) then
-    redis.call('LTRIM', key('entries', log), tonumber(offer[1]) - start_of(log), -1)
+  if tonumber(slowest[2]) >= its.offered then
+    redis.call('LTRIM', key('entries', log), its.offered - its.start, -1)
+    local offer = redis.call('HMGET', key('log', log), 'offered', 'offer_stamp', 'offer')
     redis.call('HSET', key('log', log), 'start', offer[1], 'stamp', offer[2], 'snapshot', offer[3])
     redis.call('HDEL', key('log', log), 'offered', 'offer_stamp', 'offer')
+    its.start = its.offered
   end
 end
 
--- The stamp of the entry before a position; nil if there is none.
-local function stamp_before(log, position)
-  local start = start_of(log)
-  if position == start then
-    return redis.call('HGET', key('log', log), 'stamp')
+-- The stamp of the entry before a position; false if there is none.
+local function stamp_before(log, its, position)
+  if position == its.start then
+    return its.stamp
   end
-  local entry = redis.call('LINDEX', key('entries', log), position - 1 - start)
+  local entry = redis.call('LINDEX', key('entries', log), position - 1 - its.start)
   return entry and entry:match('^%d+')
 end
 
 -- Whether the log has lost what the session has read last.
-local function has_lost(log, position, seen)
-  local read = redis.call('ZSCORE', key('read', log), me)
-  if position == 0 or (read and position < tonumber(read)) then
+local function has_lost(log, its, position, seen)
+  if position == 0 or (its.read and position < its.read) then
     return false -- it has read nothing, or asked long ago
   end
-  return not read or stamp_before(log, position) ~= seen
+  return not its.read or stamp_before(log, its, position) ~= seen
 end
 
 local act = {}
@@ -155,36 +165,38 @@ function act.append()
   if now < grace then
     return { 'grace', grace - now }
   end
-  if has_lost(log, position, ARGV[5]) then
+  local its = look(log)
+  if has_lost(log, its, position, ARGV[5]) then
     is_over(me)
     return { 'ended' }
   end
-  if redis.call('SADD', key('logs', me), log) == 1 then
+  if not its.read then
+    redis.call('SADD', key('logs', me), log)
     write(log, { redis.call('HGET', key('session', me), 'join') })
   end
-  has_read(log, position)
-  write(log, ARGV, 6)
-  local start, snapshot = start_of(log), false
-  if position < start then
-    position, snapshot = start, redis.call('HGET', key('log', log), 'snapshot')
+  if position ~= its.read then
+    has_read(log, its, position)
   end
-  return { 'ok', position, snapshot, redis.call('LRANGE', key('entries', log), position - start, -1) }
+  write(log, ARGV, 6)
+  local snapshot = false
+  if position < its.start then
+    position, snapshot = its.start, redis.call('HGET', key('log', log), 'snapshot')
+  end
+  return { 'ok', position, snapshot, redis.call('LRANGE', key('entries', log), position - its.start, -1) }
 end
 
 -- of each log: its name, the position up to which it was read, and the stamp of the entry before that
 function act.renew()
   for index = 3, #ARGV, 3 do
-    if has_lost(ARGV[index], tonumber(ARGV[index + 1]), ARGV[index + 2]) then
+    local log, position = ARGV[index], tonumber(ARGV[index + 1])
+    local its = look(log)
+    if has_lost(log, its, position, ARGV[index + 2]) then
       is_over(me)
       return { 'ended' }
     end
+    has_read(log, its, position)
   end
   redis.call('ZADD', sessions, digits(now + ttl), me)
-  for index = 3, #ARGV, 3 do
-    if redis.call('ZSCORE', key('read', ARGV[index]), me) then
-      has_read(ARGV[index], tonumber(ARGV[index + 1]))
-    end
-  end
   local earliest, first = ttl, redis.call('ZRANGE', sessions, 0, 1, 'WITHSCORES')
   for index = 1, #first, 2 do
     if first[index] ~= me then
@@ -203,10 +215,10 @@ end
 -- log, position, state there, entry by which others compare
 function act.compact()
   local log, position = ARGV[3], tonumber(ARGV[4])
-  local offered = redis.call('HEXISTS', key('log', log), 'offered') == 1
-  local ends = start_of(log) + redis.call('LLEN', key('entries', log))
-  if now >= grace and not offered and ends == position then
-    local last = stamp_before(log, position)
+  local its = look(log)
+  local ends = its.start + redis.call('LLEN', key('entries', log))
+  if now >= grace and not its.offered and ends == position then
+    local last = stamp_before(log, its, position)
     redis.call('HSET', key('log', log), 'offered', position, 'offer_stamp', last, 'offer', ARGV[5])
     write(log, { ARGV[6] })
   end
@@ -218,14 +230,15 @@ function act.close()
   return { 'ok' }
 end
 
-if now >= grace then
+if verb ~= 'append' and now >= grace then -- there is always a renewal soon
   for _, session in ipairs(redis.call('ZRANGE', sessions, '-inf', digits(now), 'BYSCORE')) do
     bury(session)
   end
 end
 local reply = { 'ended' }
-if verb == 'open' or tonumber(redis.call('ZSCORE', sessions, me) or 0) > 0 then
+local ends = tonumber(redis.call('ZSCORE', sessions, me) or 0)
+if verb == 'open' or ends > now or (ends > 0 and now < grace) then
   reply = act[verb]()
 end
-redis.call('HSET', base, 'run', run, 'now', digits(now), 'grace', digits(grace), 'stamp', digits(stamp))
+redis.call('HSET', base, 'now', digits(now), 'stamp', digits(stamp))
 return reply
