@@ -83,14 +83,22 @@ def _counts(execution: Execution, opener: FrameType) -> bool:
 
 
 def _is_trios(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "trio"
+    return _whose(frame.f_globals.get("__name__", "")) == "trio"
 
 
 def _is_trios_or_ours(frame: FrameType) -> bool:
-    module = str(frame.f_globals.get("__name__", ""))
+    return bool(_whose(frame.f_globals.get("__name__", "")))
+
+
+@functools.cache
+def _whose(module: object) -> str:
+    """Return whose a module is by its name: trio's or ours; nothing for others."""
+    name = str(module)
+    if name.partition(".")[0] == "trio":
+        return "trio"
     # A structsync.Scope is opened on behalf of the program.
-    ours = module.startswith("structsync.") and module != "structsync._primitives.scope"
-    return ours or _is_trios(frame)
+    ours = name.startswith("structsync.") and name != "structsync._primitives.scope"
+    return "structsync" if ours else ""
 
 
 @contextlib.contextmanager

@@ -108,14 +108,16 @@ class _AllLibraries:
         # it is left to the audit.
         if is_for_other_processes():
             return None
-        looked = dict[str, list[Any]]()
-        while any(one._length < 0 for _, one in _known.values()) or len(looked) < len(_known):
+        looked = dict[int, list[Any]]()
+        while len(looked) < len(_known) or any(one._length < 0 for _, one in _known.values()):
             for address, (_, one) in [*_known.items()]:  # to look at one may name another
-                looked[f"{one._name} {address}"] = one.__explore_state__()
-        return [found for _, found in sorted(looked.items()) if len(found) > 1]
+                looked[address] = one.__explore_state__()
+        changed = [(found[0], where) for where, found in looked.items() if len(found) > 1]
+        return [looked[where] for _, where in sorted(changed)] if changed else None
 
 
-_all_libraries = _AllLibraries()
+#: Comes last in a state, when all code that can be reached has been.
+ALL = _AllLibraries()
 
 
 def _nothing(_namespace: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -158,7 +160,6 @@ def named(names: tuple[str, ...], values: Iterable[object], texts: Iterable[str]
     for value in values:
         if (found := library(value)) is not None:
             found.want(names)
-    yield _all_libraries
     for read in dict.fromkeys(_SETTINGS[name] for name in names if name in _SETTINGS):
         yield Setting(read)
     if "getLogger" in names:
