@@ -13,6 +13,7 @@ class AnyCache(Protocol):
 
     async def get(self, key: str) -> str:
         """Return the value of a key."""
+        ...
 
 
 async def two_clients(make: Callable[[Callable[[str], Awaitable[str]]], AnyCache]) -> None:
