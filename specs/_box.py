@@ -39,6 +39,7 @@ class BoxCore(MonitorCore):
             "fragile": Guard(self._fragile),
             "look": None,
         }
+        self.guards = guards
         self.entries = {name: EntryCore(name, guard) for name, guard in guards.items()}
         # Made once: a call is equal to itself alone.
         self.calls = {
@@ -56,10 +57,15 @@ class BoxCore(MonitorCore):
         return False
 
     def snapshot(self) -> Any:
-        return (super().snapshot(), tuple((one.guard, one.cause) for one in self.entries.values()))
+        """Return plain data: of a call its name, of a guard whether it is in force."""
+        core: Any = super().snapshot()
+        (state, cause, queue, ranks), urgent = core
+        entries = tuple([(one.guard is not None, one.cause) for one in self.entries.values()])
+        return (state, cause, tuple([who for _, who in queue]), ranks), urgent, entries
 
     def restore(self, snapshot: Any) -> None:
-        rest, entries = snapshot
-        super().restore(rest)
-        for one, (guard, cause) in zip(self.entries.values(), entries, strict=True):
-            one.guard, one.cause = guard, cause
+        (state, cause, queue, ranks), urgent, entries = snapshot
+        calls = tuple([(self.calls[who], who) for who in queue])
+        super().restore(((state, cause, calls, ranks), urgent))
+        for one, (guarded, why) in zip(self.entries.values(), entries, strict=True):
+            one.guard, one.cause = self.guards[one.name] if guarded else None, why

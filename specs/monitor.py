@@ -56,6 +56,7 @@ def is_free(spec: MonitorSpec) -> bool:
 class MonitorSpec(QueueSpec):
     """A monitor round a box, and who was let in and has not left."""
 
+    symmetric = ("puts", "puts too")
     core: BoxCore = start(BoxCore)
     inside: tuple[str, ...] = start(tuple)
 
