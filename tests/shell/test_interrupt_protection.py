@@ -23,6 +23,7 @@ CHANGES_NOTHING = {
     "RWLock.reading",
     "RWLock.writing",
     "Buffer.get_claim",
+    "Buffer.item",
     "Buffer.put_claim",
     "CapacityLimiter.claim",
     "Holding.item",

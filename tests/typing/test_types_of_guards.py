@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from structsync import Entry, GuardFunction, Monitor, Synchronizer, entry
+from structsync import Entry, GuardFunction, Monitor, Synchronizer, WithoutArguments, entry
 
 
 class Account(Monitor):
@@ -58,6 +58,8 @@ async def test_each_form_of_a_guard_is_taken_everywhere() -> None:
     account.constrain(account.withdraw, lambda request: request.args[0] < 3)
     account.constrain(account.withdraw, lambda _: True)
     account.constrain(account.withdraw, affordable)
+    as_declared: WithoutArguments[bool] = lambda limit=3: account.balance > limit  # noqa: E731 - the type
+    account.constrain(account.withdraw, as_declared)
     account.constrain(account.transfer, generous)
     account.constrain(account.transfer, affordable)  # of the parameters some
     account.constrain(account.transfer, lambda amount, whom="bank": whom.isascii())

@@ -13,7 +13,7 @@ from bisect import insort
 from collections import deque
 from collections.abc import Hashable, Iterable
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import Request
@@ -23,6 +23,10 @@ from .sides import Lend
 
 #: What is kept of an item: its rank if items have ranks, the item, and its number.
 Entry: TypeAlias = tuple[Any, ...]
+
+NumberedT = TypeVar(
+    "NumberedT", "NumberedFirstInFirstOut", "NumberedLastInFirstOut", "NumberedSmallestFirst"
+)
 
 
 class NumberedFirstInFirstOut(deque[Entry]):
@@ -35,14 +39,10 @@ class NumberedFirstInFirstOut(deque[Entry]):
 
     def extend(self, items: Iterable[Any]) -> None:
         """Put items in that were never in it."""
-        for item in items:
-            self.append((item, self.next_number))
-            self.next_number += 1
+        _number(self, items)
 
-    def copy(self) -> Any:
-        found = type(self)(self)
-        found.next_number = self.next_number
-        return found
+    def copy(self) -> NumberedFirstInFirstOut:
+        return _copy(self)
 
     def take(self) -> Any:
         return self.popleft()[0]
@@ -66,8 +66,11 @@ class NumberedLastInFirstOut(list[Entry]):
     compares: ClassVar[bool] = False
     next_number: int
 
-    extend = NumberedFirstInFirstOut.extend
-    copy = NumberedFirstInFirstOut.copy
+    def extend(self, items: Iterable[Any]) -> None:
+        _number(self, items)
+
+    def copy(self) -> NumberedLastInFirstOut:
+        return _copy(self)
 
     def take(self) -> Any:
         return self.pop()[0]
@@ -85,7 +88,8 @@ class NumberedSmallestFirst(SmallestFirst):
     __slots__ = ("next_number",)
     next_number: int
 
-    copy = NumberedFirstInFirstOut.copy
+    def copy(self) -> NumberedSmallestFirst:
+        return _copy(self)
 
     def insert(self, place: Any, pair: Any) -> None:
         super().insert(place, (*pair, self.next_number))
@@ -110,6 +114,18 @@ class NumberedSmallestFirst(SmallestFirst):
     @staticmethod
     def _is_after(one: Entry, entry: Entry) -> bool:
         return bool(entry[0] < one[0] or (one[-1] > entry[-1] and not one[0] < entry[0]))
+
+
+def _number(numbered: Any, items: Iterable[Any]) -> None:
+    for item in items:
+        numbered.append((item, numbered.next_number))
+        numbered.next_number += 1
+
+
+def _copy(numbered: NumberedT) -> NumberedT:
+    found: Any = type(numbered)(numbered)
+    found.next_number = numbered.next_number
+    return cast(NumberedT, found)
 
 
 def _numbered(items: Items) -> Any:
