@@ -32,10 +32,11 @@ from .parking import emit_taken, error_of_decision
 from .runs import check_run
 from .transitions import Transitions, of_this_thread
 from .waking import emit_in_other_queues, resume, wake
+from .watching import inform_of_park, watchers
 
 
 @enable_ki_protection
-async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a hundredth of a hand-over
+async def exchange(  # noqa: C901, PLR0915 - as parking.acquire: each call less is a hundredth of a hand-over
     live: Live[Any], claim: Get | Put, lane: Queue[Any]
 ) -> Any:
     """Put or get now, or wait in its lane of the queue for it; return what was got."""
@@ -55,6 +56,8 @@ async def exchange(  # noqa: PLR0915 - as parking.acquire: each call less is a h
             request.parked = True
             if live._observers:
                 emit("requested", live, claim, task, request)
+                if watchers:
+                    inform_of_park(request)
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
         failed = error_of_decision(live)
     finally:

@@ -62,9 +62,10 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> AbstractContextManager[
     the task that entered it; the workers of a pool in whose queue there is no room, and those that work
     on a job that is waited for, by ``run()``, :meth:`Job.wait` or a loop over ``map()``; for calls that
     start together (:meth:`Synchronizer.atomic`) the task inside each of their monitors, and the one that
-    entered the block of the synchronizer, whose end lets each start alone. A permit that was taken by
+    entered the block of the synchronizer, whose end lets each start alone; the blocks of
+    :meth:`Buffer.item`, while they have all that there is room for in hand. A permit that was taken by
     :meth:`Semaphore.acquire` may be released by any task, anybody may notify a condition, set a
-    :class:`Value`, put into a :class:`Buffer` and get from it, make the other call of those that start
+    :class:`Value`, put into another :class:`Buffer` and get from it, make the other call of those that start
     together, or change what a guard or a rule looks at: these have no owner, so waits for
     them are never reported. What comes from outside of the cycle is not a way out: a cancellation,
     :meth:`Request.withdraw`, ``close()``, ``resize()``.

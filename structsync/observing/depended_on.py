@@ -12,6 +12,7 @@ from typing import Any
 from trio.lowlevel import Task
 
 from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.condition import ConditionCore
 from structsync._core.primitives.resource_pool import ResourcePoolCore
@@ -27,7 +28,7 @@ from .per_primitive import PerPrimitive
 #: So many primitives that do not belong to tasks are asked for their holders; if more are waited for, it is in doubt.
 MOST_ASKED = 8
 
-_NOT_OWNED = (CapacityLimiterCore, ResourcePoolCore)
+_NOT_OWNED = (CapacityLimiterCore, ResourcePoolCore, BufferCore)
 _BY_CONDITIONS = (MonitorCore, ConditionCore)
 
 

@@ -28,6 +28,8 @@ from .trace import traces
 
 #: How many there are at most in one answer, and how long texts are.
 MOST_PRIMITIVES, MOST_OF_EACH, MOST_EDGES, MOST_FRAMES, MOST_TEXT = 50, 20, 200, 100, 200
+#: How many of these may be there although their queue is short, because a holder waits for something, too.
+MOST_CHAINED = 20
 #: How many waiters are described in all, besides the first few of each primitive.
 MOST_WAITERS, FEW = 200, 3
 #: A look takes at most one in so many parts of the program's time; so does the search for primitives.
@@ -70,7 +72,7 @@ class Inspected:
         alive = sorted(self._primitives(), key=lambda one: -len(one._core.queue))
         self._tasks, self._left = {}, MOST_WAITERS
         heads, self._heads = self._heads, {}
-        shown = [self._primitive(one, heads) for one in alive[:MOST_PRIMITIVES]]
+        shown = [self._primitive(one, heads) for one in _chosen(alive)]
         return {
             "program": _text(Path(sys.argv[0]).name or "python"),
             "pid": os.getpid(),
@@ -170,6 +172,17 @@ _NOTHING: dict[str, Any] = {
     "holders": [],
     "waiters": [],
 }
+
+
+def _chosen(alive: list[Live[Any]]) -> list[Live[Any]]:
+    """Return those with the longest queues, and of the others some whose holders wait: as in a deadlock."""
+    left_out = [one for one in alive[MOST_PRIMITIVES:] if one._core.waiting()]
+    if not left_out:
+        return alive[:MOST_PRIMITIVES]
+    waiting = {request.waiter for one in alive for request in one._core.waiting()}
+    chained = [one for one in left_out if not waiting.isdisjoint(holders_with_units(one))]
+    chained = chained[:MOST_CHAINED]
+    return [*alive[: MOST_PRIMITIVES - len(chained)], *chained]
 
 
 def _numbers(live: Live[Any]) -> dict[str, Any]:

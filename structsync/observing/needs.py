@@ -122,7 +122,9 @@ def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
     if not view.may_block(view.permits(request.primitive) or holders_of(request.primitive)):
         return []  # whoever holds it gets on; so a long queue need not be walked through
     counts = view.has_groups() or _wants_less_than_others(core, request, view)
-    ahead = _ahead(core, request, view) if counts and core.policy.head_blocks else ()
+    # In a buffer those who put stand in no way of those who get; all wait for the same.
+    counts = counts and core.policy.head_blocks and not isinstance(core, BufferCore)
+    ahead = _ahead(core, request, view) if counts else ()
     plain = [one for one in ahead if not isinstance(one.group, Claims)]
     needs = rule(core, request, plain, view)
     if needs is None:
@@ -222,6 +224,16 @@ def _loans(core: ResourcePoolCore) -> Sequence[Loan]:
     return cast("Sequence[Loan]", tuple(core.loans))
 
 
+def _buffer(
+    core: BufferCore, request: Request[Any], ahead: Requests, view: View
+) -> list[Need] | None:
+    """While every item is in hand, nothing can be put and nothing got until one of the blocks has ended."""
+    if core.room > 0:
+        return None  # anybody may put, or get what there is
+    holders = [(one, 1) for one in holders_of(request.primitive)]
+    return [Need(holders, 1, Reason(request.primitive))]
+
+
 def _pool(
     core: JobQueueCore, request: Request[Any], ahead: Requests, view: View
 ) -> list[Need] | None:
@@ -279,5 +291,6 @@ _RULES: dict[type[Any], _Rule] = {
     CapacityLimiterCore: _limiter,
     SemaphoreCore: _semaphore,
     JobQueueCore: _pool,
+    BufferCore: _buffer,
     ResourcePoolCore: _lent,
 }

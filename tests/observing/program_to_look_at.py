@@ -1,4 +1,7 @@
-"""A program that `structsync top` looks at: a lock that one task holds and others wait for, and a busy semaphore."""
+"""A program that `structsync top` looks at: a lock that one task holds and others wait for, and busy semaphores.
+
+Its second argument is how many tasks more there are, which keep it busy all the time.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,13 @@ async def work(doors: structsync.Semaphore) -> None:
             await trio.sleep(0.01)
 
 
-async def main(path: str) -> None:
+async def keep_busy(shelf: structsync.Semaphore) -> None:
+    while True:
+        async with shelf:
+            await trio.lowlevel.checkpoint()
+
+
+async def main(path: str, busy: int) -> None:
     ledger = structsync.Lock(name="ledger")
     doors = structsync.Semaphore(1, max_value=1, name="doors")
     with structsync.observe.metrics(), structsync.trace_waits():
@@ -30,9 +39,12 @@ async def main(path: str) -> None:
                 await trio.testing.wait_all_tasks_blocked()
             for number in range(2):
                 nursery.start_soon(work, doors, name=f"customer {number}")
+            shelves = [structsync.Semaphore(5, max_value=5, name=f"shelf {n}") for n in range(100)]
+            for number in range(busy):
+                nursery.start_soon(keep_busy, shelves[number % 100], name=f"carrier {number}")
 
 
 if __name__ == "__main__":
     import trio.testing
 
-    trio.run(main, sys.argv[1])
+    trio.run(main, sys.argv[1], int(sys.argv[2]))

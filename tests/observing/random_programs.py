@@ -15,6 +15,7 @@ from typing import Any
 import trio
 
 from structsync import (
+    Buffer,
     CapacityLimiter,
     DeadlockError,
     Latch,
@@ -36,7 +37,8 @@ from .crossing import make_item
 BLOCKS = ("lock", "lock", "lock", "lock", "read", "write", "permit", "permits", "token", "entry")
 JOBS = ("run", "map", "ready", "submit")
 RULES = ("together", "together", "rule")
-KNOWN = (*BLOCKS, "item", *JOBS, *RULES)
+ITEMS = ("item", "hand")
+KNOWN = (*BLOCKS, *ITEMS, *JOBS, *RULES)
 GROUPS = ("all", "any", "any")
 UNKNOWN = ("latch", "bare", "within", "request")
 
@@ -78,7 +80,7 @@ class Program:
 
 def draw(rng: random.Random) -> Program:
     """Draw two or three tasks over two objects of each kind; few kinds, so that they meet."""
-    first = rng.choice((BLOCKS, BLOCKS, BLOCKS, ("item",), JOBS, RULES))
+    first = rng.choice((BLOCKS, BLOCKS, BLOCKS, ITEMS, JOBS, RULES))
     kinds = [*rng.sample(first, min(len(first), rng.choice((1, 1, 2))))]
     if first[0] not in BLOCKS:  # by itself none of these holds what another one needs
         kinds.append(rng.choice(BLOCKS))
@@ -115,6 +117,11 @@ class Shared:
         self.monitors = [Monitor(), Monitor()]
         self.latches = [Latch(1), Latch(1)]
         self.items = [ResourcePool(make_item, 1), ResourcePool(make_item, 2)]
+        self.buffers = [Buffer[int](1), Buffer[int](2)]
+        for number, buffer in enumerate(self.buffers):
+            buffer.put_nowait(0)
+            if number:
+                buffer.put_nowait(1)
         self.meetings = [Monitor().entry(call), Monitor().entry(call)]
         self.pools: list[TaskPool] = []
         self.partners: trio.Nursery | None = None
@@ -203,11 +210,23 @@ def _block(shared: Shared, kind: str, first: int, second: int) -> Any:
         "permits": lambda: semaphores[1].permits(1 + first),
         "token": lambda: shared.limiters[first],
         "item": lambda: shared.items[first].item(),
+        "hand": lambda: _in_hand(shared.buffers[first]),
         "rule": lambda: _rule(shared),
         "all": lambda: acquire_all(locks[first].claim(), semaphores[second].claim()),
         "any": lambda: acquire_any(locks[first].claim(), semaphores[second].claim()),
     }
     return blocks[kind]()
+
+
+@contextlib.asynccontextmanager
+async def _in_hand(buffer: Buffer[int]) -> AsyncIterator[None]:
+    """Have an item in hand, which is back after that."""
+    item = buffer.item()
+    await item.__aenter__()
+    try:
+        yield
+    finally:
+        await item.__aexit__(RuntimeError, RuntimeError(), None)
 
 
 @contextlib.asynccontextmanager

@@ -234,23 +234,23 @@ async def test_of_results_in_order_the_first_has_to_come_whatever_else_is_still_
 
 
 async def test_a_loop_that_was_cancelled_waits_for_nothing() -> None:
-    """A deadline ended its wait; what a job does after that closes no cycle."""
-    lock, told = structsync.Lock(), list[DeadlockError]()
-    may_wait = trio.Event()
+    """A deadlock is told, and the loop cancelled; what its task then gives to the job closes no other one."""
+    first, second, told = structsync.Lock(), structsync.Lock(), list[DeadlockError]()
 
     async def job(_: int) -> None:
-        await may_wait.wait()
-        await use(lock)
+        with first.request():
+            await use(second)
 
     with deadlock_guard(told.append):
         async with structsync.open_pool(1) as pool:
             results = pool.map(job, [1])
-            async with lock:
+            async with second:
+                await first.acquire()
                 with trio.CancelScope() as scope:
                     async with trio.open_nursery() as nursery:
                         nursery.start_soon(wait_and_cancel, scope)
                         await anext(results)
-                may_wait.set()
-                await wait_all_tasks_blocked()
+                assert len(told) == 1
+                first.release()  # to the job, which waits for the second one
+                assert len(told) == 1
             await anext(results)
-    assert told == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -232,6 +233,24 @@ async def test_a_task_that_waits_for_a_nursery_in_its_block_may_end_the_rule_aft
             nursery.start_soon(met.calls, left)
     assert not met.told
     assert structsync.snapshot([met.left]).primitives[0].waiters == ()
+
+
+async def test_the_rule_may_end_before_the_nursery_of_the_caller_does(met: Met) -> None:
+    left, right = met.entries()
+
+    async def later(function: Callable[..., Awaitable[None]], *args: Any) -> None:
+        await wait_all_tasks_blocked()
+        await function(*args)
+
+    with deadlock_guard():
+        async with trio.open_nursery() as outer:
+            outer.start_soon(later, met.is_inside, met.right)
+            outer.start_soon(later, met.calls, left)
+            async with Synchronizer() as synchronizer:
+                synchronizer.atomic(left, right)
+                async with trio.open_nursery() as inner:
+                    inner.start_soon(wait_all_tasks_blocked, 0.02)
+    assert not met.told
 
 
 async def test_a_chain_of_nurseries_between_them_is_followed(met: Met) -> None:

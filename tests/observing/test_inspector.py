@@ -208,6 +208,33 @@ async def test_an_answer_is_bounded_however_large_the_program_is() -> None:
         one.withdraw()
 
 
+@pytest.mark.usefixtures("quick")
+async def test_of_many_primitives_those_of_a_deadlock_are_there_however_short_their_queues() -> (
+    None
+):
+    many = [structsync.Semaphore(0) for _ in range(80)]
+    requests = [one.request() for one in many for _ in range(5)]
+    one, other = structsync.Lock(name="one"), structsync.Lock(name="other")
+
+    async def crosses(outer: structsync.Lock, inner: structsync.Lock) -> None:
+        async with outer:
+            await trio.testing.wait_all_tasks_blocked()
+            async with inner:
+                pass
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(crosses, one, other, name="left")
+        nursery.start_soon(crosses, other, one, name="right")
+        await trio.testing.wait_all_tasks_blocked(0.001)
+        state = json.loads(Inspected().state())
+        nursery.cancel_scope.cancel()
+    assert len(state["primitives"]) == inspected.MOST_PRIMITIVES
+    assert ["left", "Lock 'other'", "right"] in state["edges"]
+    assert ["right", "Lock 'one'", "left"] in state["edges"]
+    for request in requests:
+        request.withdraw()
+
+
 async def test_an_answer_is_used_again_until_its_share_of_the_time_has_passed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -342,6 +369,12 @@ async def test_a_port_is_on_loopback_and_asks_for_the_token() -> None:
             assert "primitives" in await client.ask(ask="state", token=TOKEN)
             assert "primitives" in await client.ask(ask="state"), "it is known by now"
         assert where.path is None
+
+
+async def test_no_other_machine_can_connect_to_a_port() -> None:
+    listener = await endpoint.listen_on_loopback(0, TOKEN)
+    async with listener:
+        assert listener.socket.getsockname()[0] == "127.0.0.1"
 
 
 @pytest.mark.parametrize(

@@ -309,10 +309,15 @@ def test_where_nobody_listens_it_says_so(folder: Path, monkeypatch: pytest.Monke
 @pytest.fixture(scope="module")
 def program() -> Iterator[Path]:
     """The socket of a program in another process."""
+    yield from running(0)
+
+
+def running(busy: int) -> Iterator[Path]:
+    """Run the program with so many busy tasks, and yield its socket."""
     source = Path(__file__).parent / "program_to_look_at.py"
     with tempfile.TemporaryDirectory(prefix="p") as name:
         path = Path(name) / "s"
-        with subprocess.Popen([sys.executable, source, path]) as ran:
+        with subprocess.Popen([sys.executable, source, path, str(busy)]) as ran:
             end = time.monotonic() + 60
             while not path.exists() and ran.poll() is None and time.monotonic() < end:
                 time.sleep(0.02)
@@ -479,10 +484,7 @@ class Terminal:
 def test_in_a_real_terminal_the_keys_lead_through_the_pages(
     width: int, program: Path, folder: Path
 ) -> None:
-    command = [sys.executable, "-P", "-m", "structsync", "top", program, "--every", "0.2"]
-    # tmux itself does not always notice that what it started has ended.
-    script = f"{shlex.join(map(str, command))}; echo ended with $?; exec sleep 600"
-    terminal = Terminal(folder, width, "sh", "-c", script)
+    terminal = Terminal(folder, width, *looking_at(program))
     try:
         lines = terminal.wait_for("program_to_look_at.py (pid ")
         assert "(pid " in lines[0], lines
@@ -502,6 +504,42 @@ def test_in_a_real_terminal_the_keys_lead_through_the_pages(
         terminal.wait_for("ended with 0")
     finally:
         terminal.run("kill-server")
+
+
+@pytest.fixture(scope="module")
+def busy_program() -> Iterator[Path]:
+    yield from running(10_000)
+
+
+@pytest.mark.slow
+def test_so_they_do_for_a_program_under_load_of_ten_thousand_tasks(
+    busy_program: Path, folder: Path
+) -> None:
+    terminal = Terminal(folder, 120, *looking_at(busy_program))
+    try:
+        terminal.wait_for("10,010 tasks   50 primitives, 52 not shown")
+        terminal.wait_for("Semaphore 'shelf ")
+        terminal.press("w")
+        terminal.wait_for("nobody waits for anybody")
+        terminal.press("Escape", "Enter")
+        terminal.wait_for("more wait")
+        terminal.wait_for("waits, 3.")
+        terminal.press("Down", "Enter")
+        lines = terminal.wait_for("outermost first")
+        assert lines[1].startswith("carrier ")
+        terminal.wait_for("in keep_busy")
+        terminal.press("q")
+        terminal.wait_for("ended with 0")
+    finally:
+        terminal.run("kill-server")
+
+
+def looking_at(program: Path) -> list[str]:
+    """Return a command that runs `structsync top` and then says how that ended."""
+    command = [sys.executable, "-P", "-m", "structsync", "top", program, "--every", "0.2"]
+    # tmux itself does not always notice that what it started has ended.
+    script = f"{shlex.join(map(str, command))}; echo ended with $?; exec sleep 600"
+    return ["sh", "-c", script]
 
 
 def test_json_and_the_screen_agree_on_every_field(program: Path) -> None:
