@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import outcome
@@ -148,9 +149,10 @@ class LogClient:
                 done.set()
             del self.readers[:readers]
             if self.replica.since > COMPACT_AFTER and entries:
-                await self.engine.compact(
-                    self.name, self.replica.position, self.replica.core.encode()
-                )
+                with suppress(DeliveryFailed):  # the next one offers it again
+                    await self.engine.compact(
+                        self.name, self.replica.position, self.replica.core.encode()
+                    )
 
     def _note(self, applied: list[tuple[Operation, list[Outcome]]]) -> None:
         others: set[str] = set()

@@ -177,8 +177,8 @@ class Membership:
 
     # ==== Its life ====
 
-    async def _run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Keep the session alive until it is closed.
+    async def _run(self, begun: trio.Event) -> None:
+        """Keep the session alive until it is closed; set the event when others may use it.
 
         A cancellation from outside does not end it: what is held must still be released.
         """
@@ -187,7 +187,7 @@ class Membership:
                 await self._nursery.start(self._engine.listen, self._hinted)
                 if self._ttl < math.inf or self._engine.recheck < math.inf:
                     self._nursery.start_soon(self._renew, name="structsync lease")
-                task_status.started()
+                begun.set()
 
     def _hinted(self, prefix: str) -> None:
         if prefix in self._clients:

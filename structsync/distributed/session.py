@@ -148,7 +148,11 @@ async def open_session(
             since = trio.current_time()
             session = Session(engine, await engine.open(lasts), lasts, observer)
             session._move_deadline(since)
-            await nursery.start(session._run)
+            begun = trio.Event()
+            nursery.start_soon(session._run, begun)
+            # Not nursery.start, which leaves behind what is shielded when it is cancelled meanwhile.
+            with trio.CancelScope(shield=True):
+                await begun.wait()
             try:
                 yield session
             except BaseException as error:  # noqa: BLE001 - raised below, outside of the nursery

@@ -57,8 +57,10 @@ class SQLiteEngine:
 
     async def open(self, ttl: float) -> str:
         number = await self._in_thread(self.file.open)
-        self.receiver = trio.socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        await self.receiver.bind(f"{self.address}{number}")
+        # No checkpoint from here on: who is cancelled would leave a session of a process that lives.
+        receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        receiver.bind(f"{self.address}{number}")
+        self.receiver = trio.socket.from_stdlib_socket(receiver)
         self.sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.sender.setblocking(False)
         return self.file.identity

@@ -18,7 +18,8 @@ from structsync.distributed import (
     client,
     open_session,
 )
-from structsync.distributed.memory import Fate, What, hub_of
+from structsync.distributed.errors import DeliveryFailed
+from structsync.distributed.memory import Fate, MemoryEngine, What, hub_of
 
 TTL = 9.0
 
@@ -286,6 +287,23 @@ async def test_a_compaction_that_comes_too_late_is_left_out(
         async with here.lock("lock"):
             await here._engine.compact("lock", 1, b"[]")
         assert hub_of("memory://", "test").logs["lock"].offered is None
+
+
+async def test_a_compaction_that_is_not_answered_is_offered_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    offers: list[str] = []
+
+    async def fail(self: MemoryEngine, log: str, position: int, snapshot: bytes) -> None:
+        offers.append(log)
+        raise DeliveryFailed
+
+    monkeypatch.setattr(client, "COMPACT_AFTER", 0)
+    monkeypatch.setattr(MemoryEngine, "compact", fail)
+    async with opens() as here:
+        async with here.lock("lock"):
+            pass
+    assert len(offers) > 1
 
 
 async def test_a_hint_about_an_unknown_log_is_ignored() -> None:

@@ -309,6 +309,24 @@ async def test_a_closed_session_is_refused(opens: Open) -> None:
         session.acquire_all(lock.claim())
 
 
+async def test_a_session_that_is_cancelled_while_it_opens_is_closed(opens: Open) -> None:
+    for ticks in range(8):
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+
+                async def cancel(ticks: int = ticks, scope: trio.CancelScope = scope) -> None:
+                    for _ in range(ticks):
+                        await trio.lowlevel.checkpoint()
+                    scope.cancel()
+
+                nursery.start_soon(cancel)
+                async with opens():
+                    await trio.sleep_forever()
+        assert scope.cancelled_caught
+    async with opens() as session, session.lock("lock"):
+        pass
+
+
 async def test_namespaces_and_prefixes_know_nothing_of_each_other(opens: Open) -> None:
     async with opens() as session:
         async with session.lock("a/lock"), session.lock("b/lock"):
