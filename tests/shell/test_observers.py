@@ -567,3 +567,21 @@ def test_an_observer_that_fails_fails_its_test(caplog: pytest.LogCaptureFixture)
         Semaphore(1).acquire_nowait()
     with no_error_only_logged():
         Semaphore(1).acquire_nowait()
+
+
+async def test_what_an_observer_releases_while_a_wait_is_cancelled_is_released_right_after() -> (
+    None
+):
+    waited_for, other = Semaphore(0), Semaphore(0)
+    values: list[int] = []
+
+    def release_other(event: PrimitiveEvent) -> None:
+        if event.kind == "withdrawn":
+            other.release()
+            values.append(other.value)
+
+    with observe(release_other), trio.CancelScope() as scope:
+        scope.cancel()
+        await waited_for.acquire()
+    assert values == [0]  # not in the middle of the withdrawal
+    assert other.value == 1
