@@ -84,6 +84,11 @@ class ConditionSpec(Spec):
         core = self.core.conditions[on] if on else self.core.lock
         return [request.waiter for request in core.queue]
 
+    def heirs_of(self, who: str) -> list[str]:
+        """Return who takes over if this one is cancelled: the oldest not notified, or nobody."""
+        notified = [on for on in CONDITIONS if self.place(who) == NOTIFIED[on]]
+        return [heir for on in notified for heir in self.in_queue(on)[:1]]
+
     def request_of(self, who: str, on: str | None = None) -> Request[Any]:
         queues = [self.core.lock, *([self.core.conditions[on]] if on else [])]
         return next(r for one in queues for r in one.queue if r.waiter == who)
@@ -154,9 +159,8 @@ class ConditionSpec(Spec):
     )
     def cancel(self, who: str, on: str) -> None:
         request = self.request_of(who, on)
-        if self.place(who) == NOTIFIED[on]:
-            for heir in self.in_queue(on)[:1]:
-                self.move(heir, NOTIFIED[on])
+        for heir in self.heirs_of(who):
+            self.move(heir, NOTIFIED[on])
         self.move(who, RAISES)
         self.cancelled = (who,)
         self.note([request, *(self.core.conditions[on].cancel(request) or ())])
@@ -231,28 +235,22 @@ class ConditionSpec(Spec):
     @step
     def no_notification_is_lost(self, before: Any) -> bool:
         """A cancelled waiter that was notified leaves an heir notified, if there is one (N1)."""
-        for who in self.cancelled:
-            for on in CONDITIONS:
-                heirs = before.in_queue(on)[:1] if before.place(who) == NOTIFIED[on] else []
-                if any(heir not in (*self.granted(), *self.in_queue()) for heir in heirs):
-                    return False
-        return True
+        heirs = [heir for who in self.cancelled for heir in before.heirs_of(who)]
+        return all(heir in (*self.granted(), *self.in_queue()) for heir in heirs)
 
     @step
     def places_are_kept(self, before: Any) -> bool:
         """Nobody in the queue for the lock is passed; an heir stands where the cancelled one stood."""
-        expected: list[str] = []
-        for who in before.in_queue():
-            if who in self.cancelled:
-                expected += [
-                    w
-                    for on in CONDITIONS
-                    if before.place(who) == NOTIFIED[on]
-                    for w in before.in_queue(on)[:1]
-                ]
-            elif self.place(who) != IDLE:
-                expected.append(who)
+        places = [self.who_has_the_place_of(who, before) for who in before.in_queue()]
+        expected = [who for place in places for who in place]
         return [*self.granted(), *self.in_queue()][: len(expected)] == expected
+
+    def who_has_the_place_of(self, who: str, before: Any) -> list[str]:
+        """Return who stands where somebody stood: its heir if it was cancelled, itself, or nobody."""
+        if who in self.cancelled:
+            heirs: list[str] = before.heirs_of(who)
+            return heirs
+        return [] if self.place(who) == IDLE else [who]
 
     @step
     def the_oldest_are_notified_first(self, before: Any) -> bool:

@@ -7,7 +7,7 @@ if it comes soon enough, fewer than `ageing` arrivals later for each level betwe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from structsync._core.primitives.semaphore import SemaphoreCore
@@ -31,6 +31,11 @@ LEVELS = {"a": 0, "b": 0, "c": 1, "d": 1, "e": 2, "f": 0}
 TOO_MANY = {who: max(AGEING * level, 1) for who, level in LEVELS.items()}
 
 
+def in_order(values: Sequence[Any]) -> dict[Any, int]:
+    """Number values by their order, so that the largest is -1: before all who are still to come."""
+    return {value: number - len(values) for number, value in enumerate(sorted(values))}
+
+
 class PrioritySpec(PermitsSpec):
     """A bounded semaphore; everybody's level is fixed."""
 
@@ -46,18 +51,18 @@ class PrioritySpec(PermitsSpec):
     def canonical(self, snapshot: Any) -> Any:
         """Forget how long ago somebody came whom no newcomer can pass any more.
 
-        Ranks are counted from the next arrival's (on level 0). Only the order matters of those
-        below 0, and of tickets. Without this a request that is never served would make new states
-        forever.
+        The core has a ticket and a rank for each that waits, both counted from those of the next arrival
+        (on level 0). A rank below 0 comes before all who are still to come, and it falls with each of them: only
+        the order of such ranks matters, as only the order of tickets does. Without this a request
+        that is never served would make new states forever.
         """
-        state, cause, queue, ranks = snapshot.core
-        aged = sorted((rank, ticket) for ticket, rank in ranks if rank < 0)
-        place = {ticket: number - len(aged) for number, (_, ticket) in enumerate(aged)}
-        ranks = tuple(
-            (number - len(ranks), place.get(ticket, rank))
-            for number, (ticket, rank) in enumerate(ranks)
+        state, cause, queue, waiting = snapshot.core
+        tickets = in_order([ticket for ticket, _ in waiting])
+        ranks = in_order([(rank, ticket) for ticket, rank in waiting if rank < 0])
+        waiting = tuple(
+            (tickets[ticket], ranks.get((rank, ticket), rank)) for ticket, rank in waiting
         )
-        return super().canonical(snapshot)._replace(core=(state, cause, queue, ranks))
+        return super().canonical(snapshot)._replace(core=(state, cause, queue, waiting))
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
         found = super().renamed(snapshot, names)

@@ -15,6 +15,9 @@ CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 # last, and one with neighbours on both sides can each be the one that is granted or withdrawn.
 BOUND = 3
 
+# Where a bug may stop after the first few, however many there are.
+LONG = 6
+
 
 def with_queue(core: CoreT, claims: Iterable[object], priorities: Iterable[int] = ()) -> CoreT:
     """Return the core with these claims in the queue, oldest first; each waiter is its number."""

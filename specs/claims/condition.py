@@ -13,7 +13,7 @@ from structsync._core.primitives.condition import ConditionCore
 from structsync._core.primitives.lock import LockCore
 from structsync._core.queue.request import Request
 
-from ._queue import BOUND, all_are, index_is_exact, links_are_exact, waiters_of
+from ._queue import BOUND, LONG, all_are, index_is_exact, links_are_exact, waiters_of
 
 OWNER = "owner"
 
@@ -87,7 +87,7 @@ def a_notification_moves_the_oldest_to_the_end_of_the_locks_queue(
 
 
 def notifying_all_moves_all(waiting: int) -> None:
-    assert 0 <= waiting <= BOUND
+    assert 0 <= waiting <= LONG
     core, requests = condition(waiting)
     assert core.notify(None) == []
     assert core.lock.waiting() == requests

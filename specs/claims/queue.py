@@ -10,7 +10,7 @@ from structsync import Status
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND, all_are, claims_of, in_queue, waiters_of, with_queue
+from ._queue import BOUND, LONG, all_are, claims_of, in_queue, waiters_of, with_queue
 
 
 def a_release_grants_from_the_head_until_one_does_not_fit(
@@ -25,6 +25,16 @@ def a_release_grants_from_the_head_until_one_does_not_fit(
     assert claims_of(granted) + claims_of(core.waiting()) == needs
     assert core.value == value + n - sum(claims_of(granted))
     assert not granted or core.value >= 0
+    assert nothing_grantable_waits(core)
+
+
+def a_release_grants_all_of_a_long_queue_that_fit(waiting: int, n: int) -> None:
+    assert 0 <= waiting <= LONG
+    assert 1 <= n <= LONG
+    core = with_queue(SemaphoreCore(0), [1] * waiting)
+    granted = core.release(n)
+    assert waiters_of(granted) == list(range(waiting))[:n]
+    assert core.value == n - len(granted)
     assert nothing_grantable_waits(core)
 
 

@@ -211,8 +211,11 @@ class History:
 def _forgotten(model: Model, states: Sequence[Snapshot]) -> dict[str, Any]:
     """Return the fields that say what a step did, with the one value that they have between steps."""
     first = states[0]
+    declared = {n for owner in model.spec_class.__mro__ for n in vars(owner).get("forgets", ())}
     return {
         name: first[at]
         for at, name in enumerate(model.fields)
-        if name not in model.cores and all(state[at] == first[at] for state in states)
+        if name not in model.cores
+        # where names are exchanged, one state stands for many
+        if name in declared or not (model.symmetry or any(one[at] != first[at] for one in states))
     }

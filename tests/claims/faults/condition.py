@@ -42,8 +42,8 @@ the_newest_are_notified = Shared(
 
 
 @fault(ConditionCore, "_oldest", refuted_by="condition.notifying_all_moves_all")
-def all_means_the_oldest(core: ConditionCore, count: int | None) -> Ended:
-    return core.waiting()[: count or 1]
+def all_means_three(core: ConditionCore, count: int | None) -> Ended:
+    return core.waiting()[: count or 3]
 
 
 a_cancelled_waiter_takes_its_notification_along = Shared(

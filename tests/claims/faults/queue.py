@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from structsync import Status
+from structsync import Arbiter, Status
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import Eligible
 from structsync._core.queue.request import Request
@@ -16,6 +16,16 @@ a_release_wakes_only_one = OfASpec(
     semaphore_faults.ReleaseWakesOnlyOne,
     "queue.a_release_grants_from_the_head_until_one_does_not_fit",
 )
+
+
+@fault(Arbiter, "settle", refuted_by="queue.a_release_grants_all_of_a_long_queue_that_fit")
+def at_most_two_are_granted_at_once(core: Arbiter[int]) -> Ended:
+    granted: Ended = []
+    for request in core.waiting()[:2]:
+        if core.admits(request.claim):
+            core.grant(request)
+            granted.append(request)
+    return granted
 
 
 a_withdrawal_wakes_nobody = Shared(
