@@ -307,5 +307,7 @@ def test_there_are_nine() -> None:
 @pytest.mark.parametrize("spec", GOOD, ids=lambda one: f"{one.__name__}-{GOOD.index(one)}")
 def test_what_only_looks_like_a_trick_stays_green(spec: type[Spec]) -> None:
     result = check(spec)
-    assert {one.name: one.verdict for one in result.properties if one.detail} == {}
+    assert {
+        one.name: one.verdict for one in result.properties if one.verdict is not Verdict.CONFIRMED
+    } == {}
     assert result.verdict is Verdict.CONFIRMED
