@@ -86,7 +86,7 @@ def _of_behaviours(
     assuming: Mapping[str, Assumption] | None,
     domains: dict[str, Iterable[Any]],
 ) -> F | Callable[[F], F]:
-    assumed = dict(assuming or {})
+    assumed: dict[str, Assumption] = dict(assuming or {})
     for name, fair in assumed.items():
         if fair not in get_args(Assumption):
             raise SpecError(
