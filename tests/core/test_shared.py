@@ -281,9 +281,9 @@ def test_who_reclaims_what_it_holds_is_told_so(log: Log) -> None:
 
 def test_what_somebody_else_holds_cannot_be_reclaimed(log: Log) -> None:
     log.acquire("t", DB)
-    assert "somebody else" in error_of(log.append(Verb.RECLAIM, "s", 5, (DB,), 17))
+    assert "another session" in error_of(log.append(Verb.RECLAIM, "s", 5, (DB,), 17))
     waits = log.acquire("s", DB)
-    assert "somebody else" in error_of(log.append(Verb.RECLAIM, "s", waits[1], (DB,), 17))
+    assert "another session" in error_of(log.append(Verb.RECLAIM, "s", waits[1], (DB,), 17))
 
 
 # ==== Previews ====
