@@ -146,3 +146,21 @@ def test_an_item_whose_rank_cannot_be_compared_any_more_is_not_lost() -> None:
     broken.append(True)
     core.put_back(request.claim)
     assert [core.ask(One())[0].claim for _ in range(2)] == ["first", "second"]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_copy_of_items_goes_on_alone(policy: str) -> None:
+    run = Run(policy)
+    for step in ("put", "put", "lend"):
+        run.step(step)
+    items = run.core.items.copy()
+    assert type(items) is type(run.core.items)
+    assert (items.take(), len(run.core.items)) == (run.core.items.copy().take(), 1)
+    items.extend(((0, "new"),) if items.compares else ("new",))
+    assert items.take() == "new"
+
+
+def test_a_claim_to_work_on_an_item_is_equal_to_itself_alone() -> None:
+    claim = Lend("worker")
+    assert claim == claim
+    assert claim != Lend("worker")

@@ -38,7 +38,7 @@ class BufferCore(LendingArbiter):
         super().__init__()
         self.policy: OnBothSides = OnBothSides()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
         self.queue: Sides = Sides()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
-        self.items = make_items(policy)
+        self.items: Any = make_items(policy)
         self.max_items = max_items
         self.completed = None
         self.start_lending()

@@ -27,6 +27,7 @@ class Get:
     single: ClassVar[bool] = False
     #: Whether it is granted an item that it may give back.
     lends: ClassVar[bool] = False
+    most: int
 
     def __init__(self, most: int) -> None:
         self.most = most
