@@ -126,7 +126,7 @@ class Deputy:
                 await errand.do(self)
             else:
                 self._forget()
-        self._mine.running.discard(self)
+        del self._mine.running[self]
         for errand in self._errands:  # which came while the run ended
             errand.answer(outcome.Error(run_finished()))
 
@@ -199,17 +199,17 @@ class Deputies:
 
     __slots__ = ("ended", "running", "token")
     ended: bool
-    running: set[Deputy]
+    running: dict[Deputy, None]  # the first to begin comes first, in every run alike
     token: TrioToken
 
     def __init__(self, token: TrioToken) -> None:
         self.token = token
-        self.running = set()
+        self.running = {}
         self.ended = False
 
     def start(self, errand: ForDeputy) -> Deputy:
         deputy = Deputy(self, errand)
-        self.running.add(deputy)
+        self.running[deputy] = None
         spawn_system_task(deputy.work, name=f"thread {errand.thread_name}", context=errand.context)
         return deputy
 

@@ -38,7 +38,7 @@ class InNursery(Deputies):
 
     def start(self, errand: ForDeputy) -> Deputy:
         new = Deputy(self, errand)
-        self.running.add(new)
+        self.running[new] = None
         self.nursery.start_soon(new.work)
         return new
 
