@@ -121,7 +121,9 @@ class Together:
                 self._begin()
                 self._take()
         if self._errors:
-            raise SpecError(self._errors[min(self._errors)])
+            raise SpecError(
+                self._errors.popitem()[1]
+            )  # the first of the report: others are cut off
         jobs = self._plan.jobs
         self.found = {jobs[one]: self._results[one] for one in sorted(self._results)}
 

@@ -205,6 +205,21 @@ def test_nothing_counts_that_stands_behind_a_red_result(
     assert found == {"a": "a", "b": "b"}
 
 
+def test_nothing_begins_that_stands_behind_a_red_result(scripted: type[Scripted]) -> None:
+    begun: list[str] = []
+
+    def answer(number: int, job: Job) -> list[tuple[Any, ...]]:
+        begun.append(job.name)
+        if job.name == "b":
+            scripted.made[number].say("result", "b", "")
+            scripted.made[1 - number].say("result", "a", "")
+        return []
+
+    scripted.answer = staticmethod(answer)
+    assert outcome(plan_of(is_last=lambda found: found == "b")) == {"a": "a", "b": "b"}
+    assert begun == ["a", "b"]
+
+
 @pytest.mark.parametrize("begin", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
 def test_the_first_error_of_the_report_is_the_one_that_is_told(
     scripted: type[Scripted], begin: list[int]
