@@ -1,6 +1,7 @@
 """Checked specifications: the language, the exhaustive model checker, the verdicts.
 
-_language.py   what a spec module says: Spec, start, action, invariant, step, terminal
+_language.py   what a specification is: Spec, start
+_words.py      what stands above its functions: action, invariant, step, terminal
 _behaviours.py  leads_to, eventually, always_eventually
 _refinement.py  refines: each step is one of a simpler specification
 _dead_ends.py  states that allow no step
@@ -49,11 +50,7 @@ from ._faults import Fault as Fault
 from ._faults import fault as fault
 from ._implies import implies as implies
 from ._language import Spec as Spec
-from ._language import action as action
-from ._language import invariant as invariant
 from ._language import start as start
-from ._language import step as step
-from ._language import terminal as terminal
 from ._load import Loaded as Loaded
 from ._load import load as load
 from ._load import shipped_specs as shipped_specs
@@ -63,6 +60,10 @@ from ._verdict import FaultResult as FaultResult
 from ._verdict import PropertyResult as PropertyResult
 from ._verdict import Result as Result
 from ._verdict import Verdict as Verdict
+from ._words import action as action
+from ._words import invariant as invariant
+from ._words import step as step
+from ._words import terminal as terminal
 
 if TYPE_CHECKING:
     from structsync.observing.validating import Trace as Trace

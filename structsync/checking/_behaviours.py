@@ -10,7 +10,8 @@ from typing import Any, get_args, overload
 
 from ._declaration import Assumption, Declaration
 from ._errors import SpecError
-from ._language import F, Field, declare_word
+from ._language import Field
+from ._words import F, declare_word
 
 
 @overload

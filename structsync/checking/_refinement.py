@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from ._declaration import Declaration
 from ._errors import ANY_ERROR, SpecError
 from ._finding import Finding, error_text
-from ._language import F, Snapshot, Spec, declare_word
+from ._language import Snapshot, Spec
 from ._values import check_value, same
+from ._words import F, declare_word
 
 if TYPE_CHECKING:
     from ._model import Model, Property
