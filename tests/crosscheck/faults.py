@@ -89,14 +89,14 @@ def sorted_children(head: Any, children: list[Any]) -> Expanded:
 
 def without_stack(head: Any, children: list[Any]) -> Expanded:
     """The local variables alone: those that have a value come first."""
-    if head[0] == "over" or len(head) == 2:  # a frame of trio's, of which only a part is looked at
+    if head[0] == "over":
         return head, children
     return head, children[: len(head[2])]
 
 
 def without_locals(head: Any, children: list[Any]) -> Expanded:
     """All but the local variables."""
-    if head[0] == "over" or len(head) == 2:  # a frame of trio's, of which only a part is looked at
+    if head[0] == "over":
         return head, children
     return head, children[len(head[2]) :]
 
@@ -124,11 +124,6 @@ def after(mark: bytes) -> Callable[[list[Any]], list[Any]]:
         return [0 if before == mark else one for before, one in pairs]
 
     return change
-
-
-def met_before(data: list[Any]) -> list[Any]:
-    """Of an object that was met before it is not told which one it is."""
-    return [b"again" if isinstance(one, bytes) and one[:5] == b"again" else one for one in data]
 
 
 def sees_places_alone() -> contextlib.AbstractContextManager[Any]:
@@ -259,7 +254,7 @@ FAULTS = {
     "type of equal values": Planted(
         writes(equal_is_same), ["likeness: 1", "likeness: True", "likeness: 1.0"]
     ),
-    "aliases": Planted(writes(met_before), ["alias", "swapped aliases"]),
+    "aliases": Planted(writes(after(b"again")), ["alias", "swapped aliases"]),
     "which of the tasks": Planted(
         writes(after(b"task")),
         Case(

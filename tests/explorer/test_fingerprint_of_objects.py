@@ -12,7 +12,6 @@ import collections
 import dataclasses
 import enum
 import functools
-import uuid
 import weakref
 
 import pytest
@@ -286,32 +285,6 @@ async def the_content_of_a_mixed_set() -> None:
     thing = {Plain(1), 1 if other() else 2, "a"}
     await checkpoint()
     del thing
-
-
-@difference
-async def who_else_has_the_attributes_of_a_function() -> None:
-    def function() -> None:
-        pass
-
-    thing = vars(function) if other() else {}
-    await checkpoint()
-    del thing
-
-
-@difference
-async def a_note_on_a_member_of_a_librarys_enumeration() -> None:
-    vars(uuid.SafeUUID.safe)["note"] = 1 if other() else 2
-    member = uuid.SafeUUID.safe
-    await checkpoint()
-    del vars(member)["note"]
-
-
-@difference
-async def the_last_of_many_objects() -> None:
-    things = [[number] for number in range(2_000)]
-    things.append(things[1_500 if other() else 1_501])
-    await checkpoint()
-    del things
 
 
 @pytest.mark.parametrize("side", difference.sides)

@@ -149,35 +149,6 @@ async def what_a_task_is_woken_with() -> None:
 
 
 @difference
-async def how_a_wait_is_aborted() -> None:
-    parked = list[trio.lowlevel.Task]()
-
-    def fails(_: object) -> trio.lowlevel.Abort:
-        return trio.lowlevel.Abort.FAILED
-
-    def succeeds(_: object) -> trio.lowlevel.Abort:
-        return trio.lowlevel.Abort.SUCCEEDED
-
-    async def waits() -> None:
-        parked.append(trio.lowlevel.current_task())
-        await trio.lowlevel.wait_task_rescheduled(fails if other() else succeeds)
-
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(waits)
-        await trio.testing.wait_all_tasks_blocked()
-        await checkpoint()
-        trio.lowlevel.reschedule(parked.pop())
-
-
-@difference
-async def what_the_body_of_a_nursery_has_raised() -> None:
-    with pytest.RaisesGroup(ValueError):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(trio.lowlevel.cancel_shielded_checkpoint)
-            raise ValueError(1 if other() else 2)
-
-
-@difference
 async def which_task_a_text_names() -> None:
     async def one() -> None:
         await checkpoint()

@@ -82,7 +82,7 @@ def test_a_name_that_is_gone_from_a_library_is_seen_also_where_another_came() ->
 
 @pytest.mark.parametrize("name", ["getLogger", "filterwarnings", "getlocale"])
 def test_what_is_set_for_the_process_is_read_where_code_could_ask_for_it(name: str) -> None:
-    (one,) = libraries.named((name,), [], ["structsync"])
+    _, one = libraries.named((name,), [], ["structsync"])
     assert one.__explore_state__()
 
 

@@ -46,10 +46,14 @@ class ExploredRun:
         # In which order the sections were entered the first time is nobody's to know.
         inside = sorted((name, tasks) for name, tasks in self._inside.items() if tasks)
         checks = [check for check, _ in (*self._always, *self._finally)]
-        asking = self._asking()
-        wanting = asking and self._wanting()
-        parts = (inside, self._exempt, asking, wanting, checks, self._watched.state())
-        return [one or None for one in parts]
+        return [
+            inside,
+            self._exempt,
+            self._asking(),
+            self._wanting(),
+            checks,
+            self._watched.state(),
+        ]
 
     # For tests.
 

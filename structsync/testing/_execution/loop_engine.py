@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from types import CodeType
 from typing import Any, cast
@@ -205,7 +205,7 @@ class LoopEngine(Engine):
     def is_alive(self, task: Task) -> bool:
         return task in self._runner.tasks
 
-    def extra_of(self, task: Task) -> Sequence[object]:
+    def extra_of(self, task: Task) -> object:
         # Without a way to abort, a pending cancellation has been tried on this wait already.
         breaks = _parking_lot.GLOBAL_PARKING_LOT_BREAKER.get(task, ())
         return [task._abort_func is None, *breaks]
@@ -297,15 +297,7 @@ DERIVED: dict[type, frozenset[str]] = {
 ONE_EACH: tuple[type, ...] = (_run.Runner, EntryQueue)
 #: Whoever waits for quiet is kept by its address, which is in its frame and in its abort function.
 _waits_for_quiet = _run.Runner.wait_all_tasks_blocked.__code__
-#: Of a frame of such code, these local variables, and whether what it awaits, are all that is looked at.
-#: The rest follows from them and from where the frame stands.
-KEPT: dict[CodeType, tuple[tuple[str, ...], bool]] = {
-    _waits_for_quiet: (("cushion",), False),
-    **{one: ((), False) for one in _waits_for_quiet.co_consts if isinstance(one, CodeType)},
-    _run.checkpoint.__code__: ((), False),
-    _run.checkpoint_if_cancelled.__code__: ((), True),
-    _run.Nursery._nested_child_finished.__code__: (("self", "nested_child_exc"), False),
-    _run.NurseryManager.__aexit__.__code__: (("self", "exc"), True),
-    _traps.cancel_shielded_checkpoint.__code__: ((), False),
-    _traps.wait_task_rescheduled.__code__: (("abort_func",), False),
+KEPT: dict[CodeType, tuple[str, ...]] = {
+    _waits_for_quiet: ("cushion",),
+    **{one: () for one in _waits_for_quiet.co_consts if isinstance(one, CodeType)},
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import sys
 from collections import Counter
@@ -14,7 +13,6 @@ from types import FrameType
 import trio
 from trio.lowlevel import Task
 
-from .addresses import address_of
 from .places import place_of, program_frame
 
 MAIN = "main"
@@ -69,7 +67,6 @@ class Names:
         return _ADDRESS.sub("", _TASK.sub(named, text))
 
 
-@functools.lru_cache(10_000)
 def _base(name: str) -> str:
     """Return the last part of a task's name, with nothing in it that a token could not hold."""
     name = _ADDRESS.sub("", name)  # an object that is called: its repr()
@@ -142,7 +139,7 @@ class Scopes:
         owner = self._names.of.get(task)
         if owner is not None:
             name = f"{owner}~{self._counts[owner]}"
-            self._open[address_of(scope)] = _OpenScope(name, scope, task, raises)
+            self._open[id(scope)] = _OpenScope(name, scope, task, raises)
             self._counts[owner] += 1
             if self._places is not None and (frame := program_frame(caller)) is not None:
                 self._places[name] = place_of(frame.f_code, frame.f_lineno)
@@ -181,13 +178,12 @@ class Scopes:
     def sleeps(self, scope: trio.CancelScope) -> None:
         """Note that a function of trio has opened a scope for itself."""
         if scope.deadline != inf:
-            self._sleeps[address_of(scope)] = scope
+            self._sleeps[id(scope)] = scope
 
     def left(self, scope: trio.CancelScope) -> None:
         """Note that the block of a scope ended."""
-        address = address_of(scope)
-        self._open.pop(address, None)
-        self._sleeps.pop(address, None)
+        self._open.pop(id(scope), None)
+        self._sleeps.pop(id(scope), None)
 
     def _all_open(self) -> Iterator[tuple[int, _OpenScope, bool]]:
         """Yield the open scopes by key, and whether each one stands for the whole test."""

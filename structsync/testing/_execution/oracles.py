@@ -19,8 +19,6 @@ from structsync._runtime.events import PrimitiveEvent
 from structsync._runtime.primitive import Primitive
 from structsync.checking.invariants import nothing_grantable_waits
 
-from .addresses import address_of
-
 NameOf: TypeAlias = Callable[[object], str]
 
 #: Classes whose objects are found without ``watch``.
@@ -98,15 +96,15 @@ class WatchedPrimitives:
 
     def found(self, thing: object) -> None:
         """Note that a primitive was made."""
-        self._entries[address_of(thing)] = _WatchedPrimitive(thing)
+        self._entries[id(thing)] = _WatchedPrimitive(thing)
         self.checked |= isinstance(thing, Primitive)
 
     def add(self, thing: Any, name: str | None) -> None:
         """Watch what the user names."""
-        entry = self._entries.get(address_of(thing))
+        entry = self._entries.get(id(thing))
         if entry is None or entry.thing is not thing:
             self.found(thing)
-            entry = self._entries[address_of(thing)]
+            entry = self._entries[id(thing)]
         entry.keep(thing, name)
         if isinstance(thing, _SEMAPHORES) and thing.max_value is None:
             entry.start = thing.value
@@ -114,7 +112,7 @@ class WatchedPrimitives:
     def on_event(self, event: PrimitiveEvent) -> None:
         """Note which claims on primitives of structsync were granted."""
         if event.kind == "granted" and not self._becomes_a_reader(event):
-            at = address_of(event.primitive)
+            at = id(event.primitive)
             self._granted[at] = self._granted.get(at, 0) + 1
         self._released = event if event.kind == "released" else None
 
@@ -158,7 +156,7 @@ class WatchedPrimitives:
             # A condition's waiter leaves its queue when it is notified, and is granted the lock.
             conditions = (structsync.Condition, structsync.MonitorCondition)
             is_condition = isinstance(entry.thing, conditions)
-            newcomers = 0 if is_condition else self._granted.get(address_of(entry.thing), 0)
+            newcomers = 0 if is_condition else self._granted.get(id(entry.thing), 0)
             is_line = core.policy.name == "fifo" and core.policy.one_line
             if is_line and _overtaken(entry.queue, newcomers):
                 yield f"{title}: a grant has passed somebody who stood in line before"

@@ -10,7 +10,6 @@ import abc
 from collections.abc import Collection, Coroutine, Iterator
 from contextvars import copy_context
 from math import inf
-from types import CodeType
 from typing import Any, cast
 
 import trio
@@ -210,7 +209,3 @@ def _is_internal(task: Task) -> bool:
 async def _guarded(coro: Coroutine[Any, Any, Any], scope: trio.CancelScope) -> Any:
     with scope:
         return await coro
-
-
-#: What a fingerprint looks at in this frame: whether its scope is cancelled is told with the task.
-KEPT: dict[CodeType, tuple[tuple[str, ...], bool]] = {_guarded.__code__: (("coro",), False)}

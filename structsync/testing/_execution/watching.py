@@ -83,22 +83,14 @@ def _counts(execution: Execution, opener: FrameType) -> bool:
 
 
 def _is_trios(frame: FrameType) -> bool:
-    return _whose(frame.f_globals.get("__name__", "")) == "trio"
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "trio"
 
 
 def _is_trios_or_ours(frame: FrameType) -> bool:
-    return bool(_whose(frame.f_globals.get("__name__", "")))
-
-
-@functools.cache
-def _whose(module: object) -> str:
-    """Return whose a module is by its name: trio's or ours; nothing for others."""
-    name = str(module)
-    if name.partition(".")[0] == "trio":
-        return "trio"
+    module = str(frame.f_globals.get("__name__", ""))
     # A structsync.Scope is opened on behalf of the program.
-    ours = name.startswith("structsync.") and name != "structsync._primitives.scope"
-    return "structsync" if ours else ""
+    ours = module.startswith("structsync.") and module != "structsync._primitives.scope"
+    return ours or _is_trios(frame)
 
 
 @contextlib.contextmanager

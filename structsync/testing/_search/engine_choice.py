@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from structsync.testing._execution import engine, scheduled
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.handle import ExploredRun
 from structsync.testing._execution.public_engine import PublicEngine
@@ -28,10 +27,8 @@ except Exception as error:  # noqa: BLE001 - whatever a trio of the future has m
     _missing: str | None = f"{type(error).__name__}: {error}"
 else:
     _missing = None
-    identity.keep(engine.KEPT)
-    identity.keep(scheduled.KEPT)
     identity.DERIVED.update(loop_engine.DERIVED)
-    identity.keep(loop_engine.KEPT)
+    identity.KEPT.update(loop_engine.KEPT)
     expanders.CONSTANT.update(loop_engine.ONE_EACH)
 
 

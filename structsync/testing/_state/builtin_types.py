@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import sys
 import types
-from typing import Any, cast
+from typing import Any
 
 from structsync.testing._execution.under_test import is_under_test
 
 from . import global_variables
-from .identity import Expanded, Expander, Opaque, known_code, name_of, number_of
+from .identity import KEPT, Expanded, Expander, Opaque, name_of, number_of
 
 
 def identity(thing: Any) -> Expanded:
@@ -68,34 +67,16 @@ def partial(thing: Any) -> Expanded:
 
 def is_plain(function: types.FunctionType) -> bool:
     """Return whether all that a function does is in its code."""
-    if function.__closure__ is not None or is_under_test(function.__module__):
-        return False
-    return function.__defaults__ is None
+    trusted = not is_under_test(function.__module__)
+    return trusted and function.__closure__ is None and function.__defaults__ is None
 
 
 def function(thing: Any) -> Expanded:
-    known = known_code(thing.__code__, namespace := thing.__globals__)
-    if known.kept is not None or is_plain(thing):
-        return known.number, []
+    if is_plain(thing) or thing.__code__ in KEPT:
+        return number_of(thing.__code__), []
     children = [*(thing.__closure__ or ()), thing.__defaults__, thing.__kwdefaults__]
-    children.append(_attributes_of(thing))
-    if known.library is not namespace:
-        children += global_variables.data_of_code(known.code, namespace)
-    return known.number, children
-
-
-def _attributes_of(function: types.FunctionType) -> dict[str, Any] | None:
-    """Return the attributes of a function; None for an empty dictionary that nobody else has."""
-    found = vars(function)
-    return found if found or sys.getrefcount(found) > _UNASKED else None
-
-
-def _asked_for(function: types.FunctionType) -> int:
-    found = vars(function)
-    return sys.getrefcount(found)
-
-
-_UNASKED = _asked_for(cast(types.FunctionType, lambda: None))
+    children += [vars(thing), *global_variables.data_of_code(thing.__code__, thing.__globals__)]
+    return number_of(thing.__code__), children
 
 
 def class_(thing: Any) -> Expanded:
@@ -104,48 +85,37 @@ def class_(thing: Any) -> Expanded:
     return name_of(thing), [*thing.__bases__, *global_variables.data_of_class(thing)]
 
 
+def _is_of(code: types.CodeType, function: object) -> bool:
+    return type(function) is types.FunctionType and function.__code__ is code
+
+
 def class_of_a_metaclass(thing: Any) -> Expanded:
     head, children = class_(thing)
     return head, [type(thing), *children]
 
 
-def _is_of(code: object, function: object) -> bool:
-    if type(code) is not types.CodeType or type(function) is not types.FunctionType:
-        return False
-    # Before them may stand the code once more, behind the function that finalizes a generator.
-    return function.__code__ is code
-
-
 def suspended(code: str, frame: str, waits_for: str) -> Expander:
-    """Return the expander for coroutines and the like, whose attributes have these names.
-
-    To ask for a frame or for its code calls the audit hooks, which takes longer than the rest.
-    """
+    """Return the expander for coroutines and the like, whose attributes have these names."""
 
     def expand(thing: Any) -> Expanded:
-        frame_of = getattr(thing, frame)
+        code_of, frame_of = getattr(thing, code), getattr(thing, frame)
         if frame_of is None:
-            return ("over", number_of(getattr(thing, code))), []
+            return ("over", number_of(code_of)), []
+        if (kept := KEPT.get(code_of)) is not None:
+            children = [frame_of.f_locals[name] for name in kept]
+            return (number_of(code_of), frame_of.f_lasti), children
         # Before the local variables and the stack stand the function and its code.
         referents = gc.get_referents(thing)
         start = 2
-        while not _is_of(referents[start - 1], referents[start - 2]):
+        while not (referents[start - 1] is code_of and _is_of(code_of, referents[start - 2])):
             start += 1
-        namespace, values = frame_of.f_globals, frame_of.f_locals
-        known = known_code(referents[start - 1], namespace)
-        if (kept := known.kept) is not None:
-            children = [values.get(name) for name in kept.names]
-            if kept.awaited:
-                children.append(getattr(thing, waits_for))
-            return (known.number, frame_of.f_lasti), children
         # Up to Python 3.12 code that has not run often keeps what it sent on top of its stack.
         sent = referents[-1] is None and getattr(thing, waits_for) is not None
         children = referents[start : len(referents) - sent]
         # The names show which local variables have no value: they leave no gap among the rest.
-        names = known.names if len(values) == len(known.names) else tuple(sorted(values))
-        if known.library is not namespace:
-            children += global_variables.data_of_code(known.code, namespace)
-        return (known.number, frame_of.f_lasti, names), children
+        head = (number_of(code_of), frame_of.f_lasti, tuple(sorted(frame_of.f_locals)))
+        children += global_variables.data_of_code(code_of, frame_of.f_globals)
+        return head, children
 
     return expand
 
@@ -207,12 +177,3 @@ def own_state(thing: Any) -> Expanded:
 
 def member(thing: Any) -> Expanded:
     return (name_of(type(thing)), thing.name), [*vars(thing).values()]
-
-
-#: What an enumeration gives to each of its members, besides the name.
-_OF_A_MEMBER = frozenset({"_value_", "_name_", "__objclass__", "_sort_order_"})
-
-
-def member_of_a_library(thing: Any) -> Expanded:
-    given = [part for pair in vars(thing).items() if pair[0] not in _OF_A_MEMBER for part in pair]
-    return (name_of(type(thing)), thing.name), given

@@ -85,7 +85,6 @@ _WRITTEN_AS_TEXT = (
     fractions.Fraction,
     datetime.timedelta,
     uuid.UUID,
-    decimal.Context,
     pathlib.PurePosixPath,
     pathlib.PureWindowsPath,
     type(pathlib.Path()),
@@ -169,8 +168,7 @@ def _choose(kind: type) -> Expander:
     if issubclass(kind, Arbiter):
         return builtin_types.arbiter
     if issubclass(kind, enum.Enum):
-        own = is_under_test(kind.__module__)
-        return builtin_types.member if own else builtin_types.member_of_a_library
+        return builtin_types.member
     if issubclass(kind, BaseException):
         return class_instances.exception(kind)
     if issubclass(kind, weakref.ref):

@@ -15,31 +15,24 @@ import marshal
 import re
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from trio.lowlevel import Task
 
+from structsync.testing._execution import frames
 from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.current import ticket_was_read
 from structsync.testing._execution.names import MAIN
 
-from . import afterlife, context_values, expanders, libraries, set_order
+from . import afterlife, context_values, expanders, set_order
 from .expanders import Opaque as Opaque
 
 if TYPE_CHECKING:
     from structsync.testing._execution.execution import Execution
 
 # Marks are bytes, and nothing else is, so they cannot be taken for values.
-_TASK, _SET, _END, _GHOST, _NEW, _TEXT = b"task", b"set", b"end", b"ghost", b"new", b"text"
-
-
-def _again(number: int) -> bytes:
-    """Return the mark of an object that was met before as the one with this number."""
-    return b"again %d" % number
-
-
-_MARKS = [*map(_again, range(1_000))]
+_AGAIN, _TASK, _SET, _END, _OBJECT, _GHOST = b"again", b"task", b"set", b"end", b"object", b"ghost"
+_NEW, _TEXT = b"new", b"text"
 
 #: An address in a text, as in the message of an error that names a task.
 _ADDRESS = re.compile(r" at 0x([0-9a-fA-F]+)")
@@ -48,7 +41,6 @@ _expanders = expanders.EXPANDERS
 
 #: A plain value is written as it is. bytes are not in it, because marks are bytes.
 _PLAIN = frozenset({int, str, float, bool, type(None), complex})
-_NO_TEXT = _PLAIN - {str}
 
 
 class Fingerprinter:
@@ -90,13 +82,10 @@ class _Walk:
         self.execution = execution
         self.symmetry = symmetry
         self.out: list[Any] = []
-        self.numbers: dict[int, bytes] = {}
-        """By address, the mark of each object that was met."""
+        self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
         """What was made for the walk: an address must not be used twice while it lasts."""
         self.met: dict[Task, int] = {}
-        self.referred: dict[int, tuple[Any, ...]] = {}
-        """By address, what is written of a task that something refers to."""
         self.queue: list[Task] = []
         self.sets: list[Any] = []
         self.addresses: dict[str, int] = {}
@@ -121,7 +110,7 @@ class _Walk:
                 if task not in self.met:
                     self.meet(task)
                     self._drain_queue()
-        self.walk([libraries.ALL, execution.handle_state(), execution.run_variables()])
+        self.walk([execution.handle_state(), execution.run_variables()])
         self._drain_queue()
         self._write_sets()
         self._write_what_is_behind()
@@ -164,7 +153,7 @@ class _Walk:
         runnable = task in execution.pool
         label = execution.names.of[task] if not self.symmetry else self.meet(task)
         self.out += [_TASK, label, task.name, runnable, task in execution.batch]
-        parts = [execution.coroutine_of(task), *execution.extra_of(task), task.custom_sleep_data]
+        parts = [execution.coroutine_of(task), execution.extra_of(task), task.custom_sleep_data]
         if execution.names.of[task] != MAIN:
             parts.append(task.parent_nursery)
         if runnable:
@@ -182,7 +171,7 @@ class _Walk:
         """
         if len(tasks) < 2:
             return tasks
-        places: dict[tuple[int, ...], list[Task]] = {}
+        places: dict[bytes, list[Task]] = {}
         for task in tasks:
             places.setdefault(self._place_in_code(task), []).append(task)
         return [
@@ -191,13 +180,10 @@ class _Walk:
             for task in (sorted(alike, key=self._signature) if len(alike) > 1 else alike)
         ]
 
-    def _place_in_code(self, task: Task) -> tuple[int, ...]:
-        places: list[int] = [task in self.execution.pool]
-        inner = self.execution.coroutine_of(task)
-        while type(inner) is CoroutineType and (frame := inner.cr_frame) is not None:
-            places.append(frame.f_lasti)
-            inner = inner.cr_await
-        return tuple(places)
+    def _place_in_code(self, task: Task) -> bytes:
+        found = frames.frames_of(self.execution.coroutine_of(task))
+        places = [(expanders.number_of(one.f_code), one.f_lasti) for one in found]
+        return marshal.dumps([task in self.execution.pool, *places], 2)
 
     def _signature(self, task: Task) -> bytes:
         """Return what a task is about to do, as far as it can be said without numbers."""
@@ -206,7 +192,6 @@ class _Walk:
     def _aside(self, write: Callable[[], None]) -> bytes:
         """Return what would be written, without a trace."""
         before = self.out, self.numbers, self.met, self.queue, self.sets, self.addresses
-        referred, self.referred = self.referred, dict(self.referred)
         self.out, self.numbers, self.met = [], dict(self.numbers), dict(self.met)
         self.queue, self.sets, self.addresses = [], [], dict(self.addresses)
         try:
@@ -214,7 +199,6 @@ class _Walk:
             return marshal.dumps(self.out, 2)
         finally:
             self.out, self.numbers, self.met, self.queue, self.sets, self.addresses = before
-            self.referred = referred
 
     def walk(self, parts: Sequence[Any]) -> None:
         """Write down objects and everything that can be reached from them.
@@ -222,43 +206,39 @@ class _Walk:
         Of each object are written its kind and its children: a plain value as it is, an object that
         was met before as its number. One that is new has the next number, and its turn comes.
         """
-        numbers, ghosts, keep = self.numbers, self.ghosts, self.kept.append
-        write, known, expander_of = self.out.append, self.numbers.get, _expanders.get
+        out, numbers, ghosts, kept = self.out, self.numbers, self.ghosts, self.kept
         children, new = parts, list[Any]()
         while True:
-            keep(children)
+            kept.append(children)
             for child in children:
                 kind = type(child)
-                if kind in _NO_TEXT:
-                    write(child)
-                elif kind is str:
-                    if " at 0x" in child:
+                if kind in _PLAIN:
+                    if kind is str and " at 0x" in child:
                         self._write_text(child)
                     else:
-                        write(child)
+                        out.append(child)
                 elif kind is Task:
+                    out.append(_TASK)
                     self._refer(child)
-                elif (mark := known(address := address_of(child))) is not None:
-                    write(mark)
+                elif (number := numbers.get(address := address_of(child))) is not None:
+                    out += (_AGAIN, number)
                 elif address in ghosts:
-                    write(_GHOST)
+                    out.append(_GHOST)
                 else:
-                    number = len(numbers)
-                    numbers[address] = _MARKS[number] if number < len(_MARKS) else _again(number)
-                    write(_NEW)
+                    numbers[address] = len(numbers)
+                    out.append(_NEW)
                     new.append(child)
             if not new:
                 return
             thing = new.pop()
             kind = type(thing)
-            expand = expander_of(kind) or expanders.expander(kind)
+            expand = _expanders.get(kind) or expanders.expander(kind)
             if expand is expanders.SET:
                 self._meet_set(thing)
                 children = ()
             else:
                 head, children = expand(thing)
-                write(head)
-                write(len(children))
+                out += (_OBJECT, head, len(children))
 
     def _write_text(self, text: str) -> None:
         """Write a text with addresses in it: of which tasks they are, or which of them are equal.
@@ -271,22 +251,19 @@ class _Walk:
         for before, address in zip(parts[::2], parts[1::2], strict=True):
             self.out += (_TEXT, before)
             if task := tasks.get(int(address, 16)):
+                self.out.append(_TASK)
                 self._refer(task)
             else:
                 self.out.append(self.addresses.setdefault(address, len(self.addresses)))
         self.out.append(end)
 
     def _refer(self, task: Task) -> None:
-        found = self.referred.get(address_of(task))
-        if found is None:
-            name = self.execution.names.of.get(task)
-            if name is None:  # of trio itself: there is one of each, and it is always the same
-                found = _TASK, task.name
-            else:
-                label = self.meet(task) if self.symmetry else name
-                found = _TASK, label, task.name, self.execution.is_alive(task)
-            self.referred[address_of(task)] = found
-        self.out += found
+        name = self.execution.names.of.get(task)
+        if name is None:  # of trio itself: there is one of each, and it is always the same
+            self.out.append(task.name)
+            return
+        label = self.meet(task) if self.symmetry else name
+        self.out += [label, task.name, self.execution.is_alive(task)]
 
     def _meet_set(self, thing: Any) -> None:
         """Write a set of plain values at once; others last, when their items have numbers."""
@@ -313,5 +290,5 @@ class _Walk:
             return 1, 0, f"{type(item).__name__} {item!r}".encode()
         number = self.numbers.get(address_of(item))
         if number is not None:
-            return 2, 0, number
+            return 2, number, b""
         return 3, 0, self._aside(lambda: self.walk([item]))

@@ -170,8 +170,7 @@ def data_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> list[Any
     known = _of_code.get((address_of(code), address_of(namespace)))
     if known is None or known[0] is not code or known[1] is not namespace:
         known = code, namespace, _new(code, namespace)
-    # Of most nothing is to be written down: those are left out, as long as it is so.
-    return [known[2]] if known[2] is not None and known[2]() else []
+    return [] if known[2] is None else [known[2]]
 
 
 def _new(code: types.CodeType, namespace: Mapping[str, Any]) -> Bindings | None:

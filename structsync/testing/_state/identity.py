@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 from structsync._core.monitors.entry import Call, Invocation
 from structsync._core.monitors.lanes import Lanes
@@ -38,54 +38,9 @@ DERIVED: dict[type, frozenset[str]] = {
     Live: frozenset({"_touched_by", "_transitions"}),
 }
 
-
-class Kept(NamedTuple):
-    """What a fingerprint takes from a frame of some code, apart from where it stands: all the rest follows.
-
-    Attributes:
-      names: of local variables.
-      awaited: whether what it awaits is looked into, too.
-    """
-
-    names: tuple[str, ...] = ()
-    awaited: bool = False
-
-
-class KnownCode:
-    """What is the same for all frames of some code."""
-
-    __slots__ = ("code", "kept", "library", "names", "number")
-
-    def __init__(self, code: types.CodeType, namespace: Mapping[str, Any]) -> None:
-        self.code = code
-        self.number = number_of(code)
-        self.kept = KEPT.get(code)
-        self.names = tuple(sorted({*code.co_varnames, *code.co_cellvars, *code.co_freevars}))
-        """All local variables, where each of them has a value."""
-        trusted = not is_under_test(namespace.get("__name__", ""))
-        self.library = namespace if trusted else None
-        """The global variables, of code of a library, of which none is looked at."""
-
-
-KEPT: dict[types.CodeType, Kept] = {}
-_codes: dict[int, KnownCode] = {}
-
-
-def keep(kept: Mapping[types.CodeType, tuple[tuple[str, ...], bool]]) -> None:
-    """Take no more from frames of such code, from now on, than the names and whether what they await."""
-    KEPT.update({code: Kept(*how) for code, how in kept.items()})
-    _codes.clear()
-
-
-def known_code(code: types.CodeType, namespace: Mapping[str, Any]) -> KnownCode:
-    """Return what is known of some code; it may be asked for with other global variables, too."""
-    known = _codes.get(address_of(code))
-    if known is None:
-        known = KnownCode(code, namespace)
-        if not code.co_filename.startswith("<"):  # made at run time, it does not live long
-            _codes[address_of(code)] = known
-    return known
-
+#: Local variables that are all that a fingerprint takes from a frame of this code; others of it are
+#: addresses.
+KEPT: dict[types.CodeType, tuple[str, ...]] = {}
 
 _interned: dict[int, tuple[int, object]] = {}
 _made_codes: dict[types.CodeType, int] = {}
@@ -104,14 +59,14 @@ def is_local(kind: type) -> bool:
 
 def number_of(thing: object) -> int:
     """Return a number that stands for this very object, in every execution."""
+    if type(thing) is types.CodeType and thing.co_filename.startswith("<"):
+        # Made at run time, as dataclasses make methods: new, but the same, in each execution.
+        made = _made_codes.get(thing)
+        if made is None:
+            made = _made_codes[thing] = _number(thing, -1 - len(_made_codes))
+        return made
     found = _interned.get(address_of(thing))
     if found is None:
-        if type(thing) is types.CodeType and thing.co_filename.startswith("<"):
-            # Made at run time, as dataclasses make methods: new, but the same, in each execution.
-            made = _made_codes.get(thing)
-            if made is None:
-                made = _made_codes[thing] = _number(thing, -1 - len(_made_codes))
-            return made
         found = _interned[address_of(thing)] = (_number(thing, len(_interned)), thing)
     return found[0]
 
@@ -129,18 +84,14 @@ def _number(thing: object, following: int) -> int:
 def numbered_by(numbering: Callable[[object], int]) -> Iterator[None]:
     """Number objects like this, and not in the order in which they are met, while the block runs."""
     _numberings.append(numbering)
-    _forget_numbers()
+    _interned.clear()
+    _made_codes.clear()
     try:
         yield
     finally:
         _numberings.pop()
-        _forget_numbers()
-
-
-def _forget_numbers() -> None:
-    _interned.clear()
-    _made_codes.clear()
-    _codes.clear()
+        _interned.clear()
+        _made_codes.clear()
 
 
 def name_of(kind: type) -> str:

@@ -108,16 +108,14 @@ class _AllLibraries:
         # it is left to the audit.
         if is_for_other_processes():
             return None
-        looked = dict[int, list[Any]]()
-        while len(looked) < len(_known) or any(one._length < 0 for _, one in _known.values()):
+        looked = dict[str, list[Any]]()
+        while any(one._length < 0 for _, one in _known.values()) or len(looked) < len(_known):
             for address, (_, one) in [*_known.items()]:  # to look at one may name another
-                looked[address] = one.__explore_state__()
-        changed = [(found[0], where) for where, found in looked.items() if len(found) > 1]
-        return [looked[where] for _, where in sorted(changed)] if changed else None
+                looked[f"{one._name} {address}"] = one.__explore_state__()
+        return [found for _, found in sorted(looked.items()) if len(found) > 1]
 
 
-#: Comes last in a state, when all code that can be reached has been.
-ALL = _AllLibraries()
+_all_libraries = _AllLibraries()
 
 
 def _nothing(_namespace: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -160,6 +158,7 @@ def named(names: tuple[str, ...], values: Iterable[object], texts: Iterable[str]
     for value in values:
         if (found := library(value)) is not None:
             found.want(names)
+    yield _all_libraries
     for read in dict.fromkeys(_SETTINGS[name] for name in names if name in _SETTINGS):
         yield Setting(read)
     if "getLogger" in names:
