@@ -287,7 +287,7 @@ def under_guard(program: Program, raises: bool) -> Callable[[object], Any]:
             stack.enter_context(deadlock_guard("raise" if raises else shared.spoken.append))
             if not kinds.isdisjoint(JOBS):
                 shared.pools += [await stack.enter_async_context(open_pool(n)) for n in (1, 2)]
-            if not kinds.isdisjoint(RULES):
+            if program.has_rule or not kinds.isdisjoint(RULES):
                 shared.partners = await stack.enter_async_context(trio.open_nursery())
             if program.has_rule:
                 await stack.enter_async_context(_rule(shared))
