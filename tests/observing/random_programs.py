@@ -125,6 +125,10 @@ class Shared:
         self.meetings = [Monitor().entry(call), Monitor().entry(call)]
         self.pools: list[TaskPool] = []
         self.partners: trio.Nursery | None = None
+        # Of each meeting: the tasks whose calls have not started, and how many make the other call for them.
+        self.callers: list[set[object]] = [set(), set()]
+        self.partners_of = [0, 0]
+        self.rules = 0  # that hold now
         self.spoken: list[object] = []
 
     async def in_job(self, ops: Sequence[Op]) -> None:
@@ -151,10 +155,38 @@ class Shared:
                 pass
 
     async def together(self, number: int, body: Callable[[], Any]) -> None:
-        """Call an entry; who is to be called with it, if there is a rule, is called as well."""
+        """Call an entry; while there is a rule, the other one is called for it as well."""
+        task, callers = trio.lowlevel.current_task(), self.callers[number]
+
+        async def starts() -> None:
+            callers.discard(task)
+            await body()
+
+        callers.add(task)
+        self.call_partners()
+        try:
+            await self.meetings[number](starts)
+        finally:
+            callers.discard(task)
+
+    def call_partners(self) -> None:
+        """While there is a rule, have somebody call for each whose call has not started.
+
+        If each had one call made for it, once, too few could be left: a call starts alone before the rule,
+        and its partner, which is late, then starts with the partner of another one. That one would wait
+        for a call that nobody makes: no cycle, and nobody owes it, so no guard could know that.
+        """
         assert self.partners is not None
-        self.partners.start_soon(self.meetings[1 - number], trio.lowlevel.checkpoint)
-        await self.meetings[number](body)
+        for number, callers in enumerate(self.callers):
+            while self.rules and self.partners_of[number] < len(callers):
+                self.partners_of[number] += 1
+                self.partners.start_soon(self.be_partner, number)
+
+    async def be_partner(self, number: int) -> None:
+        """Make the other call, and see who is left when it has ended."""
+        await self.meetings[1 - number](trio.lowlevel.checkpoint)
+        self.partners_of[number] -= 1
+        self.call_partners()
 
 
 async def _run(shared: Shared, op: Op) -> None:
@@ -234,7 +266,12 @@ async def _rule(shared: Shared) -> AsyncIterator[None]:
     """That calls of the two entries start together."""
     async with Synchronizer() as synchronizer:
         synchronizer.atomic(*shared.meetings)
-        yield
+        shared.rules += 1
+        shared.call_partners()
+        try:
+            yield
+        finally:
+            shared.rules -= 1
 
 
 def under_guard(program: Program, raises: bool) -> Callable[[object], Any]:
@@ -250,7 +287,7 @@ def under_guard(program: Program, raises: bool) -> Callable[[object], Any]:
             stack.enter_context(deadlock_guard("raise" if raises else shared.spoken.append))
             if not kinds.isdisjoint(JOBS):
                 shared.pools += [await stack.enter_async_context(open_pool(n)) for n in (1, 2)]
-            if not kinds.isdisjoint(RULES):
+            if program.has_rule or not kinds.isdisjoint(RULES):
                 shared.partners = await stack.enter_async_context(trio.open_nursery())
             if program.has_rule:
                 await stack.enter_async_context(_rule(shared))
