@@ -17,7 +17,8 @@ from structsync.checking import _memory, _search, check
 from .wheel import Wheel
 
 SCRIPT = """
-    import json, resource, sys
+    import json, sys
+    from pathlib import Path
     from structsync.checking import Spec, action, check, leads_to, start
     from structsync.checking._memory import resident
 
@@ -41,7 +42,9 @@ SCRIPT = """
     check(Line, max_states=1_000)  # so that what every search needs is there
     before = resident()
     result = check(Line, max_states=int(sys.argv[1]))
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
+    # of this program alone: ru_maxrss goes on from what its parent had
+    status = Path('/proc/self/status').read_text()
+    most = int(status.partition('VmHWM:')[2].split()[0]) * 1024 - before
     print(json.dumps([result.states, result.bytes_per_state, most]))
 """
 

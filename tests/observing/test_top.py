@@ -520,7 +520,7 @@ def test_so_they_do_for_a_program_under_load_of_ten_thousand_tasks(
         terminal.wait_for("10,010 tasks   50 primitives, 52 not shown")
         terminal.wait_for("Semaphore 'shelf ")
         terminal.press("w")
-        terminal.wait_for("nobody waits for anybody")
+        terminal.wait_for("no task waits for another that is known")
         terminal.press("Escape", "Enter")
         terminal.wait_for("more wait")
         terminal.wait_for("waits, 3.")
