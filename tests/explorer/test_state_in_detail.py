@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from random import Random
 from types import FunctionType, ModuleType
+from typing import Any
 
 import pytest
 import trio
@@ -18,7 +19,14 @@ from structsync.testing._search import audit_of_cycles, differences
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
 from structsync.testing._search.starvation import TransitionMap
-from structsync.testing._state import builtin_types, expanders, identity, libraries, named_by_code
+from structsync.testing._state import (
+    builtin_types,
+    expanders,
+    global_variables,
+    identity,
+    libraries,
+    named_by_code,
+)
 from structsync.testing._state.across_processes import comparable
 
 from .conftest import two_checkpoints
@@ -143,3 +151,12 @@ def test_a_module_of_a_class_of_its_own_is_walked_like_any_other() -> None:
         pass
 
     assert expanders.expander(Deprecating) is expanders.expander(ModuleType) is builtin_types.module
+
+
+def test_code_that_an_execution_makes_for_itself_is_not_kept_after_it() -> None:
+    alone: dict[str, Any] = {"__name__": "made_at_run_time", "x": []}
+    exec("def look(): return x", alone)
+    code = alone["look"].__code__
+    found = global_variables.data_of_code(code, alone)
+    assert found, "what it can reach is a part of the state"
+    assert all(code not in key for key in global_variables._of_code)
