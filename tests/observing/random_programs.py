@@ -138,11 +138,9 @@ class Shared:
                 await _run(self, op)
         except DeadlockError:
             self.spoken.append("raised")
-        except RuntimeError:  # the same lock twice, a job that would wait for its own pool
-            pass
-        except (
-            trio.ClosedResourceError
-        ):  # what such a job leaves behind may come after a pool's end
+        except (RuntimeError, trio.ClosedResourceError):
+            # The same lock twice; a job that would wait for its own pool, and what it leaves behind may
+            # come to a pool that has ended. No matter here.
             pass
 
     async def run_jobs(self, kind: str, pool: TaskPool, ops: Sequence[Op]) -> None:
