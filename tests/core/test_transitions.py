@@ -409,3 +409,14 @@ def test_a_job_queue_is_at_rest_once_it_is_closed_and_its_last_job_has_ended() -
     core.release("waits")
     assert (seen, core.at_rest) == ([False] * 3, True)
     assert not JobQueueCore(1, 2).at_rest  # its workers belong to a run
+
+
+def test_a_request_that_joins_the_queue_has_every_field_that_its_constructor_sets() -> None:
+    """The queue makes it without a call of that, which is the same written twice."""
+    core = SemaphoreCore(0)
+    queued = core.enqueue(1)
+    made = type(queued)(1, queued.ticket)
+    fields = {name for kind in type(queued).__mro__ for name in getattr(kind, "__slots__", ())}
+    unset = {name for name in fields if hasattr(made, name) and not hasattr(queued, name)}
+    assert not unset
+    assert (queued.status, queued.parked) == (made.status, made.parked)
