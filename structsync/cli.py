@@ -167,7 +167,8 @@ def check(
     if trace is not None:
         follower = follow_file(trace, _loaded(paths), only)
         print_following(follower, trace, as_json, _console())
-        sys.exit(EXIT_REFUTED if follower.refutation else EXIT_CONFIRMED)
+        unfinished = EXIT_UNFINISHED if follower.nothing_followed() else EXIT_CONFIRMED
+        sys.exit(EXIT_REFUTED if follower.refutation else unfinished)
     options = Options(only, not no_faults, max_states, seconds, fail_fast, processes or _cores())
     runs, taken = _run(paths, options, manifest, Console(stderr=True))
     differences = _on_record(runs, manifest, update_manifest)

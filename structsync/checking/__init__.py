@@ -26,7 +26,7 @@ _manifest.py   verdicts and state counts on record
 
 _simulation.py a specification that is asked, and taken step by step
 _events.py     what happened in a program           _following.py in which states it may be after that
-_trace_file.py a trace that was recorded
+_trace_file.py a trace that was recorded            _witness.py  is everything true in those states?
 
 What holds running programs against specifications needs trio, and stands where that is known:
 `structsync/observing/validating.py`, `structsync/testing/_stateful/`.
@@ -66,6 +66,7 @@ from ._words import step as step
 from ._words import terminal as terminal
 
 if TYPE_CHECKING:
+    from structsync.observing.validating import NothingFollowed as NothingFollowed
     from structsync.observing.validating import Trace as Trace
     from structsync.observing.validating import TraceRecorder as TraceRecorder
     from structsync.observing.validating import TraceRefuted as TraceRefuted
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
 # Where the names above come from when somebody asks for one. Not before: specifications are checked
 # without the primitives, and not all have Hypothesis.
 _HOMES = {
+    "NothingFollowed": "structsync.observing.validating",
     "Trace": "structsync.observing.validating",
     "TraceRecorder": "structsync.observing.validating",
     "TraceRefuted": "structsync.observing.validating",

@@ -48,11 +48,27 @@ def print_following(follower: Follower, trace: Path, as_json: bool, console: Con
     spec, refuted = spec_name(follower.model.spec_class), follower.refutation
     if as_json:
         shown = refuted and to_json(refuted)
-        told = {"format": FORMAT, "spec": spec, "events": follower.events, "counterexample": shown}
+        told = {
+            "format": FORMAT,
+            "spec": spec,
+            "events": follower.events,
+            "steps": dict(follower.taken),
+            "counterexample": shown,
+        }
         # Not wrapped, and with its brackets as they are.
         console.print(json.dumps(told, indent=2), soft_wrap=True, markup=False, highlight=False)
     elif refuted is not None:
         console.print(to_text(refuted))
+    elif nothing := follower.nothing_followed():
+        console.print(Text(f"{trace}: {nothing}", style="yellow"))
     else:
         events = counted(follower.events, "event")
         console.print(Text(f"{trace}: {spec} allows all {events}", style="green"))
+        console.print(Text(f"steps: {_steps(follower)}", style="dim"))
+
+
+def _steps(follower: Follower) -> str:
+    """Return how often the trace took each action, and which it never took."""
+    taken = [f"{name} {times:,}" for name, times in follower.taken.items()]
+    never = [one.name for one in follower.model.actions if one.name not in follower.taken]
+    return ", ".join(taken) + (f"; never: {', '.join(never)}" if never else "")

@@ -6,8 +6,9 @@ remembers the last steps of a way that led to it, and no more: a trace may go on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from structsync.report import Counterexample, Step
 from structsync.report._words import counted, listed
@@ -18,7 +19,8 @@ from ._events import Call, Meaning, TraceEvent
 from ._language import Snapshot, Spec
 from ._model import Model, Move
 from ._simulation import action_of, call_of, moves_of
-from ._trace import described, step_of
+from ._trace import claim_of, described, step_of
+from ._witness import Broken, Taken, Way, Witness
 
 #: So many of the last steps are shown.
 KEPT = 50
@@ -28,17 +30,7 @@ MOST = 10_000
 Explain = Callable[[Any, TraceEvent], Meaning]
 
 
-class _Taken(NamedTuple):
-    """A step of a way: what was taken, where from, and the event that told it (None if unseen)."""
-
-    move: Move
-    before: Snapshot
-    after: Snapshot
-    event: TraceEvent | None
-
-
-_Way = tuple[_Taken, ...]
-_States = dict[Snapshot, _Way]
+_States = dict[Snapshot, Way]
 
 
 class Follower:
@@ -53,13 +45,33 @@ class Follower:
         self.model = Model(runnable(spec))
         self.events = 0
         """How many events were seen, up to the first that is not allowed."""
+        self.taken: Counter[str] = Counter()
+        """How many events were followed by a step, by the name of its action."""
         self.refutation: Counterexample | None = None
-        """The first event that is not allowed, with the way that led there."""
+        """The first event that is not allowed, or after which a property is broken, with the way there."""
         self._explain = explain or type(self.model.live).explain
         names = self.model.spec_class.unseen_actions if unseen is None else unseen
         self._unseen = [action_of(self.model, Call(name)) for name in names]
         self._states: _States = {self.model.raw_snapshot(self.model.live): ()}
         self._differ: list[str] = []
+        self._witness = Witness(self.model)
+
+    @property
+    def steps(self) -> int:
+        """How many events were followed by a step of the specification."""
+        return self.taken.total()
+
+    def nothing_followed(self) -> str:
+        """Say that no event was a step, and nothing is confirmed; empty if one was, or one was not allowed."""
+        if self.steps or self.refutation is not None:
+            return ""
+        if not self.events:
+            why, repair = "no event came", "let the program do something in the block"
+        else:
+            why = f"of {counted(self.events, 'event')} `explain` made no action"
+            repair = "let it return a Call for what happened"
+        name = spec_name(self.model.spec_class)
+        return f"no step of {name} was followed, so nothing is confirmed: {why}; {repair}"
 
     def see(self, event: TraceEvent) -> bool:
         """Take an event in; return whether it was allowed, as all before it were."""
@@ -67,16 +79,29 @@ class Follower:
             return False
         self.events += 1
         self._differ = []
+        try:
+            found = self._followed(event)
+        except Broken as broken:
+            self.refutation = self._broken(event, broken)
+            return False
+        if not found:
+            self.refutation = self._refuted(event)
+            return False
+        last = [way[-1] for way in found.values() if way]
+        # of several that it may have been, one has happened
+        self.taken.update([one.move.action.name for one in last if one.event is event][:1])
+        self._states = found
+        return True
+
+    def _followed(self, event: TraceEvent) -> _States:
+        if self.events == 1:
+            self._witness.begin()
         found: _States = {}
         for state, way in self._closed():
             for after, longer in self._after(event, state, way):
                 found.setdefault(after, longer[-KEPT:])
                 self._check_size(found)
-        if not found:
-            self.refutation = self._refuted(event)
-        else:
-            self._states = found
-        return bool(found)
+        return found
 
     def _check_size(self, states: _States) -> None:
         if len(states) > MOST:
@@ -85,7 +110,7 @@ class Follower:
                 f"{MOST:,} states; let `explain` tell more of what happened, or leave less unseen"
             )
 
-    def _closed(self) -> Iterator[tuple[Snapshot, _Way]]:
+    def _closed(self) -> Iterator[tuple[Snapshot, Way]]:
         """Yield all states that it may be in, after steps that nobody sees too."""
         seen = dict(self._states)
         to_do = [*seen]
@@ -93,17 +118,18 @@ class Follower:
             state = to_do.pop()
             yield state, seen[state]
             for action in self._unseen:
-                self.model.restore(self.model.live, state)
+                self._enter(state)
                 for move in self.model.enabled_of(action, self.model.live):
                     after = self._taken(move, state)
                     if after not in seen:
-                        seen[after] = (*seen[state], _Taken(move, state, after, None))[-KEPT:]
+                        seen[after] = (*seen[state], Taken(move, state, after, None))[-KEPT:]
+                        self._witness.step(seen[after])
                         to_do.append(after)
                         self._check_size(seen)
 
     def _after(
-        self, event: TraceEvent, state: Snapshot, way: _Way
-    ) -> Iterator[tuple[Snapshot, _Way]]:
+        self, event: TraceEvent, state: Snapshot, way: Way
+    ) -> Iterator[tuple[Snapshot, Way]]:
         """Yield the states in which an event leaves a state, with the way there."""
         live = self.model.live
         self.model.restore(live, state)
@@ -118,14 +144,20 @@ class Follower:
             return
         calls: Iterable[Call] = [meaning] if isinstance(meaning, Call) else meaning
         for call in calls:
-            self.model.restore(live, state)
+            self._enter(state)
             for move in [*moves_of(self.model, call)]:
                 after = self._taken(move, state)
                 if self._agrees(event, f"after {call_of(move)!r} "):
-                    yield after, (*way, _Taken(move, state, after, event))
+                    longer = (*way, Taken(move, state, after, event))
+                    self._witness.step(longer)
+                    yield after, longer
+
+    def _enter(self, state: Snapshot) -> None:
+        """Put the live spec into a state as its next step finds it."""
+        self.model.restore(self.model.live, self._witness.remembered(state))
 
     def _taken(self, move: Move, state: Snapshot) -> Snapshot:
-        self.model.restore(self.model.live, state)
+        self._enter(state)
         move.run(self.model.live, *move.arguments)
         return self.model.raw_snapshot(self.model.live)
 
@@ -138,11 +170,33 @@ class Follower:
             self._differ.append(f"{when}{'; '.join(differences)}")
         return not differences
 
+    def _broken(self, event: TraceEvent, broken: Broken) -> Counterexample:
+        """Return the way to a state, or a step, of which a property of the specification is not true."""
+        model, way, finding = self.model, broken.way, broken.finding
+        kind, claim = claim_of(model.spec_class, finding.property)
+        where = f"after event {self.events} of the trace, {event}"
+        return Counterexample(
+            spec=spec_name(model.spec_class),
+            refuted=finding.property,
+            kind=kind,
+            start=self._start(way, next(iter(self._states))),
+            steps=tuple([self._step(one) for one in way]),
+            claim=claim,
+            detail=f"{where}: {finding.detail}" if finding.detail else where,
+            start_note=self._start_note(way),
+        )
+
+    def _start(self, way: Way, state: Snapshot) -> Mapping[str, str]:
+        self.model.restore(self.model.live, way[0].before if way else state)
+        return described(self.model.live)
+
+    def _start_note(self, way: Way) -> str:
+        return f"after {self.events - len(way) - 1:,} events or more" * (len(way) >= KEPT)
+
     def _refuted(self, event: TraceEvent) -> Counterexample:
         model = self.model
         state, way = next(iter(self._states.items()))
-        model.restore(model.live, way[0].before if way else state)
-        start = described(model.live)
+        start = self._start(way, state)
         steps = [self._step(one) for one in way]
         model.restore(model.live, state)
         possible = listed([model.shown(one) for one in model.enabled()], 12) or "nothing"
@@ -160,10 +214,10 @@ class Follower:
             steps=tuple(steps),
             claim=f"The specification does not allow this event {where}.",
             detail="\n".join(dict.fromkeys(self._differ)),
-            start_note=f"after {self.events - len(way) - 1:,} events or more" * (len(way) >= KEPT),
+            start_note=self._start_note(way),
         )
 
-    def _step(self, taken: _Taken) -> Step:
+    def _step(self, taken: Taken) -> Step:
         self.model.restore(self.model.live, taken.after)
         note = "unseen" if taken.event is None else ""
         return step_of(self.model, taken.move, described(self.model.live), note)

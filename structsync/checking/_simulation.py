@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, final
 
 from structsync.report._words import listed
 
 from ._check import runnable
+from ._compiled import compile_forgetting
 from ._errors import SpecError
 from ._events import Call
 from ._judging import refinements_of, steps_of
@@ -72,11 +73,13 @@ class Simulation:
       SpecError: the spec breaks a rule of the language.
     """
 
-    __slots__ = ("_before", "_model", "_started")
+    __slots__ = ("_before", "_model", "_remembered", "_started")
 
     def __init__(self, spec: type[Spec]) -> None:
         self._model = Model(runnable(spec))
         self._before: Snapshot | None = None
+        forget = compile_forgetting(self._model.live, self._model.fields)
+        self._remembered: Callable[[Snapshot], Snapshot] = forget or tuple
         self._started = self.snapshot()
 
     def enabled(self) -> list[Call]:
@@ -106,11 +109,13 @@ class Simulation:
             raise SpecError(
                 f"{call!r} {found if moves else f'is not possible here, where {possible} is'}"
             )
-        before = self.snapshot()
+        told = self.snapshot()  # with what the last step told of itself
+        before = self._remembered(told)
         try:
+            self._model.restore(self._model.live, before)
             moves[0].run(self._model.live, *moves[0].arguments)
         except BaseException:
-            self._model.restore(self._model.live, before)
+            self._model.restore(self._model.live, told)
             raise
         self._before = before
         return call_of(moves[0])

@@ -40,7 +40,7 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
     ]
     if finding.move:
         steps.append(_last_step(search, finding, finding.move))
-    kind, claim = _claim(model.spec_class, finding.property)
+    kind, claim = claim_of(model.spec_class, finding.property)
     return Counterexample(
         spec=spec_name,
         refuted=finding.property,
@@ -54,7 +54,8 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
     )
 
 
-def _claim(spec: type[Spec], name: str) -> tuple[str, str]:
+def claim_of(spec: type[Spec], name: str) -> tuple[str, str]:
+    """Return the kind of a property, and what it says in the words of its author."""
     if name in BUILT_IN:
         return "built-in", BUILT_IN[name]
     function = getattr(spec, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -14,6 +15,7 @@ from trio.lowlevel import enable_ki_protection
 from structsync._runtime.arguments import check_sync
 from structsync._runtime.events import PrimitiveEvent, observe
 from structsync._runtime.live import Live
+from structsync._runtime.schedules import is_another
 from structsync.checking._events import TraceEvent
 from structsync.checking._following import Explain, Follower
 from structsync.checking._language import Spec
@@ -22,11 +24,18 @@ from structsync.report import Counterexample, to_text
 
 from .places import current_time
 
+_log = logging.getLogger("structsync")
+
 #: Of so many requests that had events last the numbers are remembered.
 MOST_REQUESTS = 10_000
 
 #: What can be seen of a primitive's state, by name.
 Observed = Callable[[Any], Mapping[str, Any]]
+
+
+@final
+class NothingFollowed(AssertionError):
+    """No event was a step of the specification, so nothing was compared with it, and nothing is confirmed."""
 
 
 @final
@@ -124,8 +133,13 @@ class Trace(_Happenings):
         return events
 
     @property
+    def steps(self) -> dict[str, int]:
+        """How many events were followed by a step of the specification, by the name of the action."""
+        return dict(self._follower.taken)
+
+    @property
     def refutation(self) -> Counterexample | None:
-        """The first event that is not allowed, with the way that led to it; None so far."""
+        """The first event that is not allowed, or after which a property is broken; None so far."""
         refutation: Counterexample | None = self._follower.refutation
         return refutation
 
@@ -153,11 +167,15 @@ def validate(
             await program()
 
     The specification follows the events of the primitives, and what is told by
-    :meth:`Trace.happened`. Where an event leaves a choice open, all are followed.
+    :meth:`Trace.happened`. Where an event leaves a choice open, all are followed. Its invariants
+    and step properties are asked in each state that it may be in.
 
     At the end of the block :class:`TraceRefuted` is raised if there was an event that is not
-    allowed; an error that leaves the block anyway is not replaced. Each event costs as much as a
-    few steps of a search, ten to twenty microseconds; without such a block nothing does.
+    allowed, or a property was not true; an error that leaves the block anyway is not replaced. If
+    no event was a step of the specification, :class:`NothingFollowed` is raised; in an explored
+    test by its plain schedule alone, because in others somebody may be cancelled at once. Each event
+    costs as much as a few steps of a search, ten to twenty microseconds, and some fifty where the same
+    step was not taken before from the same state; without such a block nothing does.
 
     Args:
       spec: the spec class.
@@ -167,11 +185,12 @@ def validate(
       unseen: the actions that no event is about; by default ``spec.unseen_actions``.
       observed: what can be seen of a primitive after each of its events; it is compared with
           the specification's :meth:`Spec.observed`.
-      on_refuted: called with the counterexample at once; then the block raises nothing. For
-          production.
+      on_refuted: called with the counterexample at once; then the block raises nothing, and logs if
+          nothing was followed. For production.
 
     Raises:
       TraceRefuted: the program did what the specification does not allow.
+      NothingFollowed: no event was a step of the specification.
       SpecError: the specification, or what its ``explain`` returns, breaks a rule.
       TypeError: a function is async, or one of the primitives is none.
     """
@@ -189,8 +208,14 @@ def validate(
         yield Trace(events, follower)
     if events.error is not None:
         raise events.error
-    if follower.refutation is not None and on_refuted is None:
+    nothing = follower.nothing_followed()
+    if on_refuted is not None:
+        if nothing:
+            _log.warning("%s", nothing)
+    elif follower.refutation is not None:
         raise TraceRefuted(follower.refutation)
+    elif nothing and not is_another():
+        raise NothingFollowed(nothing)
 
 
 @contextmanager

@@ -186,6 +186,42 @@ def test_an_adapter_has_to_be_complete() -> None:
         run(Lamp, lambda: Blind())
 
 
+def test_what_is_compared_has_to_change_with_the_steps() -> None:
+    class Silent(LampAdapter):
+        def state(self) -> Mapping[str, object]:
+            return {}
+
+    with pytest.raises(SpecError, match=r"Silent\.state\(\) is empty, so nothing is compared"):
+        run(Lamp, Silent)
+
+    class Constant(Lamp):
+        def observed(self) -> Mapping[str, object]:
+            return {"is_a_lamp": True}
+
+    class DoesNothing(Adapter):
+        def look(self) -> None: ...
+
+        switch_on = look_away = look
+
+        def state(self) -> Mapping[str, object]:
+            return {"is_a_lamp": True}
+
+    with pytest.raises(
+        SpecError, match="tells is_a_lamp, which no step of Constant changes: an ob"
+    ):
+        run(Constant, DoesNothing)
+
+
+def test_what_the_specification_says_of_itself_is_asked_too() -> None:
+    class Broken(Lamp):
+        @invariant
+        def it_is_dark(self) -> bool:
+            return not self.on
+
+    with pytest.raises(SpecError, match=r"switch_on\(\) breaks it_is_dark of Broken itself"):
+        run(Broken, LampAdapter)
+
+
 def test_only_what_was_started_can_be_cancelled() -> None:
     class Hasty(LampAdapter):
         def switch_on(self) -> None:

@@ -4,7 +4,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +17,28 @@ from structsync import Semaphore
 from structsync.checking import (
     Call,
     Meaning,
+    NothingFollowed,
     Spec,
     SpecError,
+    Trace,
     TraceEvent,
     TraceRefuted,
     action,
     invariant,
     record,
     start,
+    step,
     validate,
 )
 from structsync.checking import _following as following
+from structsync.checking import _witness as witness
 from structsync.checking._following import Follower
 from structsync.cli import main
 from structsync.observing import validating
 from structsync.report import Counterexample, to_text
+from structsync.testing import Exploration, Verdict
+from structsync.testing._exploration import run
+from structsync.testing._settings import Settings
 
 
 class Jugs(Spec):
@@ -227,9 +234,13 @@ def test_an_error_of_the_program_is_not_replaced() -> None:
 
 
 def events_of(semaphore: Semaphore, explain: Any, **options: Any) -> None:
+    def followed(spec: Jugs, event: TraceEvent) -> Meaning:
+        found: Meaning = explain(spec, event)
+        return Call("spill") if found is None else found
+
     async def program() -> None:
         other = Semaphore(1, name="other")
-        with validate(Jugs, semaphore, explain=explain, **options):
+        with validate(Jugs, semaphore, explain=followed, **options):
             await semaphore.acquire()
             await other.acquire()
             request = semaphore.request()
@@ -293,6 +304,163 @@ def test_only_primitives_and_sync_functions_are_taken() -> None:
             pass
 
 
+# ==== nothing was followed ====
+
+
+@pytest.mark.parametrize("meaning", [None, True])
+def test_where_no_event_is_a_step_nothing_is_confirmed(meaning: bool | None) -> None:
+    with (
+        pytest.raises(NothingFollowed, match=r"no step of .*Jugs was followed.* of 1 event `expl"),
+        validate(Jugs, explain=lambda spec, event: meaning) as trace,
+    ):
+        trace.happened("spill")
+    assert trace.steps == {}
+
+
+def test_where_no_event_came_nothing_is_confirmed() -> None:
+    with pytest.raises(NothingFollowed, match="no event came; let the program do"), validate(Jugs):
+        pass
+
+
+def test_in_production_it_is_logged_that_nothing_was_followed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with validate(Jugs, on_refuted=lambda counterexample: None):
+        pass
+    assert "no step of" in caplog.text
+    caplog.clear()
+    with validate(Jugs, on_refuted=lambda counterexample: None) as trace:
+        trace.happened("spill")
+    assert not caplog.records
+
+
+def test_it_is_counted_which_steps_were_followed() -> None:
+    with validate(Jugs, explain=explain) as trace:
+        for kind in ("noise", "spill", "something", "spill"):
+            trace.happened(kind)
+        trace.happened("fill_small", litres=1)
+        trace.happened("pour")
+    assert trace.steps == {"spill": 3, "fill_small": 1, "pour": 1}
+
+
+def explored(body: Callable[[Trace], object]) -> Exploration:
+    async def program() -> None:
+        with validate(Jugs) as trace:
+
+            async def one() -> None:
+                with trio.CancelScope():
+                    await trio.lowlevel.checkpoint()
+                    body(trace)
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(one)
+                nursery.start_soon(one)
+
+    return run(program, Settings(cancels=2))
+
+
+def test_in_an_explored_test_the_plain_schedule_has_to_have_a_step() -> None:
+    found = explored(lambda trace: trace.happened("spill"))
+    assert found.verdict is Verdict.CONFIRMED  # also where both are cancelled at once
+    found = explored(lambda trace: None)
+    assert found.failure is not None
+    assert "no step of" in found.failure.counterexample.detail
+
+
+# ==== what the specification itself says ====
+
+
+class Leaky(Jugs):
+    """What it says of its states and of its steps is not true of all of them."""
+
+    forgets = ("poured",)
+    poured: int = start(int)
+
+    @action(when=lambda self: self.small > 0)
+    def pour(self) -> None:
+        super().pour()
+        self.poured += 1
+
+    @invariant
+    def four_at_most(self) -> bool:
+        """There is never more than four in the large jug."""
+        return self.large <= 4
+
+    @step
+    def a_full_jug_is_not_poured(self, before: Any) -> bool:
+        return self.poured == 0 or before.small < 3
+
+    @step
+    def a_step_tells_of_itself_alone(self, before: Any) -> None:
+        assert (before.poured, self.poured) in ((0, 0), (0, 1))
+
+
+def test_an_invariant_is_asked_in_each_state_on_the_way() -> None:
+    follower = Follower(Leaky)
+    for _ in range(2):
+        assert follower.see(fill(litres=2))
+        assert follower.see(TraceEvent("pour"))
+    assert follower.see(fill(litres=1))
+    assert not follower.see(TraceEvent("pour"))
+    assert not follower.see(TraceEvent("spill"))
+    found = follower.refutation
+    assert found is not None
+    assert (found.refuted, found.kind, len(found.steps)) == ("four_at_most", "invariant", 6)
+    text = " ".join(rendered(found).split())
+    assert "never more than four in the large jug" in text
+    assert "after event 6 of the trace, pour()" in text
+
+
+def test_a_step_property_is_asked_of_each_step_on_the_way() -> None:
+    follower = Follower(Leaky)
+    assert follower.see(fill(litres=2))
+    assert follower.see(fill(litres=1))
+    assert not follower.see(TraceEvent("pour"))
+    assert follower.refutation is not None
+    assert follower.refutation.refuted == "a_full_jug_is_not_poured"
+
+
+def test_they_are_asked_of_what_nobody_sees_too() -> None:
+    follower = Follower(Leaky, unseen=["fill_small", "pour"])
+    assert not follower.see(TraceEvent("spill"))
+    assert follower.refutation is not None
+    assert follower.refutation.steps[-1].action == "pour"
+
+
+def test_what_a_property_says_besides_is_told_and_the_first_state_is_asked_too() -> None:
+    class Empty(Jugs):
+        @invariant
+        def it_is_full(self) -> None:
+            raise AssertionError("nothing is in it")
+
+    with pytest.raises(TraceRefuted, match="it_is_full"), validate(Empty) as trace:
+        trace.happened("spill")
+    assert trace.refutation is not None
+    assert trace.refutation.steps == ()
+    assert trace.refutation.detail == "after event 1 of the trace, spill(): nothing is in it"
+
+
+def test_what_was_asked_about_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Asked(Jugs):
+        @invariant
+        def it_is_asked(self) -> bool:
+            asked.append(self.large)
+            return True
+
+    def times() -> int:
+        asked.clear()
+        follower = Follower(Asked)
+        for _ in range(6):
+            assert follower.see(TraceEvent("spill"))
+        return len(asked)
+
+    assert times() == 2  # in the first state, and after the first step
+    monkeypatch.setattr(witness, "MOST_ASKED", 0)
+    assert times() == 7
+
+
 # ==== a trace in a file ====
 
 SPEC = """
@@ -339,6 +507,20 @@ def test_a_recorded_trace_is_held_against_the_specification(tmp_path: Path) -> N
     done = command(tmp_path, "--trace", str(file), "--only", "Door")
     assert done.exit_code == 0, done.output
     assert "door.Door allows all 3 events" in done.output
+    assert "steps: open 2, close 1\n" in done.output
+
+
+def test_a_file_with_no_step_is_not_finished(tmp_path: Path) -> None:
+    done = command(tmp_path, "--trace", write_trace(tmp_path, HEAD), "--only", "Door")
+    assert done.exit_code == 2
+    assert "nothing is confirmed: no event came" in " ".join(done.output.split())
+    file = tmp_path / "run.jsonl"
+    with record(file) as trace:
+        trace.happened("open", how="softly")
+    done = command(tmp_path, "--trace", str(file), "--only", "Door")
+    assert (done.exit_code, "steps: open 1; never: close\n" in done.output) == (0, True)
+    done = command(tmp_path, "--trace", str(file), "--only", "Door", "--json")
+    assert json.loads(done.output)["steps"] == {"open": 1}
 
 
 def test_the_first_event_of_a_file_that_is_not_allowed_is_told(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import ClassVar
 
+from structsync._runtime.schedules import Explored
+
 from .execution import Execution
 from .under_test import is_under_test
 
@@ -20,6 +22,15 @@ class Current:
     ticket_read: bool = False
     changed_outside: str | None = None
     notes: ClassVar[dict[str, None]] = {}
+
+
+def deviates() -> bool:
+    """Return whether the execution that runs now has deviated from the plain schedule."""
+    execution = Current.execution
+    return execution is not None and execution.choices != execution.firsts
+
+
+Explored.deviates = staticmethod(deviates)
 
 
 def changed_outside() -> str | None:

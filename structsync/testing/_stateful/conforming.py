@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from random import Random
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from structsync.checking._following import differing
 from structsync.checking._language import Spec
 from structsync.checking._rules import action_names
 from structsync.checking._simulation import Simulation
+from structsync.report._words import listed
 
 from .machine import ScheduledStateMachine, outside_the_run
 from .rule_task import MachineFailed, RuleTask
@@ -87,15 +89,48 @@ class ConformingMachine(ScheduledStateMachine):
             return
         call = data.draw(st.sampled_from(enabled), label="step")
         self._simulation.apply(call.action, **call.arguments)
+        if broken := self._simulation.refuted():
+            raise SpecError(
+                f"{call!r} breaks {', '.join(broken)} of {self._spec.__name__} itself, whatever the "
+                f"object does: structsync check finds that, or its bounds are others"
+            )
         method = functools.partial(getattr(self._adapter, call.action), **call.arguments)
         run = self._machine_run
         task, _ = run.perform(method, call.action)
         if task is not None:
             self._adapter._started[call] = task
         run.rest()
-        differences = differing(self._simulation.observed(), self._adapter.state())
+        seen = self._adapter.state()
+        differences = differing(self._simulation.observed(), seen)
+        _check_tells(self._spec, type(self._adapter).__name__, tuple(seen))
         if differences:
             raise MachineFailed(f"after {call!r} {'; '.join(differences)}")
+
+
+#: So many steps of a specification are taken to see whether what is compared ever changes.
+STEPS = 300
+
+
+@functools.lru_cache(maxsize=256)
+def _check_tells(spec: type[Spec], adapter: str, names: tuple[str, ...]) -> None:
+    """Raise unless an object that does nothing at all would be seen to differ by these names."""
+    if not names:
+        raise SpecError(f"{adapter}.state() is empty, so nothing is compared")
+    simulation, source = Simulation(spec), Random(0)
+    first = [simulation.observed()[name] for name in names]
+    for _ in range(STEPS):
+        enabled = simulation.enabled()
+        if enabled:
+            call = source.choice(enabled)
+            simulation.apply(call.action, **call.arguments)
+        else:
+            simulation.restart()
+        if [simulation.observed()[name] for name in names] != first:
+            return
+    raise SpecError(
+        f"{adapter}.state() tells {listed(names)}, which no step of {spec.__name__} changes: an "
+        "object that does nothing would pass; let state() and observed() tell what the steps are for"
+    )
 
 
 def machine(spec: type[Spec], adapter: Callable[[], Adapter]) -> type[ScheduledStateMachine]:
@@ -115,6 +150,8 @@ def machine(spec: type[Spec], adapter: Callable[[], Adapter]) -> type[ScheduledS
 
     Raises:
       SpecError: the spec breaks a rule of the language, or the adapter lacks a method for an action.
+        Of an example: one of the spec's own properties is broken, or ``state()`` tells nothing that
+        any step changes, so that an object that does nothing would pass.
     """
     Simulation(spec)  # whatever is wrong with it is told now, and not in the first example
     kind = adapter if isinstance(adapter, type) else type(adapter())

@@ -1,0 +1,90 @@
+"""The properties of a specification, asked of each state and each step of a trace that it follows.
+
+A search asks them of every state there is, but of the states within its bounds, and not every
+specification that follows a trace was searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ._compiled import compile_forgetting
+from ._events import TraceEvent
+from ._finding import Finding
+from ._judging import Judge
+from ._language import Snapshot
+from ._model import Model, Move
+
+#: Of so many steps it is remembered that they were asked about.
+MOST_ASKED = 10_000
+
+
+class Taken(NamedTuple):
+    """A step of a way: what was taken, where from, and the event that told it (None if unseen)."""
+
+    move: Move
+    before: Snapshot
+    after: Snapshot
+    event: TraceEvent | None
+
+
+Way = tuple[Taken, ...]
+
+
+class Broken(Exception):
+    """A property is not true of the last state of a way, or of its last step."""
+
+    def __init__(self, finding: Finding, way: Way) -> None:
+        super().__init__(finding.property)
+        self.finding = finding
+        self.way = way
+
+
+class Witness:
+    """Asks invariants and step properties; what becomes of behaviours no trace that goes on can tell."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._judge = Judge(model, built_in=())
+        self._asked: set[tuple[Snapshot, int]] = set()
+        """Which moves, from which states, were asked about: in the same state the same move is the same step."""
+        self.remembered: Callable[[Snapshot], Snapshot] = (
+            compile_forgetting(model.live, model.fields) or tuple
+        )
+        """From a state to the same as the next step finds it, without what it is declared to forget."""
+
+    def begin(self) -> None:
+        """Ask about the first state, in which the live spec is.
+
+        Raises:
+            Broken: a property is not true of it.
+        """
+        self._judge.begin()
+        self._judge.state(0)
+        self._tell(())
+
+    def step(self, way: Way) -> None:
+        """Ask about the last step of a way.
+
+        Raises:
+            Broken: a property is not true of it, or of the state after it.
+        """
+        model, judge, last = self._model, self._judge, way[-1]
+        before = self.remembered(last.before)
+        if len(self._asked) >= MOST_ASKED:
+            self._asked.clear()
+        if (before, last.move.label) in self._asked:
+            return
+        self._asked.add((before, last.move.label))
+        model.restore(model.before, before)
+        judge.enter(model.before)
+        model.restore(model.live, last.after)
+        if not judge.all_hold(model.live, model.before):
+            judge.step(0, last.move)
+        judge.state(0)
+        self._tell(way)
+
+    def _tell(self, way: Way) -> None:
+        for finding in self._judge.findings.values():
+            raise Broken(finding, way)
