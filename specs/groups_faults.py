@@ -7,6 +7,7 @@ from typing import Any
 
 from structsync import Arbiter, Status
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.group import Claims, Member
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import Request
@@ -133,16 +134,30 @@ class WhatIsFreeIsNotTaken(Queues):
     claims = TakesNothing
 
 
-class NotRefused(Claims):
+class AsksTheFirst(Claims):
     def refuse(self) -> None:
         self.members[0].arbiter.refuse(self.members[0].claim)
 
 
 @fault(GroupsSpec, "core", refuted_by="a_group_with_a_closed_member_is_refused")
 class OnlyTheFirstClaimIsRefused(Queues):
-    """A group waits, and blocks those behind it, for what is closed or was never there (D8: zio#11187)."""
+    """A group waits, and blocks those behind it, for what is closed (D8: zio#11187)."""
 
-    claims = NotRefused
+    claims = AsksTheFirst
+
+
+class AsksWhetherItIsClosed(Claims):
+    def refuse(self) -> None:
+        for member in self.members:
+            if member.arbiter.cause is not None:
+                raise EndedForGood(member.arbiter.cause)
+
+
+@fault(GroupsSpec, "core", refuted_by="a_group_with_an_impossible_claim_is_refused")
+class TooLargeClaimsWait(Queues):
+    """A group waits, and blocks those behind it, for more than there ever was (D8: zio#11187)."""
+
+    claims = AsksWhetherItIsClosed
 
 
 class SmallFirst(Fifo):

@@ -9,7 +9,7 @@ from structsync import Arbiter, Status
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.rwlock import READ, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.group import Claims
+from structsync._core.queue.group import Claims, Member
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import Request
 from structsync.checking import fault
@@ -20,8 +20,14 @@ from .mixed_groups import FULL, LOCK, PERMITS, RWLOCK, MixedGroupsSpec
 Make = Callable[[], Sequence[Arbiter[Any]]]
 
 
-def _with(arbiters: Sequence[Any], at: int, another: Any) -> Sequence[Any]:
+def replaced(arbiters: Sequence[Any], at: int, another: Any) -> Sequence[Any]:
     return [another if number == at else one for number, one in enumerate(arbiters)]
+
+
+def with_members(ended: Ended) -> Ended:
+    """Return these and the others of their groups, and settle nothing."""
+    members = [each for one in ended if isinstance(one, Member) for each in one.group.members]
+    return [*ended, *(one for one in members if one not in ended)]
 
 
 # ==== The size of a semaphore ====
@@ -33,8 +39,7 @@ class GrowingIsOfOneQueue(Queues):
 
     def resize(self, at: int, size: int) -> Ended:
         ended: Ended = self.arbiters[at].resize(size)
-        members = [other for one in ended if one.group for other in one.group.members]
-        return [*ended, *(one for one in members if one not in ended)]
+        return with_members(ended)
 
 
 class ShrinksItsQueueCore(SemaphoreCore):
@@ -51,7 +56,9 @@ class ShrinkingEndsWhatDoesNotFit(Queues):
     """A shrink ends the claims that do not fit any more, and those behind them are not looked at (H2)."""
 
     def __init__(self, make: Make) -> None:
-        super().__init__(lambda: _with(make(), PERMITS, ShrinksItsQueueCore(FULL, max_value=FULL)))
+        super().__init__(
+            lambda: replaced(make(), PERMITS, ShrinksItsQueueCore(FULL, max_value=FULL))
+        )
 
 
 class NeverNegativeCore(SemaphoreCore):
@@ -66,7 +73,7 @@ class ShrinkingForgetsWhatIsOut(Queues):
     """Shrunk below what is out it is empty, and then it grows by what is in use (O4: anyio PR 1223)."""
 
     def __init__(self, make: Make) -> None:
-        super().__init__(lambda: _with(make(), PERMITS, NeverNegativeCore(FULL, max_value=FULL)))
+        super().__init__(lambda: replaced(make(), PERMITS, NeverNegativeCore(FULL, max_value=FULL)))
 
 
 # ==== Tasks that exit ====
@@ -80,8 +87,7 @@ class AnExitIsOfOneQueue(Queues):
         ended: Ended = []
         for at in owned:
             ended += self.arbiters[at].owner_exited(who, "broken")
-        members = [other for one in ended if one.group for other in one.group.members]
-        return [*ended, *(one for one in members if one not in ended)]
+        return with_members(ended)
 
 
 class StaysElsewhereClaims(Claims):
@@ -112,7 +118,7 @@ class WhoExitsLeavesOneQueue(Queues):
     """A task exits while its group waits, and the lock takes it out of its own queue alone."""
 
     def __init__(self, make: Make) -> None:
-        super().__init__(lambda: _with(make(), LOCK, LeavesOneQueueCore()))
+        super().__init__(lambda: replaced(make(), LOCK, LeavesOneQueueCore()))
 
 
 class NotIndexedCore(RWLockCore):
@@ -129,7 +135,7 @@ class WhoExitsStaysInAGroup(Queues):
     """The read-write lock does not know the members of groups: when their task exits they wait on."""
 
     def __init__(self, make: Make) -> None:
-        super().__init__(lambda: _with(make(), RWLOCK, NotIndexedCore()))
+        super().__init__(lambda: replaced(make(), RWLOCK, NotIndexedCore()))
 
 
 @fault(MixedGroupsSpec, "core", refuted_by="what_a_holder_left_is_broken_and_nothing_else")
@@ -154,7 +160,7 @@ class OnlyTheHeadHearsOfTheExit(Queues):
     """A reader exits, and of those who wait to write the first alone is ended (C4: trio#3035)."""
 
     def __init__(self, make: Make) -> None:
-        super().__init__(lambda: _with(make(), RWLOCK, BreaksItsHeadCore()))
+        super().__init__(lambda: replaced(make(), RWLOCK, BreaksItsHeadCore()))
 
 
 class AsksTheFirstClaims(Claims):
@@ -186,7 +192,7 @@ class AReaderEndsThePass(Queues):
     """One reader enters, and the readers behind it wait until it has left (O10: async-lock#18)."""
 
     def __init__(self, make: Make) -> None:
-        super().__init__(lambda: _with(make(), RWLOCK, OneGrantCore()))
+        super().__init__(lambda: replaced(make(), RWLOCK, OneGrantCore()))
 
 
 class ReadersBargeIn(Fifo):
@@ -227,7 +233,7 @@ class AWriterIsTakenForAReader(Queues):
     """Whoever is granted it in a group reads, whatever it claimed: others read what is written."""
 
     def __init__(self, make: Make) -> None:
-        super().__init__(lambda: _with(make(), RWLOCK, AllReadersCore()))
+        super().__init__(lambda: replaced(make(), RWLOCK, AllReadersCore()))
 
 
 class KeepsItsOwnerCore(LockCore):
@@ -242,4 +248,4 @@ class AReleaseWithAQueueKeepsTheOwner(Queues):
     """The release waits for the next owner to be ready for the lock, and a group may never be."""
 
     def __init__(self, make: Make) -> None:
-        super().__init__(lambda: _with(make(), LOCK, KeepsItsOwnerCore()))
+        super().__init__(lambda: replaced(make(), LOCK, KeepsItsOwnerCore()))
