@@ -13,7 +13,7 @@ eventually (that is *fair*: those who wait need it), one claim after the other, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from structsync import Status
 from structsync._core.queue.arbiter import EndedForGood
@@ -48,7 +48,7 @@ class SeveralQueuesSpec(Spec):
     """Several queues, who waits in them, and who holds what by what the core reported."""
 
     abstract = True
-    forgets = ("requested", "ended")
+    forgets: ClassVar[tuple[str, ...]] = ("requested", "ended")
 
     wants: Mapping[str, Want]  # what each task wants
     core: Queues
