@@ -1,4 +1,4 @@
-"""The state of the specifications of groups: several queues, and who stands in several of them."""
+"""The state of the specifications of groups: several queues, and the groups that are in more than one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from structsync._core.queue.request import Request
 Ended = list[Request[Any]]
 
 
-class Lines:
+class Queues:
     """Arbiters and the groups in their queues, as one part of the state.
 
-    Each transition is carried on to the other queues at once, as the shell does it.
+    After each transition the other queues that it concerns are settled, as the shell does it.
     """
 
     claims: type[Claims] = Claims
 
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
         self.arbiters: Sequence[Any] = make()  # each of a class of its own
+        self.numbers = range(len(self.arbiters))
 
     # ==== Transitions; each returns the requests that it ended, in every queue ====
 
@@ -46,6 +47,16 @@ class Lines:
 
     def end(self, at: int, cause: str) -> Ended:
         return self.carried(self.arbiters[at].end(cause))
+
+    def resize(self, at: int, size: int) -> Ended:
+        return self.carried(self.arbiters[at].resize(size))
+
+    def task_exits(self, who: str, owned: Iterable[int]) -> Ended:
+        """Tell those that know their holders that a task has exited, one after the other."""
+        ended: Ended = []
+        for at in owned:
+            ended += self.carried(self.arbiters[at].owner_exited(who, "broken"))
+        return ended
 
     def carried(self, ended: Ended) -> Ended:
         """Return these and all that end elsewhere because of them."""

@@ -7,13 +7,14 @@ from typing import Any
 
 from structsync import Arbiter, Status
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.group import Claims, Member
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst, break_only, move_to_the_end
-from ._queues import Ended, Lines
+from ._queues import Ended, Queues
 from .groups import SIZES, GroupsSpec
 
 
@@ -25,7 +26,7 @@ class GreedyClaims(Claims):
 
 
 @fault(GroupsSpec, "core", refuted_by="everything_or_one_thing_is_held")
-class AChoiceGetsEverything(Lines):
+class AChoiceGetsEverything(Queues):
     """Whoever wants any of several is granted all of them: two commits for one choice (Go's select)."""
 
     claims = GreedyClaims
@@ -37,15 +38,15 @@ class PlacesKeptClaims(Claims):
             super()._withdraw_pending()
 
 
-@fault(GroupsSpec, "core", refuted_by="a_place_in_every_queue_or_in_none")
-class AChoiceKeepsItsOtherPlaces(Lines):
+@fault(GroupsSpec, "core", refuted_by="a_position_in_every_queue_or_in_none")
+class AChoiceKeepsItsOtherPlaces(Queues):
     """Whoever was granted one of several stays in the queue for the others, and will be granted them."""
 
     claims = PlacesKeptClaims
 
 
 @fault(GroupsSpec, "core", refuted_by="nothing_grantable_waits")
-class OtherLinesAreNotSettled(Lines):
+class OtherQueuesAreNotSettled(Queues):
     """A group leaves a queue, and those behind it sleep on (H1: golang/go#37852, in another queue)."""
 
     def carried(self, ended: Ended) -> Ended:
@@ -64,14 +65,14 @@ class ImpatientClaims(Claims):
 
 
 @fault(GroupsSpec, "core", refuted_by="grants_follow_each_queue")
-class OnlyOneLineIsKept(Lines):
+class OnlyOneQueueIsKept(Queues):
     """A group that is next somewhere takes what is free elsewhere, past those who came earlier (O1)."""
 
     claims = ImpatientClaims
 
 
-@fault(GroupsSpec, "core", refuted_by="places_are_kept_in_each_queue")
-class PlacesAreNotKept(Lines):
+@fault(GroupsSpec, "core", refuted_by="positions_are_kept_in_each_queue")
+class PlacesAreNotKept(Queues):
     """When somebody gives up, the next in that line goes to its end (O2: gh-76915)."""
 
     def withdraw(self, who: str, at: int) -> Ended:
@@ -82,7 +83,7 @@ class PlacesAreNotKept(Lines):
 
 
 @fault(GroupsSpec, "core", refuted_by="a_group_ends_once_and_as_a_whole")
-class OnlyOneLineIsTold(Lines):
+class OneMemberIsReported(Queues):
     """A group that is granted everything is told of one grant: the others look like leaks."""
 
     def carried(self, ended: Ended) -> Ended:
@@ -102,7 +103,7 @@ class TakesFromTheFirst(Claims):
 
 
 @fault(GroupsSpec, "core", refuted_by="permits_are_conserved")
-class AClosedMemberLeaksTheFirst(Lines):
+class AClosedMemberLeaksTheFirst(Queues):
     """When one of several is closed, what was taken of the first is not given back (P18: fs2#3595)."""
 
     claims = TakesFromTheFirst
@@ -114,7 +115,7 @@ class ClosesForOneCore(SemaphoreCore):
 
 
 @fault(GroupsSpec, "core", refuted_by="nobody_waits_out_of_service")
-class ClosingTellsTheHead(Lines):
+class ClosingTellsTheHead(Queues):
     """Closing reaches the head of the queue, and groups behind it wait forever (C2: gh-117531)."""
 
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
@@ -126,23 +127,37 @@ class TakesNothing(Claims):
         pass
 
 
-@fault(GroupsSpec, "core", refuted_by="who_asks_waits_or_is_granted")
-class WhatIsFreeIsNotTaken(Lines):
+@fault(GroupsSpec, "core", refuted_by="who_requests_waits_or_is_granted")
+class WhatIsFreeIsNotTaken(Queues):
     """A group that could have all at once gets nothing and no place: its task sleeps forever."""
 
     claims = TakesNothing
 
 
-class NotRefused(Claims):
+class AsksTheFirst(Claims):
     def refuse(self) -> None:
         self.members[0].arbiter.refuse(self.members[0].claim)
 
 
-@fault(GroupsSpec, "core", refuted_by="what_can_never_be_granted_is_refused")
-class OnlyTheFirstClaimIsRefused(Lines):
-    """A group waits, and blocks those behind it, for what is closed or was never there (D8: zio#11187)."""
+@fault(GroupsSpec, "core", refuted_by="a_group_with_a_closed_member_is_refused")
+class OnlyTheFirstClaimIsRefused(Queues):
+    """A group waits, and blocks those behind it, for what is closed (D8: zio#11187)."""
 
-    claims = NotRefused
+    claims = AsksTheFirst
+
+
+class AsksWhetherItIsClosed(Claims):
+    def refuse(self) -> None:
+        for member in self.members:
+            if member.arbiter.cause is not None:
+                raise EndedForGood(member.arbiter.cause)
+
+
+@fault(GroupsSpec, "core", refuted_by="a_group_with_an_impossible_claim_is_refused")
+class TooLargeClaimsWait(Queues):
+    """A group waits, and blocks those behind it, for more than there ever was (D8: zio#11187)."""
+
+    claims = AsksWhetherItIsClosed
 
 
 class SmallFirst(Fifo):
@@ -156,7 +171,7 @@ class SmallFirst(Fifo):
 
 
 @fault(GroupsSpec, "core", refuted_by="who_stays_in_queue_is_served")
-class GroupsStarve(Lines):
+class GroupsStarve(Queues):
     """Single claims pass a group where it cannot be granted yet, again and again (O12, the cure)."""
 
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
@@ -166,7 +181,7 @@ class GroupsStarve(Lines):
 
 
 @fault(GroupsSpec, "core", refuted_by="grants_follow_each_queue")
-class TheNewestIsServed(Lines):
+class TheNewestIsServed(Queues):
     """Each queue is served from its end."""
 
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:

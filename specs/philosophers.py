@@ -17,8 +17,8 @@ from functools import partial
 from structsync._core.primitives.lock import LockCore
 from structsync.checking import action, invariant, leads_to, start
 
-from ._queues import Lines
-from .groups import LinesSpec, Want, idle
+from ._queues import Queues
+from .several_queues import SeveralQueuesSpec, Want, idle
 
 # ==== Bounds ====
 
@@ -44,7 +44,7 @@ def forks(seats: int) -> Sequence[LockCore]:
     return [LockCore() for _ in range(seats)]
 
 
-class TableSpec(LinesSpec):
+class TableSpec(SeveralQueuesSpec):
     """A table, its forks, and who eats."""
 
     abstract = True
@@ -53,9 +53,8 @@ class TableSpec(LinesSpec):
 
     @action(who=idle, order=ORDERS)
     def become_hungry(self, who: str, order: str) -> None:
-        self.asked = (who,)
-        every, wanted = self.wants[who]
-        self.note(self.core.submit(who, every, wanted if order == LEFT_FIRST else wanted[::-1]))
+        every, forks = self.wants[who]
+        self.submit(who, every, forks if order == LEFT_FIRST else forks[::-1])
 
     # ==== Invariants ====
 
@@ -80,7 +79,7 @@ class ThreePhilosophersSpec(TableSpec):
     """Each is everybody's neighbour."""
 
     wants = both_forks(3)
-    core: Lines = start(Lines, partial(forks, 3))
+    core: Queues = start(Queues, partial(forks, 3))
 
     @leads_to(who=names(3))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
@@ -93,7 +92,7 @@ class FourPhilosophersSpec(TableSpec):
     """Two may eat at a time."""
 
     wants = both_forks(4)
-    core: Lines = start(Lines, partial(forks, 4))
+    core: Queues = start(Queues, partial(forks, 4))
 
     @leads_to(who=names(4))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
@@ -106,7 +105,7 @@ class FivePhilosophersSpec(TableSpec):
     """Dijkstra's table."""
 
     wants = both_forks(5)
-    core: Lines = start(Lines, partial(forks, 5))
+    core: Queues = start(Queues, partial(forks, 5))
 
     @leads_to(who=names(5))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:

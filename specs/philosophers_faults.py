@@ -12,7 +12,7 @@ from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._planting import NewestFirst
-from ._queues import Ended, Lines
+from ._queues import Ended, Queues
 from .philosophers import FivePhilosophersSpec, FourPhilosophersSpec, ThreePhilosophersSpec
 
 Make = Callable[[], Sequence[Arbiter[Any]]]
@@ -32,7 +32,7 @@ class OneByOne(Claims):
 
 
 @fault(ThreePhilosophersSpec, "core", refuted_by="somebody_eats_while_somebody_waits")
-class ForksAreTakenOneByOne(Lines):
+class ForksAreTakenOneByOne(Queues):
     """Everybody takes one fork and, some steps later, waits for the other (Dijkstra, EWD 310)."""
 
     claims = OneByOne
@@ -70,7 +70,7 @@ class TakesOnlyTheFirst(Claims):
 
 
 @fault(ThreePhilosophersSpec, "core", refuted_by="a_fork_is_held_by_who_eats")
-class TheOtherForkIsNotTaken(Lines):
+class TheOtherForkIsNotTaken(Queues):
     """Everything is granted, but taken only where it was decided: two eat with one fork."""
 
     claims = TakesOnlyTheFirst
@@ -84,7 +84,7 @@ class NewestConsent(Claims):
 
 
 @fault(ThreePhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
-class TheNewestOfThreeEats(Lines):
+class TheNewestOfThreeEats(Queues):
     """Who became hungry last eats next; two of them can keep out the third (NewestFirst)."""
 
     claims = NewestConsent
@@ -96,7 +96,7 @@ class TheNewestOfThreeEats(Lines):
 
 
 @fault(FourPhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
-class TwoOfFourKeepOutTheirNeighbour(Lines):
+class TwoOfFourKeepOutTheirNeighbour(Queues):
     """Forks that are free are taken past those who wait: left and right eat by turns (O1)."""
 
     def __init__(self, make: Make) -> None:
@@ -106,7 +106,7 @@ class TwoOfFourKeepOutTheirNeighbour(Lines):
 
 
 @fault(FivePhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
-class TwoOfFiveKeepOutTheirNeighbour(Lines):
+class TwoOfFiveKeepOutTheirNeighbour(Queues):
     """Forks that are free are taken past those who wait: left and right eat by turns (O1)."""
 
     def __init__(self, make: Make) -> None:

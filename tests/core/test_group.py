@@ -9,6 +9,7 @@ import pytest
 
 from structsync import Arbiter
 from structsync._core.primitives.lock import LockCore
+from structsync._core.primitives.rwlock import READ, WRITE, Access, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.group import Claims, Member, settle_transitively
@@ -66,6 +67,28 @@ def test_withdrawing_any_member_withdraws_them_all_and_only_once() -> None:
     assert settle_transitively([first, *(ended or [])]) == [(second, [second, behind])]
     assert (a.withdraw(first), b.withdraw(second)) == (None, None)
     assert behind.status is GRANTED
+
+
+def test_what_ends_in_another_queue_is_reported_in_the_order_in_which_it_ended() -> None:
+    permits, lock, rwlock = SemaphoreCore(2, max_value=2), LockCore(), RWLockCore()
+    permits.resize(1)
+    both = all_of("both", (permits, 2), (lock, "both"))
+    reads = all_of("reads", (lock, "reads"), (rwlock, Access(READ, "reads")))
+    either = any_of("either", (permits, 1), (rwlock, Access(WRITE, "either")))
+    for group in (both, reads, either):
+        group.submit()
+    behind = rwlock.submit(Access(READ, "behind"))
+    # What is granted in the semaphore leaves the queue of the third, which is settled last.
+    first, *_ = both.members
+    ended = [first, *(permits.withdraw(first) or [])]
+    granted = [
+        one
+        for _, others in settle_transitively(ended)
+        for one in others
+        if one is behind or (one.group is reads and one is not reads.members[0])
+    ]
+    assert granted == [reads.members[1], behind]
+    assert list(rwlock.readers) == ["reads", "behind"]
 
 
 def test_breaking_one_leaves_the_other_queue_as_if_it_had_never_been_joined() -> None:

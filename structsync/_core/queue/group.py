@@ -189,28 +189,44 @@ class Claims(Group):
 def settle_transitively(ended: Iterable[Request[Any]]) -> list[QueueEnded]:
     """Settle every queue that these ended requests concern beside their own; and so on.
 
-    Returns what ended in those queues, in the order in which it did. What waits in the worklist
-    already is not put there again: many calls whose triggers concern the same monitors cost one look
+    Returns what ended in those queues: of each queue in the order in which it did. What waits in the
+    worklist already is not put there again: many calls whose triggers concern the same monitors cost one look
     at each of these, not one for each call.
     """
     in_other_queues: list[QueueEnded] = []
-    worklist: OrderedDict[Concerned, list[Request[Any]]] = OrderedDict()
-    _put(worklist, ended)
+    worklist: OrderedDict[Concerned, None] = OrderedDict()
+    _follow(ended, worklist, in_other_queues)
     while worklist:
-        concerned, already = worklist.popitem(last=False)
+        concerned, _ = worklist.popitem(last=False)
         for queue in concerned.queues():
             further = queue.arbiter.settle()
-            _put(worklist, further)
-            if already or further:
-                in_other_queues.append((queue, [*already, *further]))
-                already = []
+            _report(queue, further, in_other_queues)
+            _follow(further, worklist, in_other_queues)
     return in_other_queues
 
 
-def _put(
-    worklist: OrderedDict[Concerned, list[Request[Any]]], ended: Iterable[Request[Any]]
+def _follow(
+    ended: Iterable[Request[Any]],
+    worklist: OrderedDict[Concerned, None],
+    in_other_queues: list[QueueEnded],
 ) -> None:
+    """Report what has ended in other queues with these requests, and put the queues on the worklist.
+
+    Reported now, and not when the queue is settled: until then others may be granted there.
+    """
     for request in ended:
         if request.group is not None:
             for concerned, already in request.group.to_settle(request):
-                worklist.setdefault(concerned, []).extend(already)
+                if already:
+                    _report(concerned.queues()[0], already, in_other_queues)
+                worklist[concerned] = None
+
+
+def _report(
+    queue: QueueRef, ended: Sequence[Request[Any]], in_other_queues: list[QueueEnded]
+) -> None:
+    if ended:
+        if in_other_queues and in_other_queues[-1][0] is queue:
+            in_other_queues[-1][1].extend(ended)
+        else:
+            in_other_queues.append((queue, [*ended]))

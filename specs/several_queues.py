@@ -1,0 +1,200 @@
+"""What every group of claims is promised, whatever the primitives are that it claims.
+
+A *group* claims several primitives and has one position in the queue of each. One that wants *all* is granted
+when it is at the head of each queue and fits everywhere; one that wants *any* is granted at the first queue
+that would grant it, and leaves the others in the same step. Who wants one thing alone makes a plain request.
+
+The state is the queues of the primitives that ship (`_queues.py`), and beside them a naive model, made from what
+the core reports: who holds what. A specification adds the primitives, who wants what, and the actions that
+request, close, resize or exit. Actions here: whoever waits may withdraw, and whoever holds releases
+eventually (that is *fair*: those who wait need it), one claim after the other, in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from structsync import Status
+from structsync._core.queue.arbiter import EndedForGood
+from structsync._core.queue.request import Request
+from structsync.checking import Spec, action, invariant, invariants, start, step
+
+from ._queues import Queues
+
+# Whether all are wanted, or any of them; and which: a queue, by its number, and the claim on it.
+Want = tuple[bool, tuple[tuple[int, Any], ...]]
+
+
+def idle(spec: SeveralQueuesSpec) -> list[str]:
+    """Return who neither waits nor holds anything, and wants nothing that is out of service."""
+    busy = {*spec.waiting(), *spec.holding()}
+    return [
+        who
+        for who, (_, wanted) in spec.wants.items()
+        if who not in busy and all(spec.core.arbiters[at].cause is None for at, _ in wanted)
+    ]
+
+
+def waiting(spec: SeveralQueuesSpec) -> list[str]:
+    return spec.waiting()
+
+
+def holding(spec: SeveralQueuesSpec) -> list[str]:
+    return spec.holding()
+
+
+class SeveralQueuesSpec(Spec):
+    """Several queues, who waits in them, and who holds what by what the core reported."""
+
+    abstract = True
+    forgets: ClassVar[tuple[str, ...]] = ("requested", "ended")
+
+    wants: Mapping[str, Want]  # what each task wants
+    core: Queues
+    held: tuple[tuple[str, int], ...] = start(tuple)  # who was granted a claim, and at which queue
+    # What the last action requested, and what it ended; then forgotten.
+    requested: tuple[str, ...] = start(tuple)
+    ended: tuple[Request[Any], ...] = start(tuple)
+
+    # ==== Words that actions use ====
+
+    def submit(self, who: str, every: bool, wanted: Iterable[tuple[int, Any]]) -> None:
+        """Submit a group, or a plain request if one thing is wanted, and record what that ended."""
+        self.requested = (who,)
+        self.note(self.core.submit(who, every, wanted))
+
+    def note(self, ended: Iterable[Request[Any]]) -> None:
+        """Record what the core ended, in whichever queue."""
+        self.ended = (*self.ended, *ended)
+        granted = [self.position(one) for one in ended if one.status is Status.GRANTED]
+        self.held = tuple(sorted((*self.held, *granted)))
+
+    def position(self, request: Any) -> tuple[str, int]:
+        """Return whose request it is, and in which queue."""
+        wanted = self.wants[request.waiter][1]
+        if len(wanted) == 1:  # a plain request does not know its queue
+            return (request.waiter, wanted[0][0])
+        return (request.waiter, self.core.arbiters.index(request.arbiter))
+
+    def waiting(self) -> list[str]:
+        """Return who is in a queue, in one at least."""
+        queues = [self.core.queue(at) for at in self.core.numbers]
+        return [who for who in self.wants if any(who in queue for queue in queues)]
+
+    def holding(self) -> list[str]:
+        """Return who was granted what it wants, and waits for nothing more."""
+        waiting = self.waiting()
+        return [who for who in self.wants if self.held_by(who) and who not in waiting]
+
+    def held_by(self, who: str) -> list[int]:
+        """Return at which queues a task was granted a claim that it has not released."""
+        return [at for one, at in self.held if one == who]
+
+    def claims_held(self, at: int) -> list[Any]:
+        """Return the claims that are granted at a queue and not released."""
+        return [dict(self.wants[who][1])[at] for who, queue in self.held if queue == at]
+
+    def granted(self, at: int) -> list[str]:
+        """Return whom the last action granted a claim at this queue, in this order."""
+        granted = [self.position(one) for one in self.ended if one.status is Status.GRANTED]
+        return [who for who, queue in granted if queue == at]
+
+    def is_head_and_fits(self, who: str, at: int, claim: Any) -> bool:
+        return self.core.queue(at)[:1] == [who] and self.core.arbiters[at].admits(claim)
+
+    def refuses(self, every: bool, wanted: Iterable[tuple[int, Any]]) -> bool:
+        """Return whether the group of a newcomer is refused, and that leaves no trace."""
+        before = self.core.snapshot()
+        try:
+            self.core.submit("one more", every, wanted)
+        except (EndedForGood, ValueError, RuntimeError):
+            if self.core.snapshot() == before:
+                return True
+        self.core.restore(before)
+        return False
+
+    def describe(self) -> Mapping[str, object]:
+        queues = {f"queue {at}": ", ".join(self.core.queue(at)) or "-" for at in self.core.numbers}
+        return queues | {"held": ", ".join(f"{who}: {at}" for who, at in self.held) or "-"}
+
+    # ==== Actions ====
+
+    @action(who=waiting)
+    def withdraw(self, who: str) -> None:
+        _, ((at, _), *_) = self.wants[who]
+        self.note(self.core.withdraw(who, at))
+
+    @action(who=holding, fair=True)
+    def release(self, who: str) -> None:
+        claims, held = dict(self.wants[who][1]), self.held_by(who)
+        self.held = tuple([one for one in self.held if one[0] != who])
+        for at in held:
+            self.note(self.core.release(at, claims[at]))
+
+    # ==== Invariants ====
+
+    @invariant
+    def everything_or_one_thing_is_held(self) -> bool:
+        """Who wants all holds all of it or nothing; who wants any holds one thing or nothing."""
+        for who, (every, wanted) in self.wants.items():
+            whole = len(wanted) if every else 1
+            if len(self.held_by(who)) not in (0, whole):
+                return False
+        return True
+
+    @invariant
+    def a_position_in_every_queue_or_in_none(self) -> bool:
+        """Who waits is once in each queue and holds nothing; who does not wait is in no queue."""
+        waiting = self.waiting()
+        for who, (_, wanted) in self.wants.items():
+            positions = 1 if who in waiting else 0
+            if any(self.core.queue(at).count(who) != positions for at, _ in wanted):
+                return False
+        return not any(self.held_by(who) for who in waiting)
+
+    @invariant
+    def nothing_grantable_waits(self) -> bool:
+        """No lost wakeup, in any queue (I3): the heads do not fit, or not everywhere."""
+        for who in self.waiting():
+            every, wanted = self.wants[who]
+            fits = [self.is_head_and_fits(who, at, claim) for at, claim in wanted]
+            if all(fits) if every else any(fits):
+                return False
+        return True
+
+    # ==== Step properties ====
+
+    @step
+    def who_requests_waits_or_is_granted(self, before: Any) -> bool:
+        """A group that is submitted has positions, or what it wants: it is never forgotten."""
+        return all(who in self.waiting() or self.held_by(who) for who in self.requested)
+
+    @step
+    def grants_follow_each_queue(self, before: Any) -> bool:
+        """First come, first served at each queue: no grant passes anybody there (I2)."""
+        return all(
+            invariants.served_in_queue(before.core.queue(at), self.granted(at), self.core.queue(at))
+            for at in self.core.numbers
+        )
+
+    @step
+    def positions_are_kept_in_each_queue(self, before: Any) -> bool:
+        """A position is lost by ending alone, and newcomers are at the end (I2)."""
+        ended = [one.waiter for one in self.ended]
+        return all(
+            invariants.places_are_kept(before.core.queue(at), ended, self.core.queue(at))
+            for at in self.core.numbers
+        )
+
+    @step
+    def a_group_ends_once_and_as_a_whole(self, before: Any) -> bool:
+        """Of a group that ends each request ends, once, and is in no queue any more (I4)."""
+        ended = [self.position(one) for one in self.ended]
+        members = {(who, at) for who, _ in ended for at, _ in self.wants[who][1]}
+        in_a_queue = {id(one) for arbiter in self.core.arbiters for one in arbiter.queue}
+        return (
+            {*ended} == members
+            and len(ended) == len(members)
+            and not any(id(one) in in_a_queue for one in self.ended)
+        )
