@@ -1,15 +1,18 @@
 """The queue that every primitive that serves first come, first served, is an implementation of.
 
-It says who waits, in which order, and whom a step grants: always those at the head. Somebody comes; somebody
-gives up; the head is granted, one or several; all are told that it is over. In the same step in which
-somebody comes or gives up, others may be granted. Nothing is said about *when* somebody is granted: that is what
+It says who waits, in which order, and whom a step grants: always those at the head. A task joins; a task withdraws; the
+head is granted, one or several; those at the end are ended, since it is closed or broken. In one step the head may be
+granted and others may join, withdraw or be ended. Nothing is said about *when* a task is granted: that is what
 primitives differ in.
 
-`FifoSpec` (in `common.py`) maps the core that ships to this queue, and each of its steps must be one of
-these, or none (`it_is_a_queue`). A core takes each step in one go, between the call of an operation and its return.
-So the operations of a program, blocking ones and `nowait` ones, in whatever order tasks call
-them, have the results that they would have if each of them happened at one moment, in the order of those moments, at
-this queue: they are *linearizable*.
+`FifoSpec` (in `common.py`) maps the core that ships to this queue, and each of its steps must be one of these, or none
+(`it_is_a_queue`); a buffer is two of them (`two_sides.py`). A core takes each step in one go. Therefore its operations
+are *linearizable*: they have the results that they would have if each of them happened at one moment between its call
+and its return, in the order of those moments, at this queue.
+
+An operation of a program is more than a step of a core: it parks, is woken, and may be cancelled. That these are
+linearizable, blocking ones and `nowait` ones, with the moment at the call itself, is checked in all schedules of a few
+tasks (`tests/schedules/test_linearizable.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from structsync.checking import Spec, action, invariant, start
 
 # ==== Bounds ====
 
-# Many primitives are mapped to it, so it has names for the longest queue of them. It is looked at alone with
+# Many primitives are mapped to it, so it has names for the longest queue of them. It is checked alone with
 # fewer: a head, a tail, and two between them.
 NAMES = ("a", "b", "c", "d", "e", "f")
 
@@ -35,40 +38,41 @@ class AbstractQueue(Spec):
     waiting: tuple[str, ...] = start(tuple)  # the oldest first
     granted: tuple[str, ...] = start(tuple)  # by the last step, in this order; then forgotten
 
-    def others(self) -> list[str]:
+    def not_waiting(self) -> list[str]:
         return [who for who in self.names if who not in self.waiting]
 
     def some(self) -> range:
-        """Return how many may be granted in one step; one more, if somebody comes in this step."""
+        """Return how many may be granted, or stay, in one step; one more, if one joins in it."""
         return range(len(self.waiting) + 2)
 
     # ==== Actions ====
 
-    @action(who=others, number=some)
-    def come(self, who: str, number: int) -> None:
-        """Somebody joins at the end, and the head of the queue is granted: nobody, some, or all."""
+    @action(who=not_waiting, granted=some)
+    def join(self, who: str, granted: int) -> None:
+        """One joins at the end, and the head of the queue is granted: nobody, some, or all."""
         self.waiting += (who,)
-        self.grant(number)
+        self.grant(granted)
 
-    @action(who=lambda spec: spec.waiting, number=some)
-    def give_up(self, who: str, number: int) -> None:
+    @action(who=lambda spec: spec.waiting, granted=some)
+    def withdraw(self, who: str, granted: int) -> None:
         self.waiting = tuple([one for one in self.waiting if one != who])
-        self.grant(number)
+        self.grant(granted)
 
-    @action(number=some)
-    def grant(self, number: int) -> None:
-        self.granted, self.waiting = self.waiting[:number], self.waiting[number:]
+    @action(granted=some)
+    def grant(self, granted: int) -> None:
+        self.granted, self.waiting = self.waiting[:granted], self.waiting[granted:]
 
-    @action(number=some)
-    def tell(self, number: int) -> None:
-        """Those at the end are told that it is over: all of them, or those whom there is no room for."""
-        self.granted, self.waiting = (), self.waiting[:number]
+    @action(granted=some, stay=some)
+    def end(self, granted: int, stay: int) -> None:
+        """The head is granted, and those at the end are ended: all, or those whom there is no room for."""
+        self.grant(granted)
+        self.waiting = self.waiting[:stay]
 
     # ==== What is true of it ====
 
     @invariant
-    def nobody_stands_twice(self) -> bool:
-        """Who waits has one place in the queue."""
+    def nobody_waits_twice(self) -> bool:
+        """Who waits has one position in the queue."""
         return len(self.waiting) == len({*self.waiting})
 
 

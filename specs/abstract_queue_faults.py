@@ -7,7 +7,7 @@ from structsync.checking import fault
 from .abstract_queue import ShortQueue
 
 
-@fault(ShortQueue, "waiting", refuted_by="nobody_stands_twice")
-def somebody_holds_a_place_for_himself() -> tuple[str, ...]:
-    """Two places in the queue, and one to stand in them."""
+@fault(ShortQueue, "waiting", refuted_by="nobody_waits_twice")
+def two_positions_of_one_waiter() -> tuple[str, ...]:
+    """Two positions in the queue, and one who waits at both."""
     return ("a", "a")

@@ -1,10 +1,11 @@
 """A buffer hands each item to exactly one who gets it, in its order, and loses no wakeup on either side.
 
-Those who put wait for room and those who get for items, in two lanes. The naive model is the list of what
-was put and not yet got, made from nothing but what the core answers.
+To what every buffer promises (`two_sides.py`) this adds puts and gets of several items in one step, and *batches*: who
+wants a batch stays at the head of those who get while a window is open, and takes what has come by its end. The naive
+model is the list of what was put and not yet got, made from nothing but what the core reports.
 
-What is promised to those who wait needs help from the others (*fair* actions): somebody puts and somebody
-gets, or the window of a batch ends.
+What is promised to those who wait needs help from the others (*fair* actions): whoever puts and whoever
+gets, or the end of a window.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from structsync import Status
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.sides import Batch, Get, One
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, invariant, invariants, start, step
 
-from .common import QueueSpec
+from .two_sides import TwoSidesSpec, waiters_are_served
 
 # ==== Bounds ====
 
@@ -25,14 +26,10 @@ ROOM = (
     2  # empty, full, and one in between, where a batch of two collects and two at once do not fit
 )
 
-# Two of each, so that somebody stands behind somebody; the items of two tasks can be told apart.
+# Two of each, so that one is behind another one; the items of two tasks can be told apart.
 PUTS = {"a": ("a",), "b": ("b",), "both": ("c", "d")}
 GETS: dict[str, Get] = {"x": One(), "y": Get(2), "batch": Batch(2)}
 CLAIMS = ((PUTS["a"], 0), (PUTS["both"], 0), (GETS["x"], 0), (GETS["batch"], 0))
-
-
-def in_lane(spec: BufferSpec, lane: dict[str, Any]) -> list[str]:
-    return [who for who in spec.in_queue() if who in lane]
 
 
 def idle(spec: BufferSpec) -> list[str]:
@@ -44,19 +41,14 @@ def got_by(request: Request[Any]) -> tuple[str, ...]:
     return (request.claim,) if GETS[request.waiter].single else tuple(request.claim)
 
 
-class BufferSpec(QueueSpec):
+class BufferSpec(TwoSidesSpec):
     """A buffer whose oldest item is got next."""
 
-    forgets = ("handed", "due")
+    puts = PUTS
+    gets = GETS
     newcomers = CLAIMS
     core: BufferCore = start(BufferCore, ROOM)
-    kept: tuple[str, ...] = start(tuple)  # what was put and not yet got, by what the core said
-    handed: tuple[str, ...] = start(tuple)  # what the last action handed out, in this order
-    due: tuple[str, ...] = start(tuple)  # what it should have handed out
-
-    def note(self, ended: Any) -> None:
-        self.handed = self.due = ()
-        super().note(ended)
+    kept: tuple[str, ...] = start(tuple)  # what was put and not yet got, by what the core reported
 
     def got(self, request: Request[Any]) -> None:
         if request.waiter in PUTS:
@@ -95,14 +87,6 @@ class BufferSpec(QueueSpec):
     def put_in(self) -> None:
         self.ask("a")
 
-    @action(who=lambda spec: spec.in_queue())
-    def withdraw(self, who: str) -> None:
-        self.note(self.withdrawn(who))
-
-    @action(when=lambda spec: spec.core.completed is None)
-    def complete(self) -> None:
-        self.note(self.core.complete("no more", "drained"))
-
     @action(when=lambda spec: spec.core.cause is None)
     def close(self) -> None:
         self.kept = ()
@@ -131,7 +115,7 @@ class BufferSpec(QueueSpec):
         """After complete() a put is refused, and a get once it is empty; nobody waits for either."""
         if self.core.completed is None:
             return True
-        puts = not in_lane(self, PUTS) and invariants.refuses(
+        puts = not self.waiting_to(PUTS) and invariants.refuses(
             self.core, lambda core: core.ask(PUTS["a"])
         )
         if self.core.items:
@@ -149,15 +133,10 @@ class BufferSpec(QueueSpec):
     @invariant
     def the_sides_wait_for_each_other_never(self) -> bool:
         """Where somebody waits to get and somebody to put, a batch collects and its window will end."""
-        both = in_lane(self, PUTS) and in_lane(self, GETS)
+        both = self.waiting_to(PUTS) and self.waiting_to(GETS)
         return not both or self.core.collecting is not None
 
     # ==== Step properties ====
-
-    @step
-    def items_come_out_in_order(self, before: Any) -> bool:
-        """Each get is handed what was next, whole and once."""
-        return self.handed == self.due
 
     @step
     def nobody_is_handed_nothing(self, before: Any) -> bool:
@@ -165,24 +144,9 @@ class BufferSpec(QueueSpec):
         gets = [one for one in self.ended if one.waiter in GETS and one.status is Status.GRANTED]
         return all(1 <= len(got_by(one)) <= GETS[one.waiter].most for one in gets)
 
-    @step
-    def grants_follow_the_lane(self, before: Any) -> bool:
-        """First come, first served, on each side (I2)."""
-        granted = self.granted()
-        return all(
-            invariants.served_in_queue(
-                in_lane(before, lane), [who for who in granted if who in lane], in_lane(self, lane)
-            )
-            for lane in (PUTS, GETS)
-        )
-
     # ==== Temporal properties ====
 
-    @leads_to(who=(*PUTS, *GETS))
-    def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
-        """If others put, get and let windows end, whoever waits is served some day, or told."""
-        waits = who in self.in_queue()
-        return waits, not waits
+    who_waits_is_served = waiters_are_served((*PUTS, *GETS))
 
 
 class StackSpec(BufferSpec):

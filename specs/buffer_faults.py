@@ -146,12 +146,20 @@ class WhoAsksForTwoMayGetNothing(BufferCore):
         return ahead is None and self.cause is None
 
 
-@fault(BufferSpec, "core", refuted_by="grants_follow_the_lane")
+@fault(BufferSpec, "core", refuted_by="those_who_put_are_a_queue")
 class NewcomersBarge(BufferCore):
     """Whoever comes and fits goes in, although others wait on its side (H8)."""
 
     def admissible(self, claim: Any, priority: int = 0) -> bool:
         return self.admits(claim)
+
+
+@fault(BufferSpec, "core", refuted_by="those_who_get_are_a_queue")
+class GetsPassABatch(BufferCore):
+    """Whoever gets is handed what a batch collects that came earlier (O1)."""
+
+    def admissible(self, claim: Any, priority: int = 0) -> bool:
+        return self.admits(claim) if type(claim) is not tuple else super().admissible(claim)
 
 
 @fault(BufferSpec, "core", refuted_by="nowait_agrees_with_the_queue")

@@ -14,9 +14,9 @@ from typing import Any
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.sides import Batch, Get, Lend, One
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, invariant, invariants, start
 
-from .common import QueueSpec
+from .two_sides import TwoSidesSpec, waiters_are_served
 
 # ==== Bounds ====
 
@@ -54,22 +54,15 @@ def idle(spec: LentItemsSpec) -> list[str]:
     return [who for who in (*PUTS, *GETS) if who not in busy]
 
 
-class LentItemsSpec(QueueSpec):
+class LentItemsSpec(TwoSidesSpec):
     """A buffer whose oldest item is got next."""
 
+    puts = PUTS
+    gets = GETS
     newcomers = CLAIMS
     core: BufferCore = start(BufferCore, ROOM)
     items: tuple[tuple[str, str | None], ...] = start(tuple)  # what is there, and in whose hand
     failures: int = start(lambda: 0)
-    handed: tuple[str, ...] = start(tuple)  # what the last action handed out, in this order
-    due: tuple[str, ...] = start(tuple)  # what it should have handed out
-
-    def canonical(self, snapshot: Any) -> Any:
-        return super().canonical(snapshot)._replace(handed=(), due=())
-
-    def note(self, ended: Any) -> None:
-        self.handed = self.due = ()
-        super().note(ended)
 
     def got(self, request: Request[Any]) -> None:
         who = request.waiter
@@ -149,14 +142,6 @@ class LentItemsSpec(QueueSpec):
     def put_in(self) -> None:
         self.note(self.core.ask(PUTS["a"], "a")[1])
 
-    @action(who=lambda spec: spec.in_queue())
-    def withdraw(self, who: str) -> None:
-        self.note(self.withdrawn(who))
-
-    @action(when=lambda spec: spec.core.completed is None)
-    def complete(self) -> None:
-        self.note(self.core.complete("no more", "drained"))
-
     @action(when=lambda spec: spec.core.cause is None)
     def close(self) -> None:
         self.items = tuple((item, who) for item, who in self.items if who is not None)
@@ -192,20 +177,9 @@ class LentItemsSpec(QueueSpec):
         is_told = invariants.refuses(self.core, lambda core: core.ask(One()))
         return is_told == (not self.items) and not (is_told and self.core.queue)
 
-    # ==== Step properties ====
-
-    @step
-    def items_come_out_in_order(self, before: Any) -> bool:
-        """Each get is handed what was next, one that came back too."""
-        return self.handed == self.due
-
     # ==== Temporal properties ====
 
-    @leads_to(who=(*PUTS, *GETS))
-    def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
-        """If others put, get, let windows end and use up what they have, whoever waits is served."""
-        waits = who in self.in_queue()
-        return waits, not waits
+    who_waits_is_served = waiters_are_served((*PUTS, *GETS))
 
 
 class LentFromAStackSpec(LentItemsSpec):

@@ -67,7 +67,8 @@ async def exchange(  # noqa: C901, PLR0915 - as parking.acquire: each call less 
     if request is not None:
         await wait_task_rescheduled(request)
         transitions.parking = None
-        return request.claim
+        # that of a get is what it was handed by now
+        return None if request.claim is claim else request.claim
     await checkpoint_if_cancelled()
     if failed is not None:  # after the check: its caller may be cancelled already
         raise failed

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from trio import WouldBlock
+from trio.lowlevel import current_trio_token
 
+from structsync import Semaphore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import Eligible, Priority
 from structsync._core.queue.request import WITHDRAWN, Request
@@ -62,3 +65,35 @@ def a_permit_leaks_when_a_waiter_is_granted(patch: pytest.MonkeyPatch) -> None:
         self.value -= claim + (len(self.queue) > 1)
 
     patch.setattr(SemaphoreCore, "admit", admit)
+
+
+def a_release_takes_effect_after_it_has_returned(patch: pytest.MonkeyPatch) -> None:
+    """Nobody is lost: it comes in the next step of the run."""
+    intact = Semaphore.release
+
+    def release(self: Semaphore, n: int = 1) -> None:
+        current_trio_token().run_sync_soon(intact, self, n)
+
+    patch.setattr(Semaphore, "release", release)
+
+
+def a_nowait_looks_at_the_permits_alone(patch: pytest.MonkeyPatch) -> None:
+    """It takes what is free, past those who wait for more."""
+
+    def acquire_nowait(self: Semaphore, n: int = 1) -> None:
+        if not self._core.admits(n):
+            raise WouldBlock
+        self._core.take(n)
+
+    patch.setattr(Semaphore, "acquire_nowait", acquire_nowait)
+
+
+def a_nowait_gives_up_where_anything_is_out(patch: pytest.MonkeyPatch) -> None:
+    intact = Semaphore.acquire_nowait
+
+    def acquire_nowait(self: Semaphore, n: int = 1) -> None:
+        if self.value != self.max_value:
+            raise WouldBlock
+        intact(self, n)
+
+    patch.setattr(Semaphore, "acquire_nowait", acquire_nowait)

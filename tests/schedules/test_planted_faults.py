@@ -44,6 +44,7 @@ from . import (
     test_capacity_limiter,
     test_channel,
     test_condition,
+    test_linearizable,
     test_lock,
     test_lock_map,
     test_monitor,
@@ -142,6 +143,49 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_semaphore.test_a_request_can_be_withdrawn_by_somebody_else,
         (semaphore.a_withdrawal_of_what_is_granted_says_yes,),
+    ),
+    (
+        test_linearizable.test_a_semaphore_is_linearizable,
+        (
+            semaphore.a_release_takes_effect_after_it_has_returned,
+            semaphore.a_nowait_looks_at_the_permits_alone,
+            semaphore.a_nowait_gives_up_where_anything_is_out,
+            queue.a_cancellation_beats_a_grant,
+        ),
+    ),
+    (
+        test_linearizable.test_a_semaphore_that_is_closed_is_linearizable,
+        (queue.a_closed_primitive_still_grants,),
+    ),
+    (
+        test_linearizable.test_a_lock_is_linearizable,
+        (lock.the_lock_is_granted_to_two, queue.the_last_in_queue_is_served_first),
+    ),
+    (
+        test_linearizable.test_a_read_write_lock_is_linearizable,
+        (rwlock.readers_enter_beside_a_writer,),
+    ),
+    (
+        test_linearizable.test_a_capacity_limiter_is_linearizable,
+        (queue.a_cancelled_acquire_stays_in_queue,),
+    ),
+    (test_linearizable.test_a_rate_limiter_is_linearizable, (queue.newcomers_barge,)),
+    (test_linearizable.test_a_wait_queue_is_linearizable, (wait_queue.a_wake_is_kept,)),
+    (
+        test_linearizable.test_a_parker_is_linearizable,
+        (parker.an_unblock_is_used_twice,),
+    ),
+    (
+        test_linearizable.test_a_buffer_is_linearizable,
+        (buffer.an_item_is_handed_out_twice,),
+    ),
+    (
+        test_linearizable.test_a_latch_is_linearizable,
+        (barrier_and_latch.the_latch_opens_early,),
+    ),
+    (
+        test_linearizable.test_a_barrier_is_linearizable,
+        (barrier_and_latch.a_round_is_one_party_short,),
     ),
     (
         test_lock.test_one_task_owns_the_lock,

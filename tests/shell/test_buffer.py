@@ -31,6 +31,21 @@ async def test_items_come_out_in_the_order_in_which_they_were_put() -> None:
     assert [await buffer.get() for _ in range(3)] == [0, 1, 2]
 
 
+async def test_a_put_returns_nothing_whether_it_waited_or_not(autojump_clock: object) -> None:
+    buffer, returned = Buffer[int](1), list[object]()
+
+    async def put(item: int) -> None:
+        call: Any = buffer.put(item)
+        returned.append(await call)
+
+    async with trio.open_nursery() as nursery:
+        for item in range(2):
+            nursery.start_soon(put, item)
+        await settle()
+        assert buffer.get_nowait() in (0, 1)
+    assert returned == [None, None]
+
+
 async def test_the_youngest_comes_out_of_a_stack() -> None:
     buffer = Buffer[int](3, policy="lifo")
     await buffer.put_many(range(3))
