@@ -9,7 +9,7 @@ bytes come first. Renaming goes through tuples, frozensets and frozen dataclasse
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import permutations, product
 from math import factorial, prod
 from typing import Any
@@ -56,6 +56,7 @@ class Symmetry:
         self._idle = self.exchanges()
         """Those that have made no difference to any state."""
         self._known: dict[bytes, tuple[Snapshot, int]] = {}
+        self._orbits: dict[bytes, array[int]] = {}
 
     def image(self, snapshot: Snapshot, renaming: int) -> Snapshot:
         """Return a state with its names exchanged."""
@@ -70,6 +71,7 @@ class Symmetry:
         if known is None:
             if len(self._known) > REMEMBERED:
                 self._known.clear()
+                self._orbits.clear()
             known = self._meet(snapshot)
         found, self.turn = known
         return found
@@ -82,18 +84,16 @@ class Symmetry:
         self._idle = [one for one in self._idle if written[one] == written[0]]
         for number in reversed(range(len(written))):
             self._known[written[number]] = (images[first], row[self.inverse[number]])
+        self._orbits[written[first]] = _numbered(written[one[first]] for one in self.after)
         return self._known[written[0]]
 
     def orbit(self, snapshot: Snapshot) -> array[int]:
         """Return for each renaming of a state which of its different images it leads to."""
-        numbers: dict[bytes, int] = {}
-        return array(
-            "H",
-            [
-                numbers.setdefault(exact(self.image(snapshot, one)), len(numbers))
-                for one in range(len(self.names))
-            ],
-        )
+        found = self._orbits.get(exact(snapshot))
+        if found is None:
+            images = [self.image(snapshot, one) for one in range(len(self.names))]
+            found = _numbered(map(exact, images))
+        return found
 
     def check_met(self) -> None:
         """Raise if there are names that no state contains, so that exchanging them says nothing."""
@@ -114,6 +114,12 @@ class Symmetry:
     def pair(self, renaming: int) -> str:
         """Return the two names that such a renaming exchanges."""
         return " and ".join(repr(n) for n, o in self.names[renaming].items() if n != o)
+
+
+def _numbered(written: Iterable[bytes]) -> array[int]:
+    """Return for each image the number of those that are the same, in the order of the first of them."""
+    numbers: dict[bytes, int] = {}
+    return array("H", [numbers.setdefault(one, len(numbers)) for one in written])
 
 
 def symmetry_of(

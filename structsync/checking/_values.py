@@ -14,6 +14,7 @@ import enum
 import marshal
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from typing import Any
 
 from ._errors import SpecError
@@ -118,20 +119,23 @@ def has_identity(value: Any) -> bool:
 
 def contents(value: Any) -> list[Any]:
     """Return what an object holds: its attributes by name, or the arguments that rebuild it."""
-    kind = type(value)
+    kind: Any = type(value)
     if _rebuilds_itself(kind):
         return [value.__reduce_ex__(4)[1:]]
     own = sorted(getattr(value, "__dict__", {}).items())
     return own + [(name, getattr(value, name)) for name in _slots(kind) if hasattr(value, name)]
 
 
-def _slots(kind: type) -> Iterator[str]:
+@lru_cache(maxsize=1024)
+def _slots(kind: Any) -> tuple[str, ...]:
+    found: list[str] = []
     for owner in kind.__mro__:
         slots = vars(owner).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if name not in ("__dict__", "__weakref__"):
                 private = name.startswith("__") and not name.endswith("__")
-                yield f"_{owner.__name__.lstrip('_')}{name}" if private else name
+                found.append(f"_{owner.__name__.lstrip('_')}{name}" if private else name)
+    return tuple(found)
 
 
 def _rebuilds_itself(kind: type) -> bool:
@@ -149,7 +153,10 @@ def _is_hashable(value: object) -> bool:
 
 def compares_by_identity(value: object) -> bool:
     """Tell whether nothing but this very object is equal to a value."""
-    kind = type(value)
+    return _is_known_by_identity(type(value))
+
+
+def _is_known_by_identity(kind: Any) -> bool:
     return kind not in _PLAIN and (kind.__hash__ is object.__hash__ or kind.__eq__ is object.__eq__)
 
 
@@ -169,26 +176,38 @@ def turned(value: Any) -> Any:
 
 def _spelled(value: Any, of_identity: Callable[[object], object] = id) -> Any:
     """Return a value in plain data, with the names of its types."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _PLAIN:
         return value
     if kind is tuple:
         return tuple([_spelled(item, of_identity) for item in value])
     if kind is frozenset or kind is Turned:
         return frozenset([_spelled(item, of_identity) for item in value])
+    return _speller(kind)(value, of_identity)
+
+
+def _spelled_as(
+    base: Any, named: tuple[Any, ...], value: Any, of_identity: Callable[[object], object]
+) -> Any:
+    plain, more = base(value), tuple(contents(value))
+    return (*named, _spelled(plain, of_identity), _spelled(more, of_identity))
+
+
+@lru_cache(maxsize=1024)
+def _speller(kind: Any) -> Callable[[Any, Callable[[object], object]], Any]:
+    """Return how values of one type are spelled: what is the same for all of them is asked once."""
     named = (_TOKEN, kind.__module__, kind.__qualname__)
-    if isinstance(value, enum.Enum):
-        return (*named, value.name)
-    if isinstance(value, _BASES):
-        base = next(one for one in _BASES if isinstance(value, one))
-        return (
-            *named,
-            _spelled(base(value), of_identity),
-            _spelled(tuple(contents(value)), of_identity),
-        )
-    if compares_by_identity(value) or isinstance(value, _MUTABLE):
-        return (*named, of_identity(value))
-    return (*named, *[_spelled(item, of_identity) for item in contents(value)])
+    if issubclass(kind, enum.Enum):
+        return lambda value, of_identity: (*named, value.name)
+    for base in _BASES:
+        if issubclass(kind, base):
+            return partial(_spelled_as, base, named)
+    if _is_known_by_identity(kind) or issubclass(kind, _MUTABLE):
+        return lambda value, of_identity: (*named, of_identity(value))
+    return lambda value, of_identity: (
+        *named,
+        *[_spelled(item, of_identity) for item in contents(value)],
+    )
 
 
 def _parts(value: Any) -> Iterator[object]:

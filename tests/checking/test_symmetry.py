@@ -294,6 +294,15 @@ def test_two_groups_are_exchanged_apart() -> None:
     assert all(symmetry.after[one][symmetry.inverse[one]] == 0 for one in range(12))
 
 
+def test_the_images_that_were_met_are_those_that_are_made_anew() -> None:
+    symmetry = Symmetry([("a", "b"), ("c", "d", "e")], renamed, None)
+    for state in (("e", "a"), ("a", "b"), ("x", "c"), (frozenset("cd"), frozenset("ab"))):
+        representative = symmetry.reduced(state)
+        met = symmetry.orbit(representative)
+        symmetry._orbits.clear()
+        assert met == symmetry.orbit(representative)
+
+
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     plenty = check(Fair)
     monkeypatch.setattr("structsync.checking._symmetry.REMEMBERED", 1)
@@ -446,6 +455,7 @@ TESTED = (
     test_the_states_that_are_not_searched_are_known_all_the_same,
     test_whoever_starves_among_all_states_is_found_and_shown_with_one_name,
     test_two_groups_are_exchanged_apart,
+    test_the_images_that_were_met_are_those_that_are_made_anew,
 )
 
 
@@ -478,6 +488,18 @@ def renamings_are_made_in_the_wrong_order(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Symmetry, "__init__", init)
 
 
+def the_images_that_were_met_are_those_of_another_state(patch: pytest.MonkeyPatch) -> None:
+    meet = Symmetry._meet
+
+    def met(self: Symmetry, snapshot: Any) -> Any:
+        found = meet(self, snapshot)
+        for images in self._orbits.values():
+            images[:] = array("H", [*images[1:], images[0]])
+        return found
+
+    patch.setattr(Symmetry, "_meet", met)
+
+
 def a_move_keeps_its_names(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_unfolded.Unfolded, "_label", lambda self, label, renaming: label)
 
@@ -500,6 +522,7 @@ def a_promise_to_one_is_kept_by_another(patch: pytest.MonkeyPatch) -> None:
         it_is_forgotten_how_a_state_was_renamed,
         a_renaming_is_undone_by_itself,
         renamings_are_made_in_the_wrong_order,
+        the_images_that_were_met_are_those_of_another_state,
         a_move_keeps_its_names,
         a_promise_to_one_is_kept_by_another,
     ],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from heapq import heapify, heappop, heapreplace, merge
+from heapq import heapify, heappop, heapreplace
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -52,7 +53,8 @@ class Lanes(Queue[Any]):
         return self.length > 0
 
     def __iter__(self) -> Iterator[Request[Any]]:
-        return merge(*self.by_entry.values(), key=attrgetter("ticket"))
+        # Lanes are sorted, and to sort what consists of sorted parts is to merge them.
+        return iter(sorted(chain.from_iterable(self.by_entry.values()), key=attrgetter("ticket")))
 
     def candidates(self) -> Iterator[Request[Any]]:
         """Yield those that may be granted next, the oldest first.
