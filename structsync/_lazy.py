@@ -5,17 +5,32 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
+from types import ModuleType
 
 
 def importing(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return a package's ``__getattr__`` for public names and the modules in which they are."""
+    """Return a package's ``__getattr__`` for public names.
+
+    Args:
+      package: the package that has the names.
+      homes: for each name the module in which it is; a module of the package may be a public name itself.
+    """
 
     def __getattr__(name: str) -> object:  # noqa: N807 - what it becomes there
         """Import what stands behind a public name."""
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(importlib.import_module(homes[name]), name)
+        home = homes[name]
+        found: object = importlib.import_module(home)
+        if home != f"{package}.{name}":
+            found = getattr(found, name)
         setattr(sys.modules[package], name, found)
         return found
 
     return __getattr__
+
+
+def load(package: ModuleType) -> None:
+    """Import every name of a package, for those to whom a name must not appear while they look on."""
+    for name in dir(package):
+        getattr(package, name)

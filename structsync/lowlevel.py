@@ -6,6 +6,7 @@ whose methods call these functions with claims that the core understands.
 """
 
 from ._core.queue.owned import OwnedArbiter as OwnedArbiter
+from ._naming import name_what_is_loaded
 from ._runtime.live import Live as Live
 from ._runtime.own import Block as Block
 from ._runtime.own import OwnedPrimitive as OwnedPrimitive
@@ -32,3 +33,6 @@ __all__ = [
     "release",
     "request",
 ]
+
+
+name_what_is_loaded()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
+from structsync._naming import name_what_is_loaded
 from structsync._runtime.events import PrimitiveEvent, observe
 from structsync.observing.places import name_of_task
 from structsync.observing.spans import Span, Spans
@@ -136,3 +137,6 @@ def export(
         spans_at_least,
     )
     return observe(exported.note)
+
+
+name_what_is_loaded()

@@ -15,6 +15,7 @@ from typing import Any, Generic, NoReturn, TypeVar, TypeVarTuple, cast, final
 
 from trio.lowlevel import TrioToken
 
+from ._naming import name_what_is_loaded
 from ._runtime.thread_blocks import Block, Call
 
 __all__ = ["Hold", "call", "hold"]
@@ -155,3 +156,6 @@ def _check(timeout: object, token: object) -> None:
         raise TypeError(
             f"token must be what trio.lowlevel.current_trio_token() returns in the run, not {token!r}"
         )
+
+
+name_what_is_loaded()

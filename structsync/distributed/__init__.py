@@ -5,6 +5,7 @@ replays it (:mod:`structsync._core.shared`), and so comes to the same decisions 
 """
 
 from structsync._core.shared.operations import Want as SharedClaim
+from structsync._naming import name_what_is_loaded
 
 from .blocks import Block as SharedBlock
 from .errors import LeaseLost as LeaseLost
@@ -42,3 +43,6 @@ __all__ = [
     "SharedStatistics",
     "open_session",
 ]
+
+
+name_what_is_loaded()

@@ -14,6 +14,7 @@ import trio
 import structsync
 from structsync import Monitor, Primitive
 from structsync._runtime.transitions import of_this_thread
+from tests.public_names import PUBLIC
 
 from .attempt import waiting
 from .kinds import KINDS, Kind
@@ -195,7 +196,7 @@ BASES = (Primitive, Monitor)  # meant to be subclassed
 
 FINAL = [
     cls
-    for name in structsync.__all__
+    for name in PUBLIC
     if isinstance(cls := getattr(structsync, name), type)
     and issubclass(cls, Primitive)
     and cls not in BASES

@@ -14,6 +14,7 @@ from trio._core import _ki
 import structsync
 from structsync import _primitives, lowlevel
 from structsync._runtime.request import RequestBase
+from tests.public_names import PUBLIC
 
 #: They read, or return something that does the work later.
 CHANGES_NOTHING = {
@@ -70,7 +71,7 @@ def is_protected(function: Any) -> bool:
 
 
 def methods() -> Iterator[tuple[str, Callable[..., object]]]:
-    for name in structsync.__all__:
+    for name in PUBLIC:
         kind = getattr(structsync, name)
         if not inspect.isclass(kind) or issubclass(kind, structsync.Arbiter):
             continue  # an arbiter is changed inside the transitions of its primitive

@@ -30,6 +30,7 @@ from structsync import (
     open_scope,
     open_thread_pool,
 )
+from tests.public_names import PUBLIC
 
 
 async def nothing(*_: object) -> None:
@@ -69,7 +70,7 @@ def is_one(kind: object) -> bool:
     )
 
 
-KINDS = {name: kind for name in structsync.__all__ if is_one(kind := getattr(structsync, name))}
+KINDS = {name: kind for name in PUBLIC if is_one(kind := getattr(structsync, name))}
 
 
 @pytest.mark.parametrize("double", [copy.copy, copy.deepcopy, pickle.dumps])

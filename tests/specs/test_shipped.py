@@ -14,6 +14,7 @@ from structsync.checking._declaration import declaration_of
 from structsync.checking._language import declared_in
 from structsync.checking._load import Loaded, shipped_specs
 from structsync.checking._rules import NO_PROPERTIES
+from tests.public_names import PUBLIC
 
 SHIPPED: Loaded = shipped_specs()
 MANIFEST = tomllib.loads((SHIPPED.folder / "manifest.toml").read_text(encoding="utf-8"))
@@ -21,7 +22,7 @@ MANIFEST = tomllib.loads((SHIPPED.folder / "manifest.toml").read_text(encoding="
 
 def primitives() -> list[str]:
     """Return the modules of the public primitives, which give their specifications the name."""
-    found = [getattr(structsync, name) for name in structsync.__all__]
+    found = [getattr(structsync, name) for name in PUBLIC]
     return [
         re.sub(r"(?<=[a-z])(?=[A-Z])", "_", one.__name__).lower()
         for one in found

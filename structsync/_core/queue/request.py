@@ -226,3 +226,6 @@ class Group(ABC):
     @abstractmethod
     def to_settle(self, request: Request[Any]) -> Sequence[ToSettle]:
         """Return where else something has ended with the request, or may be grantable now."""
+
+
+CoreRequest = Request  # for users, to whom the request of a primitive is the Request

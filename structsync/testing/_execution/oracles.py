@@ -14,12 +14,17 @@ from typing import Any, TypeAlias
 import trio
 
 import structsync
+from structsync import _lazy
 from structsync._core.queue.request import GRANTED, PENDING, Request
 from structsync._runtime.events import PrimitiveEvent
 from structsync._runtime.primitive import Primitive
 from structsync.checking.invariants import nothing_grantable_waits
 
 NameOf: TypeAlias = Callable[[object], str]
+
+# A name that a program wants first would be imported while it is explored: a change of the package that
+# no other of its executions would see.
+_lazy.load(structsync)
 
 #: Classes whose objects are found without ``watch``.
 FOUND: tuple[type, ...] = (
