@@ -18,9 +18,8 @@ from ._homes import HOMES
 from ._lazy import importing
 from ._naming import name_what_is_loaded
 
-if (
-    TYPE_CHECKING
-):  # the one list of public names: `python -m tests.public_names` writes _homes.py from it
+# the one list of public names: `python -m tests.public_names` writes _homes.py from it
+if TYPE_CHECKING:
     __version__: str
 
     from . import lowlevel as lowlevel
