@@ -4,7 +4,8 @@ Nothing is listed here: it is read off where the faults are planted, by what the
 
 * ``specs/*_faults.py`` ship, and each names the property of a *spec* that the model checker must refute.
 * ``tests/claims/faults``: each names the *claim* that CrossHair must refute.
-* ``tests/plants``: each is on the list of a *schedule* test, a *machine* of ``tests/stateful``, or both.
+* ``tests/plants``: each is on the list of a *schedule* test, a *machine* of ``tests/stateful``, or both; those of the
+  shell are found by *conforming* to a shipped specification too, as ``tests/conforming/machines.py`` says.
 
 A mistake that several must find is written once: in the specs if it is there, else in the plants. ::
 
@@ -27,6 +28,7 @@ from structsync.checking._load import shipped_specs
 from . import plants
 from .claims import faults as claimed
 from .claims.faults._planting import Fault, OfASpec, Shared
+from .conforming.machines import HELD
 from .plants._reuse import overrides
 from .schedules.test_planted_faults import TEST_OF
 from .stateful.test_the_machines_find_planted_faults import FOUND_BY
@@ -129,13 +131,16 @@ def plants_in(module: ModuleType) -> Iterator[Callable[[Any], None]]:
 
 
 def finders_by_plant() -> dict[Callable[[Any], None], list[str]]:
-    """Return who must find a plant: tests of schedules, and machines."""
+    """Return who must find a plant: tests of schedules, machines, and machines of the specifications."""
     found: dict[Callable[[Any], None], list[str]] = defaultdict(list)
     for test, sought in TEST_OF:
         for one in sought:
             found[one].append(f"schedule {test.__name__}")
     for machine, one in FOUND_BY:
         found[one].append(f"machine {machine.__name__}")
+    for name, held in HELD.items():
+        for one in held.finds:
+            found[one].append(f"conforming {name}")
     return found
 
 

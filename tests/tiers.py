@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 TIERS: dict[str, str] = {
+    "conforming": "once",
     "core/test_waits_for.py": "once",
     "core": "everywhere",
     "distributed/conformance/test_primitives.py": "everywhere",

@@ -222,6 +222,62 @@ def test_what_the_specification_says_of_itself_is_asked_too() -> None:
         run(Broken, LampAdapter)
 
 
+class Egg(Spec):
+    """It is done after three minutes; who looks in between waits."""
+
+    minutes: int = start(int)
+    eaten: int = start(int)
+    waiting: bool = start(bool)
+
+    @action(when=lambda self: not self.waiting and not self.eaten)
+    def sit_down(self) -> None:
+        self.waiting, self.eaten = self.minutes < 3, int(self.minutes >= 3)
+
+    @action(minutes=(1, 2), when=lambda self, minutes: self.minutes < 3)
+    def pass_minutes(self, minutes: int) -> None:
+        self.minutes += minutes
+        if self.waiting and self.minutes >= 3:
+            self.waiting, self.eaten = False, 1
+
+    @invariant
+    def it_is_eaten_when_it_is_done(self) -> bool:
+        return not self.eaten or self.minutes >= 3
+
+    def observed(self) -> Mapping[str, object]:
+        return {"eaten": self.eaten, "minutes": self.minutes}
+
+
+class EggAdapter(Adapter):
+    minute = 60
+
+    def __init__(self) -> None:
+        self.began: float | None = None
+        self.eaten = 0
+
+    async def sit_down(self) -> None:
+        self.began = trio.current_time() if self.began is None else self.began
+        await trio.sleep_until(self.began + 3 * self.minute)
+        self.eaten += 1
+
+    def pass_minutes(self, minutes: int) -> None:
+        self.began = trio.current_time() if self.began is None else self.began
+        self.pass_time(minutes * 60)
+
+    def state(self) -> Mapping[str, object]:
+        began = trio.current_time() if self.began is None else self.began
+        return {"eaten": self.eaten, "minutes": round((trio.current_time() - began) / 60)}
+
+
+def test_time_passes_where_a_step_says_so_and_nowhere_else() -> None:
+    run(Egg, EggAdapter, 15, 6)
+
+    class Slow(EggAdapter):
+        minute = 61
+
+    with pytest.raises(MachineFailed, match="eaten is 0, and 1 in the specification"):
+        run(Egg, Slow, 30, 6, [Phase.generate])
+
+
 def test_only_what_was_started_can_be_cancelled() -> None:
     class Hasty(LampAdapter):
         def switch_on(self) -> None:

@@ -648,3 +648,34 @@ except structsync.checking.TraceRefuted as error:
     assert file.read_text() == (EXAMPLE / "forgetful.jsonl").read_text()
     done = CliRunner().invoke(main, ["check", str(EXAMPLE / "pool_spec.py"), "--trace", str(file)])
     assert done.exit_code == 1
+
+
+def test_the_wrong_pool_is_found_by_each_use_of_the_specification() -> None:
+    program = """
+from pathlib import Path
+import connections, pool_spec, test_pool_explored, test_pool_machine
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from structsync.checking import check_fault, load, machine
+from structsync.testing import ExplorationFailed, MachineFailed
+
+(fault,) = load(Path("pool_spec.py")).faults.values()
+print("checked", check_fault(fault).caught)
+test_pool_machine.Pool = test_pool_explored.Pool = connections.ForgetfulPool
+try:
+    run_state_machine_as_test(
+        machine(pool_spec.PoolSpec, test_pool_machine.PoolAdapter),
+        settings=settings(phases=[Phase.generate], database=None, derandomize=True, deadline=None),
+    )
+except MachineFailed as error:
+    print("machine", error)
+try:
+    test_pool_explored.test_every_schedule_is_one_that_the_specification_allows()
+except ExplorationFailed as error:
+    print("explored", error)
+"""
+    told = example(program)
+    assert "checked True" in told
+    assert "machine after " in told
+    assert "explored" in told
+    assert "TraceRefuted" in told

@@ -12,6 +12,7 @@ from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._primitives.pool_results import _AsyncStream, _Stream
 from structsync._runtime import job_queue
 from structsync._runtime.job import Job, has_ended
+from structsync._runtime.parking import park
 from structsync.specs import job_queue_faults
 
 from ._reuse import plant
@@ -28,6 +29,11 @@ def whose_job_begins_sleeps_on(patch: pytest.MonkeyPatch) -> None:
 
 def a_cancelled_job_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(JobQueueCore, "withdraw", lambda self, request: None)
+
+
+def a_cancelled_submission_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
+    """Who waited for room is gone, and its job runs all the same."""
+    patch.setattr(job_queue, "park", lambda at, request, withdraw: park(at, request, lambda _: []))
 
 
 def a_cancelled_run_leaves_its_job_running(patch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import GRANTED, WITHDRAWN, Queue, Request
 from structsync._runtime import cancelling, items, parking, parking_together, waking
+from structsync._runtime.primitive import Primitive
 from structsync._runtime.transitions import Transitions, of_this_thread
 
 PARKING = (parking, parking_together, items)
@@ -164,6 +165,10 @@ def closing_forgets_those_in_queue(patch: pytest.MonkeyPatch) -> None:
         return []
 
     patch.setattr(Arbiter, "end", end)
+
+
+def a_close_is_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Primitive, "close", lambda self: None)
 
 
 def a_closed_primitive_still_grants(patch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from structsync._core.monitors.entry import Invocation, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._core.queue.request import BROKEN, Request
 from structsync._core.queue.user_code import UserCodeFailed
-from structsync._primitives import monitor
+from structsync._primitives import entries, monitor
 
 
 def what_is_disabled_starts_all_the_same(patch: pytest.MonkeyPatch) -> None:
@@ -53,6 +53,10 @@ def a_trigger_that_raises_keeps_everybody_out(patch: pytest.MonkeyPatch) -> None
 
 def partners_of_a_closed_member_wait_on(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(monitor, "break_waiters_of_partners", lambda rules, cause: None)
+
+
+def partners_of_a_closed_entry_wait_on(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(entries, "break_waiters_of_partners", lambda rules, cause: None)
 
 
 def what_triggers_permit_sleeps_on(patch: pytest.MonkeyPatch) -> None:

@@ -48,11 +48,13 @@ class Adapter:
     """
 
     _started: dict[Call, RuleTask]
+    _seconds: float = 0
 
     def state(self) -> Mapping[str, object]:
         """Return what can be seen of the object, and of who was served, when nothing can run.
 
-        It is compared with the specification's :meth:`Spec.observed` under the same names.
+        It is called inside of the run, and compared with the specification's :meth:`Spec.observed` under
+        the same names.
         """
         raise NotImplementedError(f"{type(self).__name__} has no state(), so nothing is compared")
 
@@ -66,6 +68,14 @@ class Adapter:
         if call not in self._started:
             raise ValueError(f"there was no {call!r} that could be cancelled")
         self._started[call].cancel()
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass in the run, after this step; in no other step any passes.
+
+        Args:
+          seconds: how much, by trio's clock.
+        """
+        self._seconds = seconds
 
 
 class ConformingMachine(ScheduledStateMachine):
@@ -100,7 +110,9 @@ class ConformingMachine(ScheduledStateMachine):
         if task is not None:
             self._adapter._started[call] = task
         run.rest()
-        seen = self._adapter.state()
+        seconds, self._adapter._seconds = self._adapter._seconds, 0
+        run.pass_time(seconds)
+        _, seen = run.perform(self._adapter.state, "state")
         differences = differing(self._simulation.observed(), seen)
         _check_tells(self._spec, type(self._adapter).__name__, tuple(seen))
         if differences:
@@ -117,7 +129,11 @@ def _check_tells(spec: type[Spec], adapter: str, names: tuple[str, ...]) -> None
     if not names:
         raise SpecError(f"{adapter}.state() is empty, so nothing is compared")
     simulation, source = Simulation(spec), Random(0)
-    first = [simulation.observed()[name] for name in names]
+
+    def compared() -> list[object]:
+        return [simulation.observed().get(name) for name in names]
+
+    first = compared()
     for _ in range(STEPS):
         enabled = simulation.enabled()
         if enabled:
@@ -125,7 +141,7 @@ def _check_tells(spec: type[Spec], adapter: str, names: tuple[str, ...]) -> None
             simulation.apply(call.action, **call.arguments)
         else:
             simulation.restart()
-        if [simulation.observed()[name] for name in names] != first:
+        if compared() != first:
             return
     raise SpecError(
         f"{adapter}.state() tells {listed(names)}, which no step of {spec.__name__} changes: an "

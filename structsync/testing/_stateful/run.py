@@ -159,6 +159,16 @@ class MachineRun:
         while runs := self._options("run"):
             self._step(runs[0])
 
+    def pass_time(self, seconds: float) -> None:
+        """Let so much time pass, and run, first in, first out, until no task can run."""
+        if not seconds:
+            return
+        until, _ = self.perform(functools.partial(trio.sleep, seconds), "time passes")
+        assert until is not None
+        while not until.done:
+            self._step((self._options("run") or self._options("clock"))[0])
+        self.rest()
+
     def _options(self, kind: Kind) -> list[Choice]:
         return [one for one in self.engine.options if one.kind == kind]
 
