@@ -15,7 +15,7 @@ from ._planting import NewestFirst, grant, withdraw_only
 from .eligible import EligibleSpec
 from .priority import AGEING, LEVELS, PrioritySpec
 from .priority_ageing import DefaultAgeingSpec, StrictLevelsSpec
-from .priority_heap import CrowdedHeapSpec, HeapCore, SmallHeapSpec
+from .priority_heap import CrowdedHeapSpec, HeapCore, RememberedHeapSpec, SmallHeapSpec, crowded
 
 
 class _Core(SemaphoreCore):
@@ -227,6 +227,18 @@ def the_withdrawn_pile_up(crowded: bool) -> SemaphoreCore:
 def a_rebuild_is_no_heap(crowded: bool) -> SemaphoreCore:
     """What is left after a rebuild is in no order, and the wrong one is next."""
     return HeapCore(crowded, _RebuiltInDisorder(None))
+
+
+class _RebuiltInDisorderCore(SemaphoreCore):
+    def __init__(self, initial_value: int, **options: Any) -> None:
+        super().__init__(initial_value, **options)
+        self.policy = _RebuiltInDisorder(None)
+
+
+@fault(RememberedHeapSpec, "core", refuted_by="no_hidden_history")
+def a_rebuild_without_heapify() -> SemaphoreCore:
+    """The same in the core as it ships: no snapshot has the heap, and a restore makes it one."""
+    return crowded(_RebuiltInDisorderCore)
 
 
 @fault(StrictLevelsSpec, "core", refuted_by="the_most_important_is_granted")

@@ -3,6 +3,9 @@
 Who withdraws leaves the queue at once and the heap later: an entry is *stale* then, until it comes to
 the top or the heap is rebuilt. Elsewhere an index is built anew whenever a state is restored; here the
 heap itself is a part of the state, so that its upkeep is checked over many steps.
+
+In `RememberedHeapSpec` it is not: there the core is as it ships, and begins with a heap that is about to be rebuilt. The
+search restores it, and sees a heap without stale entries; the random walks (`no_hidden_history`) do not.
 """
 
 from __future__ import annotations
@@ -28,6 +31,20 @@ CROWD = ("a", "d", *[None] * 7, "c", *[None] * 14, "b")
 LEVEL_OF_CROWD = 1  # behind "a", so that they do not come to the top before the rebuild
 
 
+def crowd_the_heap_of(core: SemaphoreCore) -> None:
+    """Take all permits, and have a few wait among many that have withdrawn."""
+    core.take(PERMITS)
+    requests = [
+        core.enqueue(1, LEVEL_OF_CROWD)
+        if who is None
+        else core.enqueue(WEIGHTS[who], LEVELS[who], who)
+        for who in CROWD
+    ]
+    for request in requests:
+        if request.waiter is None:
+            core.withdraw(request)
+
+
 class HeapCore(SemaphoreCore):
     """A semaphore with strict levels; of its heap everything is kept, and tickets are counted."""
 
@@ -36,16 +53,7 @@ class HeapCore(SemaphoreCore):
         if wrong is not None:
             self.policy = wrong
         if crowded:
-            self.take(PERMITS)
-            requests = [self._queued(who) for who in CROWD]
-            for request in requests:
-                if request.waiter is None:
-                    self.withdraw(request)
-
-    def _queued(self, who: str | None) -> Request[int]:
-        if who is None:
-            return self.enqueue(1, LEVEL_OF_CROWD)
-        return self.enqueue(WEIGHTS[who], LEVELS[who], who)
+            crowd_the_heap_of(self)
 
     @property
     def heap(self) -> list[tuple[int, int]]:
@@ -140,3 +148,23 @@ class CrowdedHeapSpec(HeapSpec):
     core: HeapCore = start(HeapCore, True)
     out: tuple[str, ...] = start(lambda: ("holder",) * PERMITS)
     arrivals: int = start(lambda: 2)  # the one who has it rebuilt, and one who finds it rebuilt
+
+
+def crowded(core: type[SemaphoreCore] = SemaphoreCore) -> SemaphoreCore:
+    """Return a core as it ships, whose next arrival has the heap rebuilt."""
+    made = core(PERMITS, max_value=PERMITS, policy="priority", ageing=None)
+    crowd_the_heap_of(made)
+    return made
+
+
+class RememberedHeapSpec(PermitsSpec):
+    """A core as it ships that remembers those who have withdrawn."""
+
+    weights = WEIGHTS
+    newcomers = ((1, 0), (1, 1), (1, 2))
+    core: SemaphoreCore = start(crowded)
+    out: tuple[str, ...] = start(lambda: ("holder",) * PERMITS)
+
+    @action(who=may_ask)
+    def request(self, who: str) -> None:
+        self.asked(self.core.submit(WEIGHTS[who], LEVELS[who], who))

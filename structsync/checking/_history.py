@@ -6,12 +6,14 @@ many: it drives one core from the first state on, and beside it, for each single
 to the same state. Both must allow the same moves and get to the same state; and each step property must hold
 of the one that remembers.
 
-A walk prefers some moves to others, and each walk prefers others: somebody who comes and goes all the time,
-something that is never closed. What it finds is made shorter by leaving out steps.
+A walk leaves out half of the actions (swarm testing, Groce and others 2012), so that something is never closed, say.
+It prefers some moves to others, and others after a while: somebody who comes and goes all the time, then one
+release after the other. What it finds is made shorter by leaving out steps.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
@@ -29,12 +31,18 @@ from ._trace import described, step_of
 from ._values import has_identity
 
 STEPS = 2_000  # of all walks of a spec together
-LONGEST = 1_000  # of one walk
+LONG, SHORT = (
+    1_000,
+    100,
+)  # the most of the first walk, and of each after it: so there are several beginnings
 IDLE = 20  # after so many steps that change nothing, another walk begins
 REPLAYS = 300  # by which what was found is made shorter
 
-#: How much more often one move is taken than another: from a thousandth to ten times.
-RARE, OFTEN = -3.0, 1.0
+LEFT_OUT = 0.5  # how likely an action is left out of a walk, as long as another one is possible
+PHASE = 50  # so many steps on average a walk prefers the same moves
+
+#: How much more often one move is taken than another: from a hundredth to ten times.
+RARE, OFTEN = -2.0, 1.0
 
 
 class History:
@@ -73,7 +81,7 @@ class History:
         try:
             while self.taken < self._total and not self.refuted:
                 taken = self.taken
-                self._walk()
+                self._walk(SHORT if taken else LONG)
                 if self.taken == taken:  # the first state allows no step
                     return
             if self.refuted:
@@ -81,20 +89,19 @@ class History:
         except Stopped as stop:
             self.stopped_by = str(stop)
 
-    def _walk(self) -> None:
+    def _walk(self, longest: int) -> None:
         model, draw, live = self.model, self._random, self.model.fresh()
-        weights: dict[int, float] = {}
+        left_out = {action.name for action in model.actions if draw.random() < LEFT_OUT}
+        weights = _Weights(draw)
         self.way = []
         idle, state = 0, model.snapshot_of(live)
-        while self.taken < self._total and len(self.way) < LONGEST and idle < IDLE:
+        while self.taken < self._total and len(self.way) < longest and idle < IDLE:
             model.pulse.beat()
             moves = self._moves(live)
             if not moves:
                 return
-            for one in moves:
-                if one.label not in weights:
-                    weights[one.label] = 10 ** draw.uniform(RARE, OFTEN)
-            (move,) = draw.choices(moves, [weights[one.label] for one in moves])
+            some = [one for one in moves if one.action.name not in left_out] or moves
+            move = weights.drawn(some)
             self.way.append(move)
             self.taken += 1
             why = self._take(live, move, moves)
@@ -208,14 +215,42 @@ class History:
         )
 
 
+class _Weights:
+    """How much a walk prefers each action to others, and each of its moves to its others, for a while."""
+
+    def __init__(self, draw: Random) -> None:
+        self._draw = draw
+        self._of_actions: defaultdict[str, float] = defaultdict(self._drawn_weight)
+        self._of_moves: defaultdict[int, float] = defaultdict(self._drawn_weight)
+
+    def _drawn_weight(self) -> float:
+        return 10 ** self._draw.uniform(RARE, OFTEN)
+
+    def drawn(self, moves: Sequence[Move]) -> Move:
+        """Draw an action first, so that one with many moves is not taken more often for that, and a move of it."""
+        if self._draw.random() < 1 / PHASE:
+            self._of_actions.clear()
+            self._of_moves.clear()
+        actions = list(dict.fromkeys(one.action.name for one in moves))
+        (name,) = self._draw.choices(actions, [self._of_actions[one] for one in actions])
+        its = [one for one in moves if one.action.name == name]
+        (move,) = self._draw.choices(its, [self._of_moves[one.label] for one in its])
+        return move
+
+
 def _forgotten(model: Model, states: Sequence[Snapshot]) -> dict[str, Any]:
-    """Return the fields that say what a step did, with the one value that they have between steps."""
-    first = states[0]
+    """Return the fields that say what a step did, with the one value that they have between steps.
+
+    Which these are is declared, or seen in the states of the search. Where nothing but the walks is judged, there
+    was no search that could show it.
+    """
+    first, searched = states[0], len(states) > 1
     declared = {n for owner in model.spec_class.__mro__ for n in vars(owner).get("forgets", ())}
     return {
         name: first[at]
         for at, name in enumerate(model.fields)
         if name not in model.cores
         # where names are exchanged, one state stands for many
-        if name in declared or not (model.symmetry or any(one[at] != first[at] for one in states))
+        if name in declared
+        or (searched and not model.symmetry and all(one[at] == first[at] for one in states))
     }

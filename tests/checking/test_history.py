@@ -323,3 +323,27 @@ def test_it_is_judged_alone_if_it_is_asked_for_alone() -> None:
     result = check(MiscountingSpec, only=["no_hidden_history"])
     assert [one.name for one in result.properties] == ["no_hidden_history"]
     assert result.verdict is Verdict.REFUTED
+
+
+def test_the_walks_of_a_planted_fault_remember_what_was_not_searched() -> None:
+    """What is put is known by a field of the specification, without which nothing could be taken."""
+
+    class KnownSpec(ShelfSpec):
+        known: int = start(int)
+
+        @action(book=(1, 2))
+        def put_in(self, book: int) -> None:
+            if len(self.core.books) < 3:
+                self.core.put(book)
+                self.known += 1
+
+        @action(when=lambda spec: spec.known)
+        def take_out(self) -> None:
+            self.known -= 1
+            self.core.take()
+
+        @action(book=(1, 2), when=lambda spec, book: not spec.core.is_full)
+        def put_if_there_is_room(self, book: int) -> None:
+            self.put_in(book)
+
+    assert check_fault(Fault(KnownSpec, "core", Miscounting, "no_hidden_history", 10)).caught

@@ -281,6 +281,7 @@ NOT_HERE = {
     "lent_items": "the same buffers: an item in hand comes back by an end of a block, which claims nothing",
     "job_queue": "a job is started by the pool, and not by an operation of a caller",
     "resource_pool": "between its grant and its return an operation awaits functions of the user",
+    "resource_pool_ageing": "the same",
 }
 
 
