@@ -5,8 +5,8 @@ The account is a monitor: the withdrawal waits, in the other process, until ther
 Prints::
 
     parent: asks for 5
-    parent: has paid in 3
-    parent: has paid in 3
+    parent: pays in 3
+    parent: pays in 3
     parent: has got 5, and 1 is left
     parent: the account refuses to pay in -1
 """
@@ -59,8 +59,8 @@ async def parent(url: str) -> None:
         print("parent: asks for 5")
         call = session.start(account.withdraw, 5).then(paid_out)
         for _ in range(2):
+            print("parent: pays in 3")
             await account.deposit(3)
-            print("parent: has paid in 3")
         await call.wait()
         try:
             await account.deposit(-1)
