@@ -8,7 +8,9 @@ from structsync._core.shared.operations import Want as SharedClaim
 from structsync._naming import name_what_is_loaded
 
 from .blocks import Block as SharedBlock
+from .errors import CallOutcomeUnknown as CallOutcomeUnknown
 from .errors import LeaseLost as LeaseLost
+from .errors import RemoteError as RemoteError
 from .errors import ReplicasDiffer as ReplicasDiffer
 from .membership import Grant as Grant
 from .membership import SharedEvent as SharedEvent
@@ -21,13 +23,17 @@ from .primitives import SharedPrimitive as SharedPrimitive
 from .primitives import SharedRWLock as SharedRWLock
 from .primitives import SharedSemaphore as SharedSemaphore
 from .primitives import SharedStatistics as SharedStatistics
+from .remote_call import RemoteCall as RemoteCall
 from .session import Session as Session
 from .session import open_session as open_session
 
 __all__ = [
+    "CallOutcomeUnknown",
     "Deliveries",
     "Grant",
     "LeaseLost",
+    "RemoteCall",
+    "RemoteError",
     "ReplicasDiffer",
     "Session",
     "SharedBarrier",

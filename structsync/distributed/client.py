@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -39,6 +40,9 @@ class LogClient:
     pending: dict[int, Pending[Outcome]]
     names: dict[int, str]  # what the pending ones are about
     readers: list[trio.Event]
+    watchers: dict[
+        Callable[[], object], None
+    ]  # called when entries were read, or the session is over
     number: int
     unread: bool  # whether there may be entries to read
     work: trio.Event
@@ -53,6 +57,7 @@ class LogClient:
         self.pending = {}
         self.names = {}
         self.readers = []
+        self.watchers = {}
         self.number = 0
         self.unread = False
         self.work = trio.Event()
@@ -121,6 +126,7 @@ class LogClient:
                 one.end(outcome.Error(LeaseLost(name)))
         for done in self.readers:
             done.set()
+        self._tell_watchers()
 
     # ==== For the session ====
 
@@ -167,6 +173,12 @@ class LogClient:
             self.outbox.popleft()
         if others:
             self.engine.hint(others, self.name)
+        if applied:
+            self._tell_watchers()
+
+    def _tell_watchers(self) -> None:
+        for watcher in [*self.watchers]:
+            watcher()
 
     def _resolve(self, one: Outcome) -> None:
         pending = self.pending.pop(one.key[1])

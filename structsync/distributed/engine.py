@@ -16,6 +16,12 @@ import trio
 #: Called with the name of a log in which something has happened to this session.
 Hinted = Callable[[str], object]
 
+#: Called with a message that somebody has sent to this session.
+Received = Callable[[bytes], object]
+
+#: In bytes: the longest message.
+LONGEST = 1 << 20
+
 
 class Tail(NamedTuple):
     """The entries of a log after a position.
@@ -60,8 +66,10 @@ class Engine(Protocol):
         """Begin a session, and return its identity, which no other session ever has."""
         ...
 
-    async def listen(self, hinted: Hinted, task_status: trio.TaskStatus[None]) -> None:
-        """Call ``hinted`` whenever another session says so, forever."""
+    async def listen(
+        self, hinted: Hinted, received: Received, task_status: trio.TaskStatus[None]
+    ) -> None:
+        """Call ``hinted`` whenever another session says so, and ``received`` with each message, forever."""
         ...
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
@@ -78,6 +86,21 @@ class Engine(Protocol):
 
     def hint(self, sessions: Collection[str], log: str) -> None:
         """Tell other sessions that something has happened to them. It may be lost."""
+        ...
+
+    async def send(self, session: str, message: bytes) -> bool:
+        """Send a message to another session, or to this one; those of one sender come in order, or are lost.
+
+        Returns:
+          False, if it will certainly not arrive.
+
+        Raises:
+          DeliveryFailed: if that is unknown.
+        """
+        ...
+
+    async def drain(self, session: str) -> None:
+        """Return when nothing more can come from a session that is over."""
         ...
 
     async def compact(self, log: str, position: int, snapshot: bytes) -> None:

@@ -24,6 +24,49 @@ class LeaseLost(Exception):
         self.token = token
 
 
+class CallOutcomeUnknown(Exception):
+    """A call was sent to a host, and nobody can know what has become of it.
+
+    The host died or stopped while it had the call, or this session is over. The call is never sent again: it
+    may have been carried out, wholly, half or not at all.
+
+    Attributes:
+      name: of the host.
+      method: that was called.
+    """
+
+    name: str
+    method: str
+
+    def __init__(self, name: str, method: str) -> None:
+        super().__init__(
+            f"nobody knows whether {method!r} of {name!r} was carried out: its host is gone, or this session "
+            "is over; look at what it was to change before you call it again"
+        )
+        self.name = name
+        self.method = method
+
+
+class RemoteError(Exception):
+    """A call has raised an error whose type the caller does not know; or its result is not as declared.
+
+    Attributes:
+      error: the name of the type.
+      text: of the error.
+      traceback: where it was raised, as the host tells it.
+    """
+
+    error: str
+    text: str
+    traceback: str
+
+    def __init__(self, error: str, text: str, traceback: str) -> None:
+        super().__init__(f"{error}: {text}" + (f"\n{traceback}" if traceback else ""))
+        self.error = error
+        self.text = text
+        self.traceback = traceback
+
+
 class ReplicasDiffer(Exception):
     """Two processes have read the same log and come to different states; the session ends.
 

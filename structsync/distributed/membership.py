@@ -93,6 +93,7 @@ class Membership:
         self._grants: dict[Grant, None] = {}
         self._owners: dict[tuple[Task, str], Grant] = {}  # of what a task must not ask for twice
         self._deadline = math.inf
+        self._received: Callable[[bytes], object] = lambda message: None
         self._lost = False
         self._closed = False
 
@@ -184,7 +185,7 @@ class Membership:
         """
         with trio.CancelScope(shield=True) as self._life:
             async with trio.open_nursery() as self._nursery:
-                await self._nursery.start(self._engine.listen, self._hinted)
+                await self._nursery.start(self._engine.listen, self._hinted, self._take)
                 if self._ttl < math.inf or self._engine.recheck < math.inf:
                     self._nursery.start_soon(self._renew, name="structsync lease")
                 begun.set()
@@ -192,6 +193,9 @@ class Membership:
     def _hinted(self, prefix: str) -> None:
         if prefix in self._clients:
             self._clients[prefix].hinted()
+
+    def _take(self, message: bytes) -> None:
+        self._received(message)
 
     async def _drive(self, client: LogClient) -> None:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Literal, TypeAlias, TypeVar, final
 
 import trio
@@ -17,11 +18,11 @@ from trio.lowlevel import RunVar, checkpoint
 from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 
-from .engine import Hinted, Renewal, Tail
+from .engine import Hinted, Received, Renewal, Tail
 from .errors import DeliveryFailed, SessionEnded
 
 T = TypeVar("T")
-What: TypeAlias = Literal["request", "answer", "hint"]
+What: TypeAlias = Literal["request", "answer", "hint", "message"]
 Fate: TypeAlias = Literal["in time", "lost", "twice", "late"]
 
 
@@ -30,9 +31,9 @@ class Deliveries:
     """What becomes of messages between sessions and the memory engine; for tests.
 
     Args:
-      fate: called with ``"request"``, ``"answer"`` or ``"hint"``; it returns ``"in time"``, ``"lost"``,
-          ``"twice"``, or ``"late"``: a request that is carried out after the sender has given it up, just
-          before the next request of anybody.
+      fate: called with ``"request"``, ``"answer"``, ``"hint"`` or ``"message"``, which is what callers and hosts
+          say to each other; it returns ``"in time"``, ``"lost"``, ``"twice"``, or ``"late"``: a request or message
+          that is carried out after the sender has given it up, just before the next request of anybody.
     """
 
     fate: Callable[[What], Fate]
@@ -97,12 +98,13 @@ class Member:
     ends: float  # when its lease does
     logs: dict[str, None]  # that it has joined
     hinted: Hinted | None
+    received: Received | None
 
     def __init__(self, ttl: float, ends: float) -> None:
         self.ttl = ttl
         self.ends = ends
         self.logs = {}
-        self.hinted = None
+        self.hinted = self.received = None
 
 
 class Hub:
@@ -208,8 +210,11 @@ class MemoryEngine:
         self.session = self.hub.open(ttl)
         return self.session
 
-    async def listen(self, hinted: Hinted, task_status: trio.TaskStatus[None]) -> None:
-        self.hub.members[self.session].hinted = hinted
+    async def listen(
+        self, hinted: Hinted, received: Received, task_status: trio.TaskStatus[None]
+    ) -> None:
+        member = self.hub.members[self.session]
+        member.hinted, member.received = hinted, received
         task_status.started()
         await trio.sleep_forever()
 
@@ -244,6 +249,22 @@ class MemoryEngine:
             lost = self._fate("hint") == "lost"
             if member is not None and member.hinted is not None and not lost:
                 member.hinted(log)
+
+    async def send(self, session: str, message: bytes) -> bool:
+        await checkpoint()
+        fate = self._fate("message")
+        member = self.hub.members.get(session)
+        if member is None or member.received is None:
+            return False
+        deliver = partial(member.received, message)
+        if fate == "late":
+            self.hub.late.append(deliver)
+        for _ in range({"in time": 1, "twice": 2}.get(fate, 0)):
+            deliver()
+        return True
+
+    async def drain(self, session: str) -> None:
+        await checkpoint()
 
     async def compact(self, log: str, position: int, snapshot: bytes) -> None:
         await checkpoint()

@@ -15,6 +15,7 @@ from structsync._runtime.arguments import check_count, check_sync
 
 from .blocks import Block
 from .membership import Grant, Membership
+from .names import check_name
 
 T = TypeVar("T")
 
@@ -47,10 +48,7 @@ class SharedPrimitive:
     _kind: ClassVar[str]
 
     def __init__(self, session: Membership, name: str, size: int | None = None) -> None:
-        if not isinstance(name, str):
-            raise TypeError(f"name must be a str, not {name!r}")
-        if not name.partition("/")[0]:
-            raise ValueError(f"name must begin with a prefix that is not empty, not {name!r}")
+        check_name(name)
         session._check()
         self.name = name
         self._session = session

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import logging
-import math
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import final
-from urllib.parse import unquote, urlsplit
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, final
 
 import trio
 
@@ -16,9 +12,9 @@ from structsync._core.shared.operations import Want
 from structsync._runtime.arguments import check_count
 
 from .blocks import Block
-from .engine import Engine
-from .membership import Membership, SharedEvent
-from .memory import Deliveries, MemoryEngine, hub_of
+from .membership import Grant, Membership, SharedEvent
+from .memory import Deliveries
+from .names import check_name
 from .primitives import (
     SharedBarrier,
     SharedCondition,
@@ -27,15 +23,17 @@ from .primitives import (
     SharedRWLock,
     SharedSemaphore,
 )
-from .sqlite import SQLiteEngine
-
-#: What begins the URL of a server, and how long a lease lasts there, in seconds.
-SERVERS, LEASE = ("redis", "rediss", "unix"), 10
+from .remote_call import RemoteCall
+from .urls import engine_of, lease_of, namespace_of
 
 #: How long a session waits for its engine when it closes, in seconds.
 CLOSING = 5
 
-_log = logging.getLogger("structsync")
+if TYPE_CHECKING:
+    from .calls.exchange import Exchange
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @final
@@ -48,6 +46,8 @@ class Session(Membership):
     Attributes:
       identity: which session this is, among all of its engine.
     """
+
+    _calls: Exchange | None = None
 
     def semaphore(self, name: str, permits: int) -> SharedSemaphore:
         """Return the semaphore of that name.
@@ -110,6 +110,124 @@ class Session(Membership):
         self._check()
         return Block(self, claims)
 
+    # ==== Calls ====
+
+    def host(
+        self,
+        name: str,
+        obj: object,
+        interface: Callable[..., object] | None = None,
+        *,
+        errors: Sequence[type[Exception]] = (),
+        concurrent: int = 100,
+    ) -> AbstractAsyncContextManager[Grant]:
+        """Return an async context manager in which other sessions call the methods of an object.
+
+        One session hosts a name at a time; others that want to wait for it, first come, first served. Calls that
+        nobody has taken wait for the next host. At the end of the block those that run are waited for, and those
+        that wait for their turn are handed to the next host; if it is cancelled, or ends by an error, those that
+        run are cancelled. The block is cancelled when the lease ends, and raises :exc:`LeaseLost`.
+
+        Args:
+          name: under which it is called; see :class:`SharedPrimitive`.
+          obj: whose methods are called. They may be sync, async, or entries of a :class:`structsync.Monitor`.
+          interface: a class or protocol: its public methods are served, and no others. Left out, those of the
+              object's class; of a :class:`structsync.Monitor` they are its entries. Names with an underscore in
+              front are never served.
+          errors: classes of exceptions that callers know, too: they get them as such, and not as a
+              :exc:`RemoteError`. Those of Python and trio need not be named.
+          concurrent: how many calls run at a time; more wait, first come, first served.
+
+        Raises:
+          TypeError: if a method cannot be called from another process: it is a generator, takes ``*args``, or
+              has a parameter that is no data; or if an argument here is of another type.
+          ValueError: if ``concurrent`` is less than 1, or two errors have one name; on entering, if others use the
+              name for something else.
+          RuntimeError: without ``structsync[calls]``.
+          LeaseLost: on entering, if the session is over; on leaving, if it was over before.
+        """
+        check_name(name)
+        check_count(concurrent, "concurrent")
+        exchange = self._exchange()
+        from .calls.failures import known_errors
+        from .calls.interface import methods_of
+
+        methods = methods_of(type(obj) if interface is None else interface)
+        for one in methods:
+            if not callable(getattr(obj, one, None)):
+                raise TypeError(f"{obj!r} has no method {one!r}, which the interface declares")
+        return exchange.host(name, obj, methods, known_errors(errors), concurrent)
+
+    def connect(
+        self, name: str, interface: Callable[..., T], *, errors: Sequence[type[Exception]] = ()
+    ) -> T:
+        """Return an object whose methods are carried out by the host of that name.
+
+        Awaiting one of them suspends the caller alone, until there is a host, the call has its turn there, and has
+        ended. Each call is carried out at most once. Cancelling it has it cancelled at the host, and waits
+        for the answer: if it was done before, it returns. To go on meanwhile: :meth:`start`.
+
+        Args:
+          name: under which it is hosted.
+          interface: a class or protocol whose public methods are async, or entries of a monitor. Arguments and
+              results are data, as their annotations say, of at most 1 MiB a call (MessagePack).
+          errors: classes of exceptions that the host knows, too.
+
+        Raises:
+          TypeError: if a method of the interface is not async, or cannot be called from another process.
+          ValueError: if two errors have one name.
+          RuntimeError: without ``structsync[calls]``.
+
+        A call raises:
+          Exception: what the method has raised; :exc:`RemoteError`, if its type is not known here.
+          CallOutcomeUnknown: if the host, or this session, was over while the host had the call.
+          LeaseLost: if this session is over before anybody has the call.
+          TypeError: if the method takes other arguments, or they are no data of the declared types.
+          ValueError: if the call or its result is too long; or others use the name for something else.
+        """
+        check_name(name)
+        exchange = self._exchange()
+        from .calls.failures import known_errors
+        from .calls.interface import methods_of
+        from .calls.proxy import Proxy
+
+        methods = methods_of(interface)
+        for method in methods.values():
+            if not method.is_awaited:
+                raise TypeError(
+                    f"{method.name} is not async, and a call of another process has to be awaited; give an "
+                    "interface that declares it with async def"
+                )
+        described = getattr(interface, "__qualname__", repr(interface))
+        proxy = Proxy(exchange.caller(name), described, methods, known_errors(errors))
+        return cast("T", proxy)
+
+    def start(
+        self, method: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> RemoteCall[T]:
+        """Call a method of what :meth:`connect` has returned, and go on at once.
+
+        The call is cancelled when the session ends.
+
+        Args:
+          method: of a proxy.
+          args, kwargs: its arguments.
+        """
+        self._check()
+        call: RemoteCall[T] = RemoteCall(getattr(method, "name", repr(method)))
+        self._nursery.start_soon(call._run, method, args, kwargs)
+        return call
+
+    def _exchange(self) -> Exchange:
+        self._check()
+        try:
+            from .calls.exchange import Exchange
+        except ImportError as error:
+            raise RuntimeError("calls need msgspec: pip install 'structsync[calls]'") from error
+        if self._calls is None:
+            self._calls = Exchange(self)
+        return self._calls
+
 
 @asynccontextmanager
 async def open_session(
@@ -140,8 +258,8 @@ async def open_session(
       OSError: if the server cannot be reached.
       TypeError: if an argument is of another type.
     """
-    lasts = _lease(url, ttl)
-    engine = _engine_of(url, _namespace(url, namespace), lasts, deliveries)
+    lasts = lease_of(url, ttl)
+    engine = engine_of(url, namespace_of(url, namespace), lasts, deliveries)
     failure: BaseException | None = None
     try:
         async with trio.open_nursery() as nursery:
@@ -171,73 +289,3 @@ def _innermost(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def _engine_of(url: str, namespace: str, ttl: float, deliveries: Deliveries | None) -> Engine:
-    scheme = urlsplit(url).scheme
-    if scheme == "memory":
-        return MemoryEngine(hub_of(url, namespace), deliveries)
-    if scheme == "sqlite":
-        if deliveries is not None:
-            raise ValueError("deliveries are for memory:// alone; leave them out for sqlite://")
-        if ttl < math.inf:
-            raise ValueError(
-                "sqlite:// has no leases, because it sees which processes live; leave out ttl"
-            )
-        return SQLiteEngine(_path_of(url), namespace)
-    if scheme in SERVERS:
-        if deliveries is not None:
-            raise ValueError(f"deliveries are for memory:// alone; leave them out for {scheme}://")
-        if ttl == math.inf:
-            raise ValueError("a lease on a server needs an end; leave out ttl, or give seconds")
-        return _on_a_server(url, namespace)
-    # The rest of a URL may have a password in it.
-    raise ValueError(
-        f"there is no engine for {scheme}://; use memory://, sqlite:///path or redis://host"
-    )
-
-
-def _on_a_server(url: str, namespace: str) -> Engine:
-    try:
-        from .redis.engine import RedisEngine
-    except ImportError as error:
-        raise RuntimeError(
-            "a session on a server needs hiredis: pip install 'structsync[redis]'"
-        ) from error
-    from .redis.address import parse
-
-    return RedisEngine(parse(url), namespace)
-
-
-def _path_of(url: str) -> Path:
-    parts = urlsplit(url)
-    if parts.netloc or not parts.path.strip("/"):
-        raise ValueError(
-            "the URL of a file has three slashes and an absolute path: sqlite:///var/lib/app/locks.db"
-        )
-    return Path(unquote(parts.path))
-
-
-def _namespace(url: str, namespace: str | None) -> str:
-    if namespace is None:
-        _log.info("no namespace given for %s://: it is 'default'", urlsplit(url).scheme)
-        return "default"
-    if not isinstance(namespace, str):
-        raise TypeError(f"namespace must be a str or None, not {namespace!r}")
-    if not namespace:
-        raise ValueError("namespace must not be empty; leave it out for the default")
-    return namespace
-
-
-def _lease(url: str, ttl: float | None) -> float:
-    if ttl is None:
-        return LEASE if urlsplit(url).scheme in SERVERS else math.inf
-    return _seconds(ttl)
-
-
-def _seconds(ttl: float) -> float:
-    if isinstance(ttl, bool) or not isinstance(ttl, int | float):
-        raise TypeError(f"ttl must be a number of seconds, not {ttl!r}")
-    if not ttl > 0:
-        raise ValueError(f"ttl must be greater than 0, not {ttl!r}")
-    return float(ttl)

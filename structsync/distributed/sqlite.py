@@ -20,7 +20,8 @@ from typing import TypeVar
 
 import trio
 
-from .engine import Hinted, Renewal, Tail
+from .engine import Hinted, Received, Renewal, Tail
+from .lines import Lines
 from .log_file import LogFile, number_of
 from .processes import Process
 
@@ -41,6 +42,7 @@ class SQLiteEngine:
     watched: set[Process]
     receiver: trio.socket.SocketType
     sender: socket.socket
+    lines: Lines
     nursery: trio.Nursery
 
     def __init__(self, path: Path, namespace: str) -> None:
@@ -60,14 +62,18 @@ class SQLiteEngine:
         # No checkpoint from here on: who is cancelled would leave a session of a process that lives.
         receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         receiver.bind(f"{self.address}{number}")
+        self.lines = Lines(f"{self.address}calls-", number, self.file.identity)
         self.receiver = trio.socket.from_stdlib_socket(receiver)
         self.sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.sender.setblocking(False)
         return self.file.identity
 
-    async def listen(self, hinted: Hinted, task_status: trio.TaskStatus[None]) -> None:
+    async def listen(
+        self, hinted: Hinted, received: Received, task_status: trio.TaskStatus[None]
+    ) -> None:
         with self.receiver:
             async with trio.open_nursery() as self.nursery:
+                await self.nursery.start(self.lines.serve, received)
                 task_status.started()
                 while True:
                     # Anybody on this machine can send anything: it is the name of a log, or nothing.
@@ -89,6 +95,16 @@ class SQLiteEngine:
     def hint(self, sessions: Collection[str], log: str) -> None:
         for session in sessions:
             self._send(number_of(session), log)
+
+    async def send(self, session: str, message: bytes) -> bool:
+        try:
+            number = number_of(session)
+        except ValueError:  # whoever says to be that
+            return False
+        return await self.lines.send(session, number, message)
+
+    async def drain(self, session: str) -> None:
+        await self.lines.drain(session)
 
     async def compact(self, log: str, position: int, snapshot: bytes) -> None:
         await self._transact(lambda: self.file.offer(self._key(log), position, snapshot))

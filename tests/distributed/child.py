@@ -3,6 +3,7 @@
 ``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
 ``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
 ``endure URL NAMESPACE TTL``: the same, forever, with another session whenever one is lost.
+``host URL NAMESPACE TTL``: hosts a counter. ``call URL NAMESPACE TTL``: calls one, and waits there.
 
 With ``DIE_BEFORE_HINT`` in its environment it is killed when its operation is in the log, and before it
 tells anybody.
@@ -22,6 +23,7 @@ from typing import Any
 import trio
 
 from structsync.distributed import LeaseLost, Session, open_session
+from tests.distributed.shops import Counter, Counting
 
 
 def say(*words: object) -> None:
@@ -72,7 +74,18 @@ async def endure(*where: str) -> None:
             await trio.sleep(0.05)
 
 
+async def host(*where: str) -> None:
+    async with opens(*where) as session, session.host("counter", Counter(say)):
+        say("hosts")
+        await trio.sleep_forever()
+
+
+async def call(*where: str) -> None:
+    async with opens(*where) as session:
+        await session.connect("counter", Counting).wait("tea")
+
+
 if __name__ == "__main__":
     programs: dict[str, Callable[..., Awaitable[None]]]
-    programs = {"hold": hold, "storm": storm, "endure": endure}
+    programs = {"hold": hold, "storm": storm, "endure": endure, "host": host, "call": call}
     trio.run(programs[sys.argv[1]], *sys.argv[2:])

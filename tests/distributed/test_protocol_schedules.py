@@ -15,6 +15,7 @@ from structsync.distributed import Deliveries, LeaseLost, Session, membership, o
 from structsync.distributed.client import LogClient
 from structsync.distributed.memory import Fate, MemoryEngine, What
 from structsync.testing import Exploration, ExploredRun, explore
+from tests.distributed.shops import Counter, Counting
 
 pytestmark = pytest.mark.slow
 
@@ -100,8 +101,39 @@ async def one_dies(x: ExploredRun) -> None:
     assert len({*tokens}) == len(tokens)
 
 
+async def calls(x: ExploredRun) -> None:
+    counter = Counter()
+    returned: set[str] = set()
+
+    async def call(session: Session, what: str) -> None:
+        with trio.CancelScope():
+            await session.connect("counter", Counting).add(what)
+            returned.add(what)
+
+    async with opens() as there:
+        async with opens() as here, here.host("counter", counter):
+            async with trio.open_nursery() as nursery:
+                for session, what in ((here, "tea"), (there, "milk")):
+                    nursery.start_soon(call, session, what)
+        assert returned <= {*counter.added}
+        assert {*counter.added.values()} <= {1}
+
+
+async def cancelled_calls(x: ExploredRun) -> None:
+    """A raised ``Cancelled`` means that the method has not come to its end."""
+    counter = Counter()
+
+    async def call(session: Session) -> None:
+        with trio.CancelScope() as scope:
+            await session.connect("counter", Counting).finish("tea")
+        assert not (scope.cancelled_caught and counter.added)
+
+    async with opens() as here, opens() as there, here.host("counter", counter):
+        await call(there)
+
+
 def sampled(program: Callable[[ExploredRun], Any], **settings: Any) -> Exploration:
-    return explore(program, search="random", executions=SAMPLE, **settings)
+    return explore(program, **{"search": "random", "executions": SAMPLE, **settings})
 
 
 def test_one_at_a_time_holds_a_lock_in_every_schedule() -> None:
@@ -126,6 +158,12 @@ def test_a_cancellation_anywhere_leaves_nothing_behind() -> None:
 )
 def test_a_message_that_goes_wrong_changes_nothing(what: What, fate: Fate) -> None:
     sampled(badly(what, fate), cancels=0).check()
+
+
+def test_a_call_that_returns_has_happened_once_in_every_schedule() -> None:
+    pytest.importorskip("msgspec")
+    sampled(calls, cancels=1, executions=15).check()
+    sampled(cancelled_calls, cancels=1, executions=25).check()
 
 
 def test_a_session_that_dies_lets_the_others_in() -> None:
@@ -181,6 +219,21 @@ def test_a_cancellation_that_withdraws_nothing_loses_the_permit(
     monkeypatch.setattr(Pending, "_abort", abort)
     monkeypatch.setattr(LogClient, "_resolve", lenient)
     assert sampled(two_sessions, cancels=1).failure
+
+
+def test_a_host_that_answers_a_cancellation_before_the_call_has_ended_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("msgspec")
+    from structsync.distributed.calls.hosting import Hosting
+    from structsync.distributed.calls.messages import Cancel, NotTaken
+
+    def hasty(self: Hosting, message: Cancel) -> None:
+        answer = self._encode(NotTaken, message.ticket)  # so the caller was not even heard
+        self._session._nursery.start_soon(self._send, message.caller, answer)
+
+    monkeypatch.setattr(Hosting, "_cancel", hasty)
+    assert sampled(cancelled_calls, cancels=1, executions=25).failure
 
 
 def test_a_release_that_is_not_sent_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

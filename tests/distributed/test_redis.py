@@ -243,3 +243,29 @@ async def test_when_the_last_session_is_over_nothing_is_left_but_the_namespace(
         async with here.lock("a/lock"), there.lock("b/lock"), there.lock("a/lock2"):
             pass
     assert victim.ask("DBSIZE") == b":1"
+
+
+# ==== Messages ====
+
+
+async def test_a_message_to_nobody_or_while_the_server_is_away_is_known_to_be_lost(
+    redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opens(redis, namespace) as here:
+        engine: Any = here._engine
+        assert not await engine.send("nobody", b"hello")
+        assert await engine.send(here.identity, b"no message of a call")
+        monkeypatch.setattr(engine, "connected", trio.Event())
+        monkeypatch.setattr(engine, "patience", 0.01)
+        assert not await engine.send(here.identity, b"hello")
+        engine.connected.set()
+
+
+async def test_a_server_that_passes_no_messages_is_told_with_the_reason(victim: Server) -> None:
+    with pytest.raises(RuntimeError, match="refuses what a session needs: NOPERM"):
+        async with opens(victim) as here:
+            victim.ask("ACL", "SETUSER", "default", "-publish")
+            try:
+                await here._engine.send("nobody", b"hello")
+            finally:
+                victim.ask("ACL", "SETUSER", "default", "+publish")

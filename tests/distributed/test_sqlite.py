@@ -243,3 +243,9 @@ async def test_two_namespaces_of_a_file_know_nothing_of_each_other(path: Path) -
     async with opens(path) as here, open_session(f"sqlite://{path}", namespace="more") as there:
         async with here.lock("lock"), there.lock("lock"):
             pass
+
+
+async def test_a_message_to_what_is_no_session_is_known_to_be_lost(path: Path) -> None:
+    async with opens(path) as here:
+        assert not await here._engine.send("nobody", b"hello")
+        assert not await here._engine.send("session 99", b"hello")

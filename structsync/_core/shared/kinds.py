@@ -15,6 +15,8 @@ from structsync._core.queue.request import Request
 
 from .operations import Key, Want
 
+CONDITION, HOST = "condition", "host"
+
 
 class Kind(ABC):
     """What differs between the cores."""
@@ -65,6 +67,12 @@ class LockKind(Kind):
         return LockCore()
 
 
+class HostKind(LockKind):
+    """The name of an object that others call: one session has it at a time."""
+
+    name = HOST
+
+
 class RWLockKind(Kind):
     name = "rwlock"
 
@@ -108,10 +116,16 @@ class BarrierKind(Kind):
         return request.claim  # the number within the round
 
 
-CONDITION = "condition"
 KINDS = {
     kind.name: kind
-    for kind in (SemaphoreKind(), LockKind(), RWLockKind(), LatchKind(), BarrierKind())
+    for kind in (
+        SemaphoreKind(),
+        LockKind(),
+        HostKind(),
+        RWLockKind(),
+        LatchKind(),
+        BarrierKind(),
+    )
 }
 
 

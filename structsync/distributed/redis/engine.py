@@ -21,7 +21,7 @@ from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 from structsync._core.shared.state import VERSION
 from structsync.distributed.client import BACKOFF, LONGEST_BACKOFF
-from structsync.distributed.engine import Hinted, Renewal, Tail
+from structsync.distributed.engine import Hinted, Received, Renewal, Tail
 from structsync.distributed.errors import DeliveryFailed, SessionEnded
 
 from .address import Address
@@ -35,6 +35,8 @@ ELSEWHERE = frozenset(["LOADING", "MASTERDOWN", "NOSCRIPT", "READONLY"])
 #: What a server says that may do it later.
 LATER = frozenset(["BUSY", "MISCONF", "NOREPLICAS", "OOM"])
 MICROSECONDS = 1_000_000
+#: What a message begins with, and no name of a log does, because it is no UTF-8.
+MESSAGE = b"\xff"
 
 _log = logging.getLogger("structsync")
 
@@ -55,6 +57,7 @@ class RedisEngine:
     connected: trio.Event
     script: str  # its name
     hinted: Hinted
+    received: Received
 
     def __init__(self, address: Address, namespace: str) -> None:
         self.address = address
@@ -63,6 +66,7 @@ class RedisEngine:
         self.seen = {}
         self.connected = trio.Event()
         self.hinted = lambda log: None
+        self.received = lambda message: None
 
     # ==== A session ====
 
@@ -105,8 +109,10 @@ class RedisEngine:
                 f"not {ttl:g}; all its sessions need one ttl"
             )
 
-    async def listen(self, hinted: Hinted, task_status: trio.TaskStatus[None]) -> None:
-        self.hinted = hinted
+    async def listen(
+        self, hinted: Hinted, received: Received, task_status: trio.TaskStatus[None]
+    ) -> None:
+        self.hinted, self.received = hinted, received
         task_status.started()
         backoff = BACKOFF
         while True:
@@ -155,6 +161,20 @@ class RedisEngine:
         for session in sessions:
             self.connection.post("PUBLISH", f"{self.base}:to:{session}", log)
 
+    async def send(self, session: str, message: bytes) -> bool:
+        if not self.connected.is_set():
+            with trio.move_on_after(self.patience):
+                await self.connected.wait()
+            return False
+        channel = f"{self.base}:to:{session}"
+        reply = await self.connection.post("PUBLISH", channel, MESSAGE + message).wait()
+        if isinstance(reply, hiredis.ReplyError):
+            self._fail(str(reply))
+        return bool(reply)
+
+    async def drain(self, session: str) -> None:
+        await trio.lowlevel.checkpoint()
+
     async def compact(self, log: str, position: int, snapshot: bytes) -> None:
         entry = Operation(Verb.DIGEST, "", 0, (digest(snapshot),)).encode()
         await self._call("compact", log, position, snapshot, entry)
@@ -183,9 +203,12 @@ class RedisEngine:
         return connection
 
     def _pushed(self, said: list[Any]) -> None:
-        # Whoever may use the server can send anything: it is the name of a log, or nothing.
+        # Whoever may use the server can send anything: it is a message, the name of a log, or nothing.
         if said[0] == b"message" and isinstance(said[-1], bytes):
-            self.hinted(said[-1].decode(errors="replace"))
+            if said[-1].startswith(MESSAGE):
+                self.received(said[-1].removeprefix(MESSAGE))
+            else:
+                self.hinted(said[-1].decode(errors="replace"))
 
     def _command(self, verb: str, *details: str | bytes | int) -> Command:
         return ("EVALSHA", self.script, 1, self.base, verb, self.identity, *details)

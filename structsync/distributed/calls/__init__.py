@@ -1,0 +1,1 @@
+"""Calls of objects in other processes: messages of data, each of which is carried out at most once."""

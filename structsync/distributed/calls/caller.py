@@ -1,0 +1,276 @@
+"""The side that calls: who hosts a name, what was sent there, and what has become of it."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import outcome
+import trio
+from trio.lowlevel import checkpoint, enable_ki_protection
+
+import structsync
+from structsync._core.shared.calls import SLOTS
+from structsync._core.shared.kinds import HOST
+from structsync._runtime.outcomes import Pending
+from structsync.distributed.client import BACKOFF, LONGEST_BACKOFF, LogClient
+from structsync.distributed.engine import LONGEST
+from structsync.distributed.errors import CallOutcomeUnknown, DeliveryFailed, LeaseLost
+from structsync.distributed.membership import Membership
+
+from .messages import (
+    Answer,
+    Ask,
+    Call,
+    Cancel,
+    Cancelled,
+    NotTaken,
+    Stopped,
+    encode,
+)
+
+
+class Host(NamedTuple):
+    """Who hosts a name: the session, and the token of its grant."""
+
+    session: str
+    token: int
+
+
+def host_of(client: LogClient, name: str) -> Host | None:
+    """Return who hosts a name now, as far as we have read.
+
+    Raises:
+      ValueError: if the name is in use for something else.
+    """
+    core = client.replica.core
+    found = core.named.get(name)
+    if found is None:
+        return None
+    if found.kind != HOST:
+        raise ValueError(f"{name!r} is in use as a {found.kind}, and cannot be called")
+    owner: Any = found.core
+    place = core.places.get(owner.owner)
+    return None if place is None else Host(place.key[0], place.token)
+
+
+class Outstanding:
+    """A call that was sent, or is being sent, to one host."""
+
+    host: Host
+    method: str
+    slot: int
+    number: int
+    result: outcome.Outcome[Answer] | None
+    is_cancelled: bool
+    _pending: Pending[Answer] | None
+
+    def __init__(self, host: Host, method: str, slot: int, number: int) -> None:
+        self.host = host
+        self.method = method
+        self.slot = slot
+        self.number = number
+        self.result = None
+        self.is_cancelled = False
+        self._pending = None
+
+    def end(self, result: outcome.Outcome[Answer]) -> None:
+        """Say what has become of it; only the first time counts."""
+        if self.result is None:
+            self.result = result
+            if self._pending is not None:
+                self._pending.end(result)
+
+    def end_cancelled(self, unless: outcome.Outcome[Answer]) -> None:
+        """Say that it was cancelled, if it was by us."""
+        if self.result is None and self._pending is not None and self._pending.is_cancelled:
+            self.result = unless
+            self._pending.end_cancelled()
+        else:
+            self.end(unless)
+
+    async def wait(self, cancel: Callable[[Outstanding], object]) -> Answer:
+        """Wait for its end; a cancellation asks for it, and does not end the wait."""
+        if self.result is not None:
+            return self.result.unwrap()
+
+        def ask_for_end() -> None:
+            self.is_cancelled = True
+            cancel(self)
+
+        self._pending = Pending(ask_for_end)
+        return await self._pending.wait()
+
+
+class Caller:
+    """What one session calls under one name."""
+
+    name: str
+    slots: structsync.Semaphore
+    outstanding: dict[int, Outstanding]  # by slot
+    changed: trio.Event
+    _is_in_log: bool
+
+    def __init__(self, session: Membership, name: str) -> None:
+        self.name = name
+        self._session = session
+        self._client = session._client(name)
+        self._client.watchers[self.look] = None
+        self.slots = structsync.Semaphore(SLOTS)
+        self._free = [*range(SLOTS)]  # a heap: few slots are in use where few calls overlap
+        self._numbers = [0] * SLOTS
+        self.outstanding = {}
+        self.changed = trio.Event()
+        self._is_in_log = False
+
+    @enable_ki_protection
+    async def call(self, method: str, arguments: Any) -> Answer:
+        """Have a method carried out, once, and return its answer.
+
+        Raises:
+          CallOutcomeUnknown: if it was sent, and nobody can know what has become of it.
+          LeaseLost: if the session is over before it is sent.
+          ValueError: if it is longer than a message may be.
+        """
+        async with self.slots:
+            slot = heapq.heappop(self._free)
+            try:
+                return await self._call_until_taken(slot, method, arguments)
+            finally:
+                heapq.heappush(self._free, slot)
+
+    async def _call_until_taken(self, slot: int, method: str, arguments: Any) -> Answer:
+        backoff = BACKOFF
+        while True:
+            host = await self._find()
+            answer = await self._try(Outstanding(host, method, slot, self._next(slot)), arguments)
+            if answer is not None:
+                return answer
+            with trio.move_on_after(backoff):  # it is gone, which the log may not say yet, or busy
+                await self.changed.wait()
+            backoff = min(2 * backoff, LONGEST_BACKOFF)
+
+    def _next(self, slot: int) -> int:
+        self._numbers[slot] += 1
+        return self._numbers[slot]
+
+    async def _find(self) -> Host:
+        """Wait until there is a host."""
+        self._session._check()
+        if not self._is_in_log:
+            await self._client.read(self.name)
+            self._is_in_log = True
+        else:
+            await checkpoint()
+        while not self._client.lost:
+            found = host_of(self._client, self.name)
+            if found is not None:
+                return found
+            await self.changed.wait()
+        raise LeaseLost(self.name)
+
+    async def _try(self, call: Outstanding, arguments: Any) -> Answer | None:
+        """Send a call to a host, and return its answer; None if the host has not taken it."""
+        message = encode(
+            Call(
+                self.name,
+                call.host.token,
+                self._session.identity,
+                call.slot,
+                call.number,
+                call.method,
+                arguments,
+            )
+        )
+        if len(message) > LONGEST:
+            raise ValueError(
+                f"this call of {call.method!r} has {len(message)} bytes, and a message may have {LONGEST}; "
+                "send less at a time, or say where it can be read"
+            )
+        self.outstanding[call.slot] = call
+        was_sent = False
+        try:
+            with trio.CancelScope(shield=True):
+                was_sent = await self._send(call.host, message)
+            if not was_sent and call.result is None:
+                return None
+            answer = await call.wait(self._cancel)
+        finally:
+            del self.outstanding[call.slot]
+        return None if isinstance(answer, NotTaken) else answer
+
+    async def _send(self, host: Host, message: bytes) -> bool:
+        """Send a message; return False if it was certainly not delivered."""
+        try:
+            return await self._session._engine.send(host.session, message)
+        except DeliveryFailed:
+            return True
+
+    def _cancel(self, call: Outstanding) -> None:
+        self._session._nursery.start_soon(self._send_cancel, call)
+
+    async def _send_cancel(self, call: Outstanding) -> None:
+        session = self._session.identity
+        message = Cancel(self.name, call.host.token, session, call.slot, call.number)
+        await self._send(call.host, encode(message))
+
+    # ==== What comes ====
+
+    def answered(self, answer: Answer) -> None:
+        """Take an answer; one to a call that nobody waits for says nothing."""
+        call = self.outstanding.get(answer.slot)
+        if call is None or (call.number, call.host.token) != (answer.number, answer.token):
+            return
+        if isinstance(answer, Stopped):
+            self._lose(call)
+        elif isinstance(answer, Cancelled):
+            call.end_cancelled(self._unknown(call))
+        else:
+            call.end(outcome.Value(answer))
+
+    def gone(self, token: int) -> None:
+        """Take note that a host is gone; what it has not answered by now, it never will."""
+        for call in [one for one in self.outstanding.values() if one.host.token == token]:
+            self._lose(call)
+        self._note_change()
+
+    def look(self) -> None:
+        """Look who hosts the name now: the log has changed, or the session is over."""
+        self._note_change()
+        if self._client.lost:
+            for call in [*self.outstanding.values()]:
+                self._lose(call)
+            return
+        alive = self._client.replica.core.sessions
+        for host in {call.host for call in self.outstanding.values()}:
+            if host.session not in alive:
+                self._session._nursery.start_soon(self._bury, host)
+
+    def _note_change(self) -> None:
+        self.changed.set()
+        self.changed = trio.Event()
+
+    async def _bury(self, host: Host) -> None:
+        """Take what a session that is over has said, and give up the rest."""
+        await self._session._engine.drain(host.session)
+        self.gone(host.token)
+
+    async def ask(self) -> None:
+        """Ask what has become of the calls that were sent: a message may have been lost."""
+        hosts: dict[Host, list[Outstanding]] = {}
+        for call in self.outstanding.values():
+            hosts.setdefault(call.host, []).append(call)
+        for host, calls in hosts.items():
+            for call in calls:
+                if call.is_cancelled:
+                    await self._send_cancel(call)
+            which = [(call.slot, call.number) for call in calls if not call.is_cancelled]
+            message = Ask(self.name, host.token, self._session.identity, which)
+            await self._send(host, encode(message))
+
+    def _lose(self, call: Outstanding) -> None:
+        call.end(self._unknown(call))
+
+    def _unknown(self, call: Outstanding) -> outcome.Error:
+        return outcome.Error(CallOutcomeUnknown(self.name, call.method))

@@ -1,0 +1,109 @@
+"""Where messages go to: the hosts and callers of one session."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+
+import trio
+
+from structsync._core.shared.kinds import HOST
+from structsync._core.shared.operations import Want
+from structsync.distributed.blocks import Block
+from structsync.distributed.errors import DeliveryFailed
+from structsync.distributed.membership import Grant, Membership
+
+from .caller import Caller
+from .failures import Errors
+from .hosting import SENDING, Hosting
+from .interface import Method
+from .messages import Answer, Ask, Call, Cancel, Gone, Message, NotTaken, ToHost, decode, encode
+
+
+class Exchange:
+    """What a session hosts and calls."""
+
+    callers: dict[str, Caller]
+    hosts: dict[str, Hosting]
+
+    def __init__(self, session: Membership) -> None:
+        self._session = session
+        self.callers = {}
+        self.hosts = {}
+        session._received = self.received
+        interval = min(session._ttl / 3, session._engine.recheck)
+        if interval < math.inf:
+            session._nursery.start_soon(self._keep_asking, interval, name="structsync calls")
+
+    async def _keep_asking(self, interval: float) -> None:
+        while True:
+            await trio.sleep(interval)
+            for caller in [*self.callers.values()]:
+                await caller.ask()
+
+    def received(self, data: bytes) -> None:
+        """Take a message, which anybody may have sent."""
+        message = decode(data)
+        if isinstance(message, Call | Cancel | Ask):
+            host = self.hosts.get(message.host)
+            if host is not None and host.token == message.token:
+                host.handle(message)
+            else:
+                self._session._nursery.start_soon(self._refuse, message)
+        elif message is not None and message.host in self.callers:
+            caller = self.callers[message.host]
+            if isinstance(message, Answer):
+                caller.answered(message)
+            else:
+                caller.gone(message.token)
+
+    async def _refuse(self, message: ToHost) -> None:
+        """Answer to who means a host that is not here, or not any more."""
+        answer: Message = Gone(message.host, message.token)
+        if isinstance(message, Call):  # which comes once, and has come too late
+            answer = NotTaken(message.host, message.token, message.slot, message.number)
+        with trio.move_on_after(SENDING), suppress(DeliveryFailed):
+            await self._session._engine.send(message.caller, encode(answer))
+
+    # ==== Hosts ====
+
+    @asynccontextmanager
+    async def host(
+        self,
+        name: str,
+        target: object,
+        methods: Mapping[str, Method],
+        errors: Errors,
+        concurrent: int,
+    ) -> AsyncIterator[Grant]:
+        """Wait for the name, and serve the object under it."""
+        session = self._session
+        async with Block(session, [Want(name, HOST)]) as grant:
+            host = Hosting(session, grant, target, methods, errors, concurrent)
+            with trio.CancelScope(shield=True):
+                await session._nursery.start(host.serve)
+            if name in self.hosts:
+                self.hosts[name].forget()
+            self.hosts[name] = host
+            self._tell(grant)
+            try:
+                yield grant
+                await host.drain()
+            finally:
+                with trio.CancelScope(shield=True):
+                    await host.stop()
+        self._tell(grant)
+
+    def _tell(self, grant: Grant) -> None:
+        """Have all who take part in this log look who hosts the name."""
+        client, session = grant._client, self._session
+        others = client.replica.core.sessions.keys() - {session.identity}
+        session._engine.hint(others, client.name)
+
+    # ==== Callers ====
+
+    def caller(self, name: str) -> Caller:
+        if name not in self.callers:
+            self.callers[name] = Caller(self._session, name)
+        return self.callers[name]

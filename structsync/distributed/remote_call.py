@@ -1,0 +1,98 @@
+"""A call whose caller goes on: a handle, and callbacks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
+
+import trio
+
+T = TypeVar("T")
+
+RemoteCallStatus: TypeAlias = Literal["pending", "returned", "raised", "cancelled"]
+
+_log = logging.getLogger("structsync")
+
+
+@final
+class RemoteCall(Generic[T]):
+    """A call that was started with :meth:`Session.start`.
+
+    Attributes:
+      status: ``"pending"``, then ``"returned"``, ``"raised"`` or ``"cancelled"``.
+    """
+
+    status: RemoteCallStatus
+
+    def __init__(self, name: str) -> None:
+        self.status = "pending"
+        self._name = name
+        self._scope = trio.CancelScope()
+        self._ended = trio.Event()
+        self._value: Any = None
+        self._error: Exception | None = None
+        self._callbacks: list[Callable[[RemoteCall[T]], object]] = []
+
+    def __repr__(self) -> str:
+        return f"<call of {self._name}, {self.status}>"
+
+    async def wait(self) -> T:
+        """Wait for its end, and return the result. Cancelling that does not cancel the call.
+
+        Raises:
+          Exception: what the call has raised.
+          RuntimeError: if it was cancelled.
+        """
+        await self._ended.wait()
+        return self.result()
+
+    def result(self) -> T:
+        """Return the result of a call that has ended, or raise what it has raised.
+
+        Raises:
+          RuntimeError: if it has not ended, or was cancelled.
+        """
+        if self._error is not None:
+            raise self._error
+        if self.status != "returned":
+            raise RuntimeError(f"{self!r} has no result")
+        value: T = self._value
+        return value
+
+    def cancel(self) -> None:
+        """Have it cancelled. The host is told; if it was done before, it has returned."""
+        self._scope.cancel()
+
+    def then(self, callback: Callable[[RemoteCall[T]], object]) -> RemoteCall[T]:
+        """Have a sync function called with this call when it ends; at once, if it has. Return the call.
+
+        What the function raises is logged, because nobody waits for it.
+        """
+        if self._ended.is_set():
+            self._call_back(callback)
+        else:
+            self._callbacks.append(callback)
+        return self
+
+    async def _run(self, function: Callable[..., Awaitable[T]], args: Any, kwargs: Any) -> None:
+        ended: RemoteCallStatus = "cancelled"
+        try:
+            with self._scope:
+                try:
+                    self._value = await function(*args, **kwargs)
+                    ended = "returned"
+                except Exception as error:  # noqa: BLE001 - it is for whoever waits
+                    self._error = error
+                    ended = "raised"
+        finally:
+            self.status = ended
+            self._ended.set()
+            for callback in self._callbacks:
+                self._call_back(callback)
+
+    def _call_back(self, callback: Callable[[RemoteCall[T]], object]) -> None:
+        try:
+            callback(self)
+        except Exception:  # noqa: BLE001 - it is the user's, and no part of this
+            _log.exception("callback %r of %r failed", callback, self)

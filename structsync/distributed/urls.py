@@ -1,0 +1,87 @@
+"""What a URL leads to: an engine, and what is usual there."""
+
+from __future__ import annotations
+
+import logging
+import math
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from .engine import Engine
+from .memory import Deliveries, MemoryEngine, hub_of
+from .sqlite import SQLiteEngine
+
+#: What begins the URL of a server, and how long a lease lasts there, in seconds.
+SERVERS, LEASE = ("redis", "rediss", "unix"), 10
+
+_log = logging.getLogger("structsync")
+
+
+def engine_of(url: str, namespace: str, ttl: float, deliveries: Deliveries | None) -> Engine:
+    scheme = urlsplit(url).scheme
+    if scheme == "memory":
+        return MemoryEngine(hub_of(url, namespace), deliveries)
+    if scheme == "sqlite":
+        if deliveries is not None:
+            raise ValueError("deliveries are for memory:// alone; leave them out for sqlite://")
+        if ttl < math.inf:
+            raise ValueError(
+                "sqlite:// has no leases, because it sees which processes live; leave out ttl"
+            )
+        return SQLiteEngine(path_of(url), namespace)
+    if scheme in SERVERS:
+        if deliveries is not None:
+            raise ValueError(f"deliveries are for memory:// alone; leave them out for {scheme}://")
+        if ttl == math.inf:
+            raise ValueError("a lease on a server needs an end; leave out ttl, or give seconds")
+        return _on_a_server(url, namespace)
+    # The rest of a URL may have a password in it.
+    raise ValueError(
+        f"there is no engine for {scheme}://; use memory://, sqlite:///path or redis://host"
+    )
+
+
+def _on_a_server(url: str, namespace: str) -> Engine:
+    try:
+        from .redis.engine import RedisEngine
+    except ImportError as error:
+        raise RuntimeError(
+            "a session on a server needs hiredis: pip install 'structsync[redis]'"
+        ) from error
+    from .redis.address import parse
+
+    return RedisEngine(parse(url), namespace)
+
+
+def path_of(url: str) -> Path:
+    parts = urlsplit(url)
+    if parts.netloc or not parts.path.strip("/"):
+        raise ValueError(
+            "the URL of a file has three slashes and an absolute path: sqlite:///var/lib/app/locks.db"
+        )
+    return Path(unquote(parts.path))
+
+
+def namespace_of(url: str, namespace: str | None) -> str:
+    if namespace is None:
+        _log.info("no namespace given for %s://: it is 'default'", urlsplit(url).scheme)
+        return "default"
+    if not isinstance(namespace, str):
+        raise TypeError(f"namespace must be a str or None, not {namespace!r}")
+    if not namespace:
+        raise ValueError("namespace must not be empty; leave it out for the default")
+    return namespace
+
+
+def lease_of(url: str, ttl: float | None) -> float:
+    if ttl is None:
+        return LEASE if urlsplit(url).scheme in SERVERS else math.inf
+    return _seconds(ttl)
+
+
+def _seconds(ttl: float) -> float:
+    if isinstance(ttl, bool) or not isinstance(ttl, int | float):
+        raise TypeError(f"ttl must be a number of seconds, not {ttl!r}")
+    if not ttl > 0:
+        raise ValueError(f"ttl must be greater than 0, not {ttl!r}")
+    return float(ttl)

@@ -1,0 +1,451 @@
+"""Calls of an object in another session, whatever the engine is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import pytest
+import trio
+
+from structsync import Monitor, entry
+from structsync.distributed import (
+    CallOutcomeUnknown,
+    Grant,
+    LeaseLost,
+    RemoteCall,
+    RemoteError,
+    Session,
+)
+from tests.distributed.conftest import Open
+
+pytest.importorskip("msgspec")
+
+pytestmark = pytest.mark.timeout(60)
+
+
+class TooLittle(Exception):
+    """More is wanted than there is."""
+
+
+class Strange(Exception):
+    """Callers do not know it."""
+
+
+@dataclass
+class Order:
+    what: str
+    pieces: int = 1
+
+
+class Shop:
+    """What is hosted in these tests."""
+
+    def __init__(self) -> None:
+        self.orders: list[Order] = []
+        self.inside = self.most_inside = 0
+        self.open = trio.Event()
+        self.entered = trio.Event()
+        self.was_cancelled = trio.Event()
+
+    async def order(self, order: Order, *, twice: bool = False) -> int:
+        self.orders += [order] * (2 if twice else 1)
+        return len(self.orders)
+
+    def count(self) -> int:
+        return len(self.orders)
+
+    async def wait(self) -> str:
+        self.inside += 1
+        self.most_inside = max(self.inside, self.most_inside)
+        self.entered.set()
+        try:
+            await self.open.wait()
+        except trio.Cancelled:
+            self.was_cancelled.set()
+            raise
+        finally:
+            self.inside -= 1
+        return "open"
+
+    async def stubborn(self) -> str:
+        self.entered.set()
+        with trio.CancelScope(shield=True):
+            await self.open.wait()
+        return "done all the same"
+
+    async def fail(self, how: str) -> None:
+        if how == "known":
+            raise TooLittle("only 3 left", 3)
+        if how == "strange":
+            raise Strange("of what?")
+        if how == "no data":
+            raise ValueError(object())
+        raise KeyError(how)
+
+    async def give(self, size: int) -> bytes:
+        return bytes(size)
+
+    async def lie(self) -> int:
+        return "no number"  # type: ignore[return-value]
+
+    async def keep(self) -> object:
+        return self
+
+    def _hidden(self) -> str:
+        return "secret"
+
+
+class Orders(Protocol):
+    """What callers see of it."""
+
+    async def order(self, order: Order, *, twice: bool = False) -> int: ...
+    async def count(self) -> int: ...
+    async def wait(self) -> str: ...
+    async def stubborn(self) -> str: ...
+    async def fail(self, how: str) -> None: ...
+    async def give(self, size: int) -> bytes: ...
+    async def lie(self) -> int: ...
+    async def keep(self) -> Any: ...
+    async def missing(self) -> None: ...
+
+
+def remote(session: Session) -> Orders:
+    return session.connect("shop", Orders, errors=[TooLittle])
+
+
+@asynccontextmanager
+async def hosted(opens: Open, **options: Any) -> AsyncIterator[tuple[Shop, Session]]:
+    """Host a shop in one session, and open another."""
+    shop = Shop()
+    async with opens() as here, opens() as there:
+        async with here.host("shop", shop, errors=[TooLittle], **options):
+            yield shop, there
+
+
+async def test_a_call_returns_what_the_method_returns(opens: Open) -> None:
+    async with hosted(opens) as (shop, there):
+        account = remote(there)
+        assert await account.order(Order("tea", 2)) == 1
+        assert await account.order(Order("milk"), twice=True) == 3
+        assert await account.count() == 3
+        assert shop.orders == [Order("tea", 2), Order("milk"), Order("milk")]
+
+
+async def test_an_error_is_raised_at_the_caller_with_its_type(opens: Open) -> None:
+    async with hosted(opens) as (_, there):
+        shop = remote(there)
+        with pytest.raises(KeyError, match="tea") as found:
+            await shop.fail("tea")
+        assert "raised at the host" in found.value.__notes__[0]
+        assert "raise KeyError(how)" in found.value.__notes__[0]
+        with pytest.raises(TooLittle) as registered:
+            await shop.fail("known")
+        assert registered.value.args == ("only 3 left", 3)
+
+
+async def test_an_error_that_callers_do_not_know_is_told(opens: Open) -> None:
+    async with hosted(opens) as (_, there):
+        with pytest.raises(RemoteError, match="of what") as found:
+            await remote(there).fail("strange")
+        assert found.value.error.endswith("test_calls.Strange")
+        assert 'raise Strange("of what?")' in found.value.traceback
+        with pytest.raises(RemoteError, match="ValueError: <object object"):
+            await remote(there).fail("no data")
+        with pytest.raises(RemoteError, match="TooLittle"):
+            await there.connect("shop", Orders).fail("known")
+
+
+async def test_what_is_no_data_is_refused_where_it_comes_from(opens: Open) -> None:
+    async with hosted(opens) as (shop, there):
+        proxy: Any = remote(there)
+        with pytest.raises(TypeError, match=r"argument 'order' of order is no data .*object"):
+            await proxy.order(object())
+        with pytest.raises(TypeError, match="missing a required argument: 'order'"):
+            await proxy.order()
+        with pytest.raises(TypeError, match="argument 'order' of order: Expected `object`, got"):
+            await proxy.order(3)
+        with pytest.raises(TypeError, match=r"result of keep is no data .*Shop"):
+            await proxy.keep()
+        with pytest.raises(RemoteError, match=r"shop.lie has returned something else.*`int`"):
+            await proxy.lie()
+        assert shop.orders == []
+
+
+async def test_what_is_too_long_is_refused_at_the_caller(opens: Open) -> None:
+    async with hosted(opens) as (shop, there):
+        with pytest.raises(ValueError, match=r"call of 'order' has 10.* bytes, and a message may"):
+            await remote(there).order(Order("x" * (1 << 20)))
+        with pytest.raises(ValueError, match=r"result of give has 10.* it was carried out"):
+            await remote(there).give(1 << 20)
+        long = "x" * 1_000_000
+        await remote(there).order(Order(long))
+        assert shop.orders == [Order(long)]
+
+
+@pytest.mark.parametrize("name", ["missing", "_hidden", "__init__", "__class__", "open", ""])
+async def test_what_the_interface_does_not_declare_is_not_called(opens: Open, name: str) -> None:
+    async with hosted(opens) as (_, there):
+        proxy: Any = remote(there)
+        call: Any = proxy.missing
+        call._method.name = name
+        with pytest.raises(AttributeError, match=f"'shop' has no method '{name}'; it has count, "):
+            await call()
+        with pytest.raises(AttributeError, match="<remote Orders 'shop'> has no method 'other'"):
+            proxy.other()
+
+
+async def test_a_cancelled_call_is_cancelled_at_the_host(opens: Open) -> None:
+    async with hosted(opens) as (shop, there):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(remote(there).wait)
+            await shop.entered.wait()
+            nursery.cancel_scope.cancel()
+        assert shop.was_cancelled.is_set()
+        assert await remote(there).count() == 0
+
+
+async def test_a_call_that_is_done_although_it_is_cancelled_returns(opens: Open) -> None:
+    results: list[str] = []
+    async with hosted(opens) as (shop, there):
+
+        async def call() -> None:
+            results.append(await remote(there).stubborn())
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(call)
+            await shop.entered.wait()
+            nursery.cancel_scope.cancel()
+            shop.open.set()
+    assert results == ["done all the same"]
+
+
+async def test_a_call_that_is_cancelled_before_there_is_a_host_never_happens(opens: Open) -> None:
+    shop = Shop()
+    async with opens() as here, opens() as there:
+        with trio.move_on_after(0.05):
+            await remote(there).order(Order("tea"))
+        async with here.host("shop", shop):
+            assert await remote(there).count() == 0
+
+
+async def test_a_call_waits_for_a_host_and_for_the_next_one(opens: Open) -> None:
+    counts: list[int] = []
+    async with opens() as here, opens() as there, trio.open_nursery() as nursery:
+
+        async def call() -> None:
+            counts.append(await remote(there).order(Order("tea")))
+
+        nursery.start_soon(call)
+        await trio.sleep(0.05)
+        async with here.host("shop", Shop()) as first:
+            while not counts:  # noqa: ASYNC110 - nobody says so
+                await trio.sleep(0.01)
+        nursery.start_soon(call)
+        await trio.sleep(0.05)
+        async with here.host("shop", Shop()) as second:
+            while len(counts) < 2:  # noqa: ASYNC110 - nobody says so
+                await trio.sleep(0.01)
+        assert second.token > first.token
+    assert counts == [1, 1]
+
+
+async def test_one_session_hosts_a_name_and_others_stand_by(opens: Open) -> None:
+    second = Shop()
+    async with opens() as here, opens() as there, trio.open_nursery() as nursery:
+
+        async def stand_by() -> None:
+            async with there.host("shop", second):
+                await second.open.wait()
+
+        async with here.host("shop", Shop()):
+            nursery.start_soon(stand_by)
+            assert await remote(there).order(Order("tea")) == 1
+        assert await remote(here).order(Order("tea"), twice=True) == 2
+        second.open.set()
+
+
+async def test_a_host_that_is_left_ends_what_runs_and_hands_on_what_waits(opens: Open) -> None:
+    results: list[object] = []
+    first, second = Shop(), Shop()
+    second.open.set()
+
+    async def call(session: Session) -> None:
+        results.append(await remote(session).wait())
+
+    async with opens() as here, opens() as there, trio.open_nursery() as nursery:
+        async with here.host("shop", first, concurrent=1):
+            nursery.start_soon(call, there)
+            await first.entered.wait()
+            nursery.start_soon(call, there)
+            await trio.sleep(0.05)
+            nursery.start_soon(_open_later, first)
+        async with here.host("shop", second):
+            await second.entered.wait()
+            while len(results) < 2:  # noqa: ASYNC110 - nobody says so
+                await trio.sleep(0.01)
+    assert results == ["open", "open"]
+
+
+async def _open_later(shop: Shop) -> None:
+    await trio.sleep(0.05)
+    shop.open.set()
+
+
+@pytest.mark.parametrize("how", ["by an error", "with its session"])
+async def test_nobody_knows_of_a_call_whose_host_is_gone(opens: Open, how: str) -> None:
+    shop = Shop()
+
+    async def call(session: Session) -> None:
+        with pytest.raises(CallOutcomeUnknown, match="whether 'wait' of 'shop' was carried") as one:
+            await remote(session).wait()
+        assert (one.value.name, one.value.method) == ("shop", "wait")
+
+    async def host(here: Session, task_status: Any = trio.TASK_STATUS_IGNORED) -> None:
+        try:
+            async with here.host("shop", shop):
+                task_status.started()
+                await shop.entered.wait()
+                if how == "by an error":
+                    raise TooLittle
+                await trio.sleep_forever()
+        except (TooLittle, LeaseLost):
+            pass
+
+    async with opens() as there, trio.open_nursery() as nursery:
+        async with opens() as here:
+            await nursery.start(host, here)
+            nursery.start_soon(call, there)
+            await shop.entered.wait()
+            if how == "by an error":
+                await shop.was_cancelled.wait()
+    assert shop.was_cancelled.is_set()
+
+
+async def test_calls_of_a_session_that_is_over_are_cancelled(opens: Open) -> None:
+    shop = Shop()
+
+    async def call(session: Session) -> None:
+        with pytest.raises(CallOutcomeUnknown):
+            await remote(session).wait()
+
+    async with opens() as here, here.host("shop", shop), trio.open_nursery() as nursery:
+        async with opens() as there:
+            nursery.start_soon(call, there)
+            await shop.entered.wait()
+        await shop.was_cancelled.wait()
+
+
+async def test_who_waits_for_a_host_when_its_session_closes_is_told(opens: Open) -> None:
+    async def call(session: Session) -> None:
+        with pytest.raises(LeaseLost, match="the wait for 'shop' is over"):
+            await remote(session).wait()
+
+    async with trio.open_nursery() as nursery:
+        async with opens() as there:
+            nursery.start_soon(call, there)
+            await trio.sleep(0.05)
+        with pytest.raises(trio.ClosedResourceError):
+            remote(there)
+
+
+async def test_so_many_calls_run_at_a_time(opens: Open) -> None:
+    async with hosted(opens, concurrent=3) as (shop, there):
+        async with trio.open_nursery() as nursery:
+            for _ in range(10):
+                nursery.start_soon(remote(there).wait)
+            while shop.inside < 3:  # noqa: ASYNC110 - nobody says so
+                await trio.sleep(0.01)
+            await trio.sleep(0.05)
+            shop.open.set()
+        assert shop.most_inside == 3
+
+
+async def test_a_call_that_was_started_calls_back(opens: Open) -> None:
+    async with hosted(opens) as (shop, there):
+        done = trio.Event()
+        told: list[str] = []
+        proxy = remote(there)
+
+        def tell(call: RemoteCall[str]) -> None:
+            told.append(call.result())
+            done.set()
+
+        call = there.start(proxy.wait).then(tell)
+        with pytest.raises(RuntimeError, match=r"shop.wait, pending> has no result"):
+            call.result()
+        await shop.entered.wait()
+        assert told == []
+        shop.open.set()
+        assert await call.wait() == "open" == await call.wait()
+        assert call.status == "returned"
+        await done.wait()
+        call.then(tell)
+        assert told == ["open", "open"]
+        failed = there.start(proxy.fail, "tea")
+        for _ in range(2):
+            with pytest.raises(KeyError):
+                await failed.wait()
+        assert failed.status == "raised"
+
+
+async def test_a_call_that_was_started_may_be_cancelled(
+    opens: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with hosted(opens) as (shop, there):
+        call = there.start(remote(there).wait).then(lambda call: call.result())
+        await shop.entered.wait()
+        call.cancel()
+        with pytest.raises(RuntimeError, match="cancelled> has no result"):
+            await call.wait()
+        assert shop.was_cancelled.is_set()
+        assert "callback" in caplog.text
+
+
+class Account(Monitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.balance = 0
+
+    @entry
+    async def deposit(self, amount: int) -> int:
+        self.balance += amount
+        return self.balance
+
+    @entry
+    def withdraw(self, amount: int) -> int:
+        self.balance -= amount
+        return self.balance
+
+    @withdraw.when
+    def withdraw_when(self, amount: int) -> bool:
+        return amount <= self.balance
+
+
+async def test_a_monitor_that_is_hosted_has_its_guards(opens: Open) -> None:
+    async with opens() as here, opens() as there, here.host("account", Account()):
+        account = there.connect("account", Account)
+        call = there.start(account.withdraw, 5)
+        assert await account.deposit(3) == 3
+        assert call.status == "pending"
+        assert await account.deposit(3) == 6
+        assert await call.wait() == 1
+
+
+async def test_a_name_is_hosted_or_something_else(opens: Open) -> None:
+    async with opens() as here, opens() as there:
+        async with here.lock("shop"):
+            with pytest.raises(ValueError, match="'shop' is in use as a lock"):
+                await remote(there).count()
+            with pytest.raises(
+                ValueError, match="'shop' is in use as a lock, and cannot be a host"
+            ):
+                await there.host("shop", Shop()).__aenter__()
+
+
+async def test_a_host_may_be_called_by_its_own_session(opens: Open) -> None:
+    async with opens() as here, here.host("shop", Shop()) as grant:
+        assert isinstance(grant, Grant)
+        assert await remote(here).count() == 0

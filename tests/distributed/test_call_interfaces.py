@@ -1,0 +1,220 @@
+"""What can be called from another process is said by a class; what cannot is refused before anything is called."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+import trio
+
+from structsync.distributed import RemoteError, Session, open_session
+from tests.distributed.shops import Counter, Counting
+
+pytest.importorskip("msgspec")
+
+from structsync.distributed.calls.failures import COMMON, describe, error_of, known_errors
+from structsync.distributed.calls.interface import methods_of
+from structsync.distributed.calls.messages import Raised
+
+
+class Unfit(Exception):
+    """Its constructor takes something else than its arguments."""
+
+    def __init__(self) -> None:
+        super().__init__("more", "than it takes")
+
+
+class Wordless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+class Generator:
+    def items(self) -> Iterator[int]:
+        yield 1
+
+
+class AsyncGenerator:
+    async def items(self) -> AsyncIterator[int]:
+        yield 1
+
+
+class AnyNumber:
+    async def add(self, *amounts: int) -> int:
+        return sum(amounts)
+
+
+class NoData:
+    async def add(self, amount: set[object]) -> trio.Event:
+        return trio.Event()
+
+
+class UnknownType:
+    async def add(self, amount: Nowhere) -> None:  # type: ignore[name-defined]  # noqa: F821
+        pass
+
+
+class Nothing:
+    number = 3
+
+    @property
+    def size(self) -> int:
+        return 3
+
+    @staticmethod
+    def make() -> None:
+        pass
+
+
+class Positional:
+    def add(self, amount: int, /, to: str = "me", *, twice: bool = False) -> str:
+        return f"{amount} {to} {twice}"
+
+
+@pytest.mark.parametrize(
+    ("interface", "problem"),
+    [
+        (Generator, "items is a generator, and a call has one result"),
+        (AsyncGenerator, "items is a generator"),
+        (AnyNumber, r"add takes \*amounts.*names each of its parameters"),
+        (NoData, "add has a parameter or result that is no data"),
+        (UnknownType, "add has a parameter or result.*Nowhere"),
+        (Nothing, "Nothing declares no public method"),
+        (3, "an interface must be a class, not 3"),
+    ],
+)
+def test_what_cannot_be_called_is_refused(interface: Any, problem: str) -> None:
+    with pytest.raises(TypeError, match=problem):
+        methods_of(interface)
+
+
+def test_arguments_arrive_as_they_were_given() -> None:
+    (method,) = methods_of(Positional).values()
+    for args, kwargs in (((3,), {}), ((3, "you"), {"twice": True}), ((3,), {"to": "you"})):
+        bound = method.bind(method.encode_arguments(args, kwargs))
+        expected = Positional().add(*args, **kwargs)
+        assert Positional().add(*bound.args, **bound.kwargs) == expected
+
+
+def test_arguments_that_are_missing_or_too_many_are_refused() -> None:
+    (method,) = methods_of(Positional).values()
+    sent = method.encode_arguments((3,), {})
+    with pytest.raises(TypeError, match="add needs an argument 'amount'"):
+        method.bind({})
+    with pytest.raises(TypeError, match="add takes no argument 'other'"):
+        method.bind({**sent, "other": sent["amount"]})
+
+
+def session() -> Any:
+    return open_session("memory://", namespace="test")
+
+
+async def test_a_session_refuses_what_it_cannot_host_or_call() -> None:
+    class Synchronous:
+        def add(self) -> None:
+            pass
+
+    async with session() as here:
+        with pytest.raises(TypeError, match=r"add is not async.* async def"):
+            here.connect("counter", Synchronous)
+        with pytest.raises(TypeError, match="has no method 'add', which the interface declares"):
+            here.host("counter", object(), Counting)
+        with pytest.raises(ValueError, match="prefix that is not empty"):
+            here.host("/counter", Counter())
+        with pytest.raises(TypeError, match="name must be a str"):
+            here.connect(3, Counting)
+        with pytest.raises(ValueError, match="concurrent"):
+            here.host("counter", Counter(), concurrent=0)
+        with pytest.raises(TypeError, match="errors must be classes of exceptions, not 3"):
+            here.host("counter", Counter(), errors=[3])
+        assert repr(here.connect("counter", Counting)) == "<remote Counting 'counter'>"
+        assert "remote method counter.add(what:" in repr(here.connect("counter", Counting).add)
+
+
+async def test_without_msgspec_calls_are_refused_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    imports = builtins.__import__
+
+    def without(name: str, *details: Any) -> Any:
+        if "calls" in name:
+            raise ImportError("no msgspec")
+        return imports(name, *details)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    async with session() as here:
+        with pytest.raises(RuntimeError, match=r"need msgspec: pip install 'structsync\[calls\]'"):
+            here.connect("counter", Counting)
+        async with here.lock("lock"):
+            assert "structsync" in sys.modules
+
+
+# ==== Errors ====
+
+
+def again(error: Exception, *registered: type[Exception]) -> Exception:
+    known = known_errors(registered)
+    name, arguments, text, traceback = describe(error, known)
+    return error_of(Raised("counter", 1, 0, 1, name, arguments, text, traceback), known)
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("tea"), OSError(2, "no such file"), trio.WouldBlock(), ValueError()]
+)
+def test_an_error_that_both_know_is_raised_again(error: Exception) -> None:
+    found = again(error)
+    assert type(found) is type(error)
+    assert found.args == error.args
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (StopIteration(3), "StopIteration: 3"),
+        (ExceptionGroup("several", [KeyError()]), "several"),
+        (ValueError("x" * 200_000), "ValueError: x"),
+        (Wordless(), "Wordless: its text cannot be told"),
+        (ValueError("\ud800"), r"ValueError: \?"),
+    ],
+)
+def test_any_other_error_is_told(error: Exception, text: str) -> None:
+    found = again(error)
+    assert isinstance(found, RemoteError)
+    assert len(str(found)) < 30_000
+    with pytest.raises(RemoteError, match=text):
+        raise found
+
+
+def test_an_error_that_cannot_be_made_again_is_told() -> None:
+    assert isinstance(again(Unfit(), Unfit), RemoteError)
+
+
+def test_a_class_that_makes_something_else_is_told() -> None:
+    class Other(Exception):
+        def __new__(cls, *args: Any) -> Any:
+            return KeyError(*args) if args else super().__new__(cls)
+
+    assert isinstance(
+        error_of(
+            Raised("c", 1, 0, 1, Other.__qualname__, [1], "", ""), {Other.__qualname__: Other}
+        ),
+        RemoteError,
+    )
+
+
+def test_two_errors_of_one_name_are_refused() -> None:
+    first = type("Same", (Exception,), {})
+    second = type("Same", (Exception,), {})
+    assert known_errors([first, first]).keys() - COMMON.keys() == {"Same"}
+    with pytest.raises(ValueError, match="more than one error of the name 'Same'"):
+        known_errors([first, second])
+
+
+async def test_a_session_that_is_closed_starts_no_call() -> None:
+    async with session() as here:
+        add = here.connect("counter", Counting).add
+    with pytest.raises(trio.ClosedResourceError):
+        Session.start(here, add, "tea")
