@@ -14,7 +14,6 @@ from typing import Any, cast
 
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import Priority
-from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, invariants, start, step
 
 from .permits import PermitsSpec, may_ask
