@@ -151,14 +151,14 @@ HELD: dict[str, Held] = {
         spec=holders.SeenLock,
         adapter=of_lock(),
         finds=OWNED,
-        examples=30,
+        examples=18,
     ),
     "budget lock": Held(
         of=("Lock",),
         spec=holders.SeenLock,
         adapter=of_lock(checkpoint="budget"),
         finds=OWNED,
-        examples=30,
+        examples=18,
     ),
     "priority lock": Held(
         of=("Lock",),
@@ -202,7 +202,7 @@ HELD: dict[str, Held] = {
         spec=rwlocks.SeenRWLock,
         adapter=partial(rwlocks.OfRWLock, "fifo"),
         finds=MODES,
-        examples=30,
+        examples=18,
     ),
     "phase rwlock": Held(
         of=("RWLock",),
@@ -210,21 +210,21 @@ HELD: dict[str, Held] = {
         spec=rwlocks.SeenPhase,
         adapter=partial(rwlocks.OfRWLock, "phase"),
         finds=MODES,
-        examples=30,
+        examples=18,
     ),
     "readers rwlock": Held(
         of=("RWLock",),
         spec=rwlocks.SeenReadersFirst,
         adapter=partial(rwlocks.OfRWLock, "readers"),
         finds=MODES,
-        examples=30,
+        examples=18,
     ),
     "writers rwlock": Held(
         of=("RWLock",),
         spec=rwlocks.SeenWritersFirst,
         adapter=partial(rwlocks.OfRWLock, "writers"),
         finds=MODES,
-        examples=30,
+        examples=18,
     ),
     "latch": Held(
         of=("Latch",),
@@ -282,7 +282,7 @@ HELD: dict[str, Held] = {
         of=("Buffer",),
         spec=items.SeenStack,
         adapter=partial(items.OfBuffer, policy="lifo"),
-        finds=ITEMS,
+        finds=ITEMS[:-1],
     ),
     "first_of": Held(
         of=("first_of",),
@@ -351,7 +351,7 @@ HELD: dict[str, Held] = {
         of=("TaskPool",),
         spec=several.SeenPriorityJobQueue,
         adapter=partial(several.OfJobs, **STRICT),
-        finds=JOBS,
+        finds=JOBS[::2],
     ),
     "monitor": Held(
         of=("Monitor", "Entry"),
@@ -370,7 +370,7 @@ HELD: dict[str, Held] = {
         spec=conditions.SeenMesa,
         adapter=partial(conditions.OfStage, "mesa"),
         finds=WAITS,
-        examples=30,
+        examples=18,
     ),
     "hoare condition": Held(
         of=("MonitorCondition",),
@@ -383,7 +383,7 @@ HELD: dict[str, Held] = {
         spec=conditions.SeenCondition,
         adapter=conditions.OfCondition,
         finds=CLOSES,
-        examples=30,
+        examples=18,
     ),
 }
 

@@ -17,7 +17,7 @@ from structsync.specs.common import QueueSpec
 OUT_OF_SERVICE = (trio.ClosedResourceError, trio.BrokenResourceError)
 
 #: Who asks by a request of its own, which it keeps or drops; all others wait where they ask.
-BY_REQUEST = ("e", "f")
+BY_REQUEST = ("c", "e", "f")
 
 
 class Users(Adapter):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import ClassVar
 
-from structsync._runtime.schedules import Explored
+from structsync._runtime.schedules import deviations
 
 from .execution import Execution
 from .under_test import is_under_test
@@ -30,7 +30,7 @@ def deviates() -> bool:
     return execution is not None and execution.choices != execution.firsts
 
 
-Explored.deviates = staticmethod(deviates)
+deviations.append(deviates)
 
 
 def changed_outside() -> str | None:
