@@ -58,15 +58,29 @@ def check(
         SpecError: the spec breaks a rule of the language.
         ValueError: a bound is negative.
     """
-    search = Search(
-        Model(runnable(spec), only=only),
-        Budget(max_states, max_depth, seconds),
-        on_progress,
-        built_in=_built_in(only),
-    )
+    budget = Budget(max_states, max_depth, seconds)
+    return result_of(spec_search(spec, budget, on_progress, only=only), name, only)
+
+
+def spec_search(
+    spec: type[Spec],
+    budget: Budget,
+    on_progress: OnProgress | None = None,
+    kind: type[Search] = Search,
+    only: Collection[str] | None = None,
+) -> Search:
+    """Return the search of a spec, which is still to be run."""
+    model = Model(runnable(spec), only=only)
+    return kind(model, budget, on_progress, built_in=_built_in(only))
+
+
+def result_of(
+    search: Search, name: str | None = None, only: Collection[str] | None = None
+) -> Result:
+    """Run the search of a spec, and return a verdict for each of its properties."""
     _run(search.run)
     history = _history(search) if only is None or NO_HIDDEN_HISTORY in only else None
-    called = name or spec_name(spec)
+    called = name or spec_name(search.model.spec_class)
     graph = search.graph
     return Result(
         spec=called,
@@ -96,15 +110,29 @@ def check_fault(
     Raises:
         SpecError: the spec breaks a rule of the language with the fault in it.
     """
-    model = Model(fault.spec, {fault.field: fault.factory}, only=[fault.refuted_by])
-    search = Search(
-        model,
-        Budget(max_states, fault.max_trace, seconds),
+    budget = Budget(max_states, fault.max_trace, seconds)
+    return fault_result_of(fault, fault_search(fault, budget, on_progress), name)
+
+
+def fault_search(
+    fault: Fault,
+    budget: Budget,
+    on_progress: OnProgress | None = None,
+    kind: type[Search] = Search,
+) -> Search:
+    """Return the search for a planted fault, which is still to be run."""
+    return kind(
+        Model(fault.spec, {fault.field: fault.factory}, only=[fault.refuted_by]),
+        budget,
         on_progress,
         built_in=_built_in([fault.refuted_by]),
         audit=False,  # a bug need not be written well
         answers_only=True,
     )
+
+
+def fault_result_of(fault: Fault, search: Search, name: str | None = None) -> FaultResult:
+    """Run the search for a planted fault, and tell whether it was found."""
     _run(search.run)
     spec_called = spec_name(fault.spec)
     with_fault = f"{spec_called} with {fault.name}"

@@ -122,6 +122,16 @@ class Judge:
         for findings in found.values():
             self.refute(min(findings, key=lambda one: _length(view, one)))
 
+    def moved(self) -> tuple[str, ...]:
+        """Return the refinements of which a step was an abstract one."""
+        return tuple([name for name, one in self.refinements.items() if one.moved])
+
+    def learn(self, can_fail: bool, moved: Collection[str]) -> None:
+        """Take note of what was seen elsewhere: a state that must not be the last, and steps."""
+        self.dead_ends.can_fail |= can_fail
+        for name in moved:
+            self.refinements[name].moved = True
+
     def triggered(self, number: int) -> bool:
         """Tell whether a property of behaviours ever had to wait for its goal."""
         return any(TRIGGER in self.marks[one] for one in self.alike[number])

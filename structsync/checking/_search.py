@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Collection
 from typing import ClassVar
 
+from ._ahead import Helpers, enter
 from ._audit import Audit
 from ._budget import Budget, Progress, Stopped
 from ._errors import ANY_ERROR, SpecError
@@ -24,14 +25,10 @@ from ._interrupt import InterruptFlag
 from ._judging import Judge
 from ._language import Snapshot, Spec
 from ._liveness import CLOSED
-from ._memory import resident
+from ._memory import grown_by, resident
 from ._model import Model, Move, check_core
 from ._rules import NO_ACTION_FAILS, OF_STATES
 from ._unfolded import Unfolded
-from ._values import exact
-
-#: With fewer states, most of what a process grows by is none of the search's.
-LARGE = 20_000
 
 #: Seconds that the question about behaviours may take after a search that was cut off.
 GRACE = 0.5
@@ -63,6 +60,8 @@ class Search:
         self._started = time.perf_counter()
         self._memory = resident()
         self._live_checked = 0
+        self.helpers: Helpers | None = None
+        """Who takes moves ahead of this search, if anybody may."""
 
     @property
     def findings(self) -> dict[str, Finding]:
@@ -100,7 +99,10 @@ class Search:
     def _search(self) -> None:
         graph, judge = self.graph, self.judge
         try:
-            self._add(self._first(), NOWHERE, NOWHERE)
+            first, symmetry = self.model.snapshot(), self.model.symmetry
+            if symmetry:
+                symmetry.check_first(first, self.model.shown_state)
+            self.add(first, NOWHERE, NOWHERE)
             judge.begin()
             while judge.open and graph.expanded < len(graph.states):
                 if graph.expanded == graph.levels[-1] and not self._enter_level():
@@ -108,7 +110,7 @@ class Search:
                 self.model.pulse.beat()
                 if graph.expanded % 64 == 0:
                     self._report()
-                self._expand(graph.expanded)
+                self._next(graph.expanded)
         except Stopped as stop:
             self.stopped_by = str(stop)
             self._forget_half()
@@ -130,11 +132,8 @@ class Search:
         Of a large search what the operating system has given for it, as far as that was not there already; at
         least what the search's own structures take.
         """
-        states, counted = len(self.graph.states), self.graph.bytes_per_state()
-        now = resident()
-        if states < LARGE or now is None or self._memory is None:
-            return counted
-        return max(counted, (now - self._memory) / states)
+        counted = self.graph.bytes_per_state()
+        return grown_by(counted, len(self.graph.states), self._memory)
 
     def _enter_level(self) -> bool:
         """Note that a new depth begins; False if it is beyond the budget."""
@@ -169,7 +168,16 @@ class Search:
         if self.on_progress:
             self.on_progress(self.progress())
 
-    def _expand(self, number: int) -> None:
+    def _next(self, number: int) -> None:
+        """Take the moves of the next state, or enter what has come of them elsewhere."""
+        taken = self.helpers.taken(self, number) if self.helpers else None
+        if taken and not (self._audit and number >= self._audit.next):
+            enter(self, taken)
+        else:
+            self.expand(number)
+
+    def expand(self, number: int) -> None:
+        """Take the moves of a state."""
         model, graph, judge = self.model, self.graph, self.judge
         snapshot = graph.states[number]
         if self._audit and number >= self._audit.next:
@@ -239,41 +247,25 @@ class Search:
                 if not judge.all_hold(live, before):
                     judge.step(number, move)
                 if target is None:
-                    target = self._add(after, number, label)
+                    target = self.add(after, number, label)
             if edges:
                 edges.add(label, target)
-
-    def _first(self) -> Snapshot:
-        """Return the first state, to which no name makes a difference."""
-        model = self.model
-        first, symmetry = model.snapshot(), model.symmetry
-        if symmetry is None:
-            return first
-        for one in symmetry.exchanges():
-            other = symmetry.image(first, one)
-            if exact(other) != exact(first):
-                raise SpecError(
-                    f"symmetric says that {symmetry.pair(one)} can be exchanged, and the first "
-                    f"state is {model.shown_state(first)} before that and "
-                    f"{model.shown_state(other)} after it; leave out the names that begin otherwise"
-                )
-        return first
 
     def view(self) -> Graph | Unfolded:
         """Return all states, also those for which others stand."""
         model, graph = self.model, self.graph
         return Unfolded(graph, model, model.symmetry) if model.symmetry else graph
 
-    def _add(self, snapshot: Snapshot, parent: int, label: int) -> int:
-        """Store a new state and judge it."""
+    def add(self, snapshot: Snapshot, parent: int, label: int, *, judged: bool = False) -> int:
+        """Store a new state and judge it, unless that was done elsewhere."""
         model, graph, most = self.model, self.graph, self.budget.max_states
-        if model.canonical and model.canonical(snapshot) != snapshot:
+        if model.canonical and not judged and model.canonical(snapshot) != snapshot:
             raise SpecError(
                 "canonical must map a representative to itself, and maps "
                 f"{model.shown_state(snapshot)} to {model.shown_state(model.canonical(snapshot))}"
             )
         number = graph.add(snapshot, parent, label)
-        if self.judge.invariants:
+        if self.judge.invariants and not judged:
             stored = graph.states[number]
             model.restore(model.live, stored)
             self.judge.state(number)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ._ahead import Helpers
 from ._budget import INTERRUPTED, Progress
 from ._jobs import Bounds, Found, Job, do, jobs_of
 from ._load import Loaded
 from ._overall import Overall
 from ._together import NotPortableError, Plan, Together
 from ._verdict import FaultResult, Result, Verdict
+from ._worker import names_of
 
 #: Everything holds, and every planted fault was found.
 EXIT_CONFIRMED = 0
@@ -94,22 +96,27 @@ class Suite:
             paths: from where, as another process can do it again; structsync's own if there are none.
         """
         jobs = jobs_of(loaded, self.options.only, self.options.faults)
-        found = self._alone(jobs, loaded)
+        found = self._alone(jobs, loaded, paths)
         rest = jobs[len(found) :]
         if rest and not self._ended:
             try:
                 found |= self._together(rest, loaded, paths)
             except NotPortableError:
                 self._processes = 1
-                found |= self._alone(rest, loaded)
+                found |= self._alone(rest, loaded, paths)
         return [_run_of(place, one, jobs, found) for place, one in enumerate(loaded)]
 
     def seconds(self) -> float:
         """Return how long the run has taken so far."""
         return time.perf_counter() - self._began
 
-    def _alone(self, jobs: Sequence[Job], loaded: Sequence[Loaded]) -> dict[Job, Found]:
-        """Search in this process, for a second if there are others; return what was finished, in order."""
+    def _alone(
+        self, jobs: Sequence[Job], loaded: Sequence[Loaded], paths: Sequence[Path]
+    ) -> dict[Job, Found]:
+        """Search in this process, for a second if there are others; return what was finished, in order.
+
+        Of a single search, or the last one, the others take moves ahead.
+        """
         found: dict[Job, Found] = {}
         for number, job in enumerate(jobs):
             bounds = self._bounds()
@@ -122,7 +129,11 @@ class Suite:
             self.overall.starts(job.name)
             self._on_start(job.name)
             try:
-                found[job] = do(job, loaded, bounds, self._news if shared else self._on_progress)
+                if shared:
+                    found[job] = do(job, loaded, bounds, self._news)
+                else:
+                    helpers = self._helpers(job, loaded, bounds, paths)
+                    found[job] = do(job, loaded, bounds, self._on_progress, helpers)
             except _HandedOver:
                 break
             self.overall.ends(job.name)
@@ -130,6 +141,14 @@ class Suite:
                 self._ended = True
                 break
         return found
+
+    def _helpers(
+        self, job: Job, loaded: Sequence[Loaded], bounds: Bounds, paths: Sequence[Path]
+    ) -> Helpers | None:
+        if self._processes == 1:
+            return None
+        places = [one.resolve() for one in paths]
+        return Helpers(lambda: self._processes, (places, names_of(loaded), job, bounds))
 
     def _together(
         self, jobs: Sequence[Job], loaded: Sequence[Loaded], paths: Sequence[Path]
@@ -150,8 +169,8 @@ class Suite:
             lambda job: self.overall.ends(job.name),
             self._on_progress,
         )
-        names = [[*one.specs, *one.faults] for one in loaded]
-        with Together(number, [one.resolve() for one in paths], names, plan) as together:
+        places = [one.resolve() for one in paths]
+        with Together(number, places, names_of(loaded), plan) as together:
             together.run()
             return together.found
 

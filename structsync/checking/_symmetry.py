@@ -95,6 +95,17 @@ class Symmetry:
             found = _numbered(map(exact, images))
         return found
 
+    def check_first(self, first: Snapshot, shown: Callable[[Snapshot], str]) -> None:
+        """Raise unless no name makes a difference to the first state."""
+        for one in self.exchanges():
+            other = self.image(first, one)
+            if exact(other) != exact(first):
+                raise SpecError(
+                    f"symmetric says that {self.pair(one)} can be exchanged, and the first "
+                    f"state is {shown(first)} before that and {shown(other)} after it; "
+                    "leave out the names that begin otherwise"
+                )
+
     def check_met(self) -> None:
         """Raise if there are names that no state contains, so that exchanging them says nothing."""
         for one in self._idle:

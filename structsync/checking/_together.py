@@ -21,7 +21,7 @@ from ._budget import Progress
 from ._errors import SpecError
 from ._interrupt import InterruptFlag
 from ._jobs import Bounds, Found, Job
-from ._worker import INTERRUPT
+from ._worker import HELP, INTERRUPT
 
 #: Seconds between two looks at whether Ctrl-C was pressed.
 POLL = 0.05
@@ -76,6 +76,7 @@ class Together:
         self._idle: list[int] = []
         self._at_work: dict[int, int] = {}
         self._progress: dict[int, Progress] = {}
+        self._helped: dict[int, int] = {}
         self._waiting = [*plan.begin][::-1]
         self._end = len(plan.jobs)  # what stands from there on does not count
         self._results: dict[int, Found] = {}
@@ -146,6 +147,17 @@ class Together:
             self._processes[worker].send((self._plan.jobs[number], bounds))
             self._at_work[worker] = number
             self._tell_running()
+        self._let_help()
+
+    def _let_help(self) -> None:
+        """Let those who search still be helped, where nothing is left for the others to do."""
+        if self._waiting or not self._at_work or len(self._idle) < len(self._at_work):
+            return
+        allowed = 1 + len(self._idle) // len(self._at_work)
+        for worker in self._at_work:
+            if self._helped.get(worker) != allowed:
+                self._helped[worker] = allowed
+                self._processes[worker].send(HELP + b"%d" % allowed)
 
     def _take(self) -> None:
         """Wait a moment for what comes next."""

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from structsync._processes import orders, write
 
+from ._ahead import Helpers
 from ._budget import Progress
 from ._errors import ANY_ERROR, SpecError
 from ._jobs import Bounds, Job, do
@@ -22,8 +23,24 @@ from ._load import Loaded, load, shipped_specs
 #: An order that is heard at once, in the middle of a search: end it as Ctrl-C would.
 INTERRUPT = b"interrupt"
 
+#: An order that is heard at once: so many processes may help with the search, as the rest says.
+HELP = b"help "
+
 #: Seconds between two messages about how far a search has come.
 NEWS = 0.1
+
+
+class _Allowed:
+    """How many processes may help with a search now."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __call__(self) -> int:
+        return self.number
+
+
+helping = _Allowed()
 
 
 def main() -> None:
@@ -34,10 +51,14 @@ def main() -> None:
 
 
 def interrupts(data: bytes) -> bool:
-    """Carry out an order to interrupt the search, if it is one."""
+    """Carry out an order to interrupt the search or to be helped, if it is one."""
     if data == INTERRUPT:
         _thread.interrupt_main()
-    return data == INTERRUPT
+    elif data.startswith(HELP):
+        helping.number = int(data.removeprefix(HELP))
+    else:
+        return False
+    return True
 
 
 def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
@@ -51,10 +72,16 @@ def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
     except ANY_ERROR as error:  # it was possible elsewhere
         write(answers, ("elsewhere", str(error)))
         return
-    write(answers, ("ready", [[*one.specs, *one.faults] for one in loaded]))
+    write(answers, ("ready", names_of(loaded)))
     while (data := inbox.get()) is not None:
         job, bounds = pickle.loads(data)
-        write(answers, _answer(job, loaded, bounds, answers))
+        helpers = Helpers(helping, (paths, names_of(loaded), job, bounds))
+        write(answers, _answer(job, loaded, bounds, answers, helpers))
+
+
+def names_of(loaded: Sequence[Loaded]) -> list[list[str]]:
+    """Return what was found at each path."""
+    return [[*one.specs, *one.faults] for one in loaded]
 
 
 def load_all(paths: Sequence[Path]) -> list[Loaded]:
@@ -63,7 +90,7 @@ def load_all(paths: Sequence[Path]) -> list[Loaded]:
 
 
 def _answer(
-    job: Job, loaded: Sequence[Loaded], bounds: Bounds, answers: IO[bytes]
+    job: Job, loaded: Sequence[Loaded], bounds: Bounds, answers: IO[bytes], helpers: Helpers
 ) -> tuple[Any, ...]:
     last = time.perf_counter()
 
@@ -76,6 +103,6 @@ def _answer(
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         try:
-            return ("result", do(job, loaded, bounds, tell), said.getvalue())
+            return ("result", do(job, loaded, bounds, tell, helpers), said.getvalue())
         except SpecError as error:
             return ("error", str(error), said.getvalue())

@@ -83,9 +83,10 @@ def test_of_a_large_search_it_is_what_the_process_grew_by_or_what_is_counted(
     grown: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted = check(Wheel).bytes_per_state
-    monkeypatch.setattr(_search, "LARGE", 5)
+    monkeypatch.setattr(_memory, "LARGE", 5)
     given = [1_000_000, None if grown is None else 1_000_000 + grown]
-    monkeypatch.setattr(_search, "resident", lambda: given.pop(0))
+    for module in (_memory, _search):
+        monkeypatch.setattr(module, "resident", lambda: given.pop(0))
     assert check(Wheel).bytes_per_state == (grown / 5 if grown else counted)
 
 
