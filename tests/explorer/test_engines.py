@@ -205,7 +205,7 @@ def test_both_engines_give_the_same_traces(program: Program, settings: dict[str,
 def _wake_all_idle(engine: LoopEngine) -> None:
     waiting = engine._runner.waiting_for_idle
     while waiting:
-        engine._runner.reschedule(waiting.popitem(0)[1])
+        engine._runner.reschedule(waiting.popitem()[1])
 
 
 FAULTS: tuple[tuple[str, Callable[..., object], Program], ...] = (
