@@ -104,7 +104,8 @@ class Engine(ScheduledExecution):
         """Let the execution end like this, unless it has ended already."""
         if self.ending is None:
             self.ending = ending
-            self._root.cancel()
+            if ending.kind != "passed":
+                self._root.cancel()
 
     def crashed(self, error: BaseException, what: str = "") -> None:
         """Let the execution end by the error of a task outside of the test's own nurseries.

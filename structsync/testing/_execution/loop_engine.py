@@ -24,7 +24,7 @@ from .addresses import address_of
 from .current import release
 from .engine import Engine
 from .execution import AsyncTest, Ending, close_for_good
-from .runner import handle_trap, new_runner
+from .runner import handle_trap, let_go, new_runner
 
 _RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
 
@@ -79,6 +79,8 @@ class LoopEngine(Engine):
         if self._runner.tasks:  # given up, or this engine does not fit this trio
             self._drop()
         self._runner.asyncgens.close()
+        let_go(self._runner)
+        self.handle._execution = None
 
     async def _init(self, test: AsyncTest) -> None:
         """Stand in for ``Runner.init``, which needs sockets to shut down."""

@@ -59,6 +59,13 @@ def new_runner(
     return runner
 
 
+def let_go(runner: _run.Runner) -> None:
+    """Break the circles through a runner whose run is over: the collector need not look for them."""
+    runner.instruments = Instruments(())
+    runner.init_task = runner.main_task = runner.system_nursery = None
+    runner.entry_queue.wakeup = cast("Any", None)
+
+
 class _OneInstrument(dict[str, None]):
     """The instruments of a run that are the engine alone, until the program adds one.
 
