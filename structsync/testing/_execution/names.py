@@ -220,7 +220,7 @@ class Scopes:
         the test function and has its name.
         """
         found = {}
-        spared = {key for task in exempt for key in self._round(task)}
+        spared = {key for task in exempt for key in self._round(task)} if exempt else ()
         for key, one, is_whole in self._all_open():
             if one.scope.cancel_called or key in spared or not _could_be_cancelled(one):
                 continue

@@ -7,6 +7,7 @@ trio alone, so it is the same for both engines.
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Collection, Coroutine, Iterator
 from contextvars import copy_context
 from math import inf
@@ -25,6 +26,12 @@ from .own import is_started_in
 from .schedule import Choice
 
 _CLOCK = Choice("clock", "")
+
+
+@functools.lru_cache(maxsize=256)
+def scope_choice(name: str) -> Choice:
+    """Return the choice to cancel a scope: one of each name, because it is on offer in most steps."""
+    return Choice("scope", name)
 
 
 class ScheduledExecution(Execution, trio.abc.Instrument):
@@ -159,7 +166,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         found: list[Choice] = []
         if self.settings.cancel != "tasks":
             open_ones = self.scopes.cancellable(self.exempt(), self.whole)
-            found += [Choice("scope", name) for name in open_ones]
+            found += [scope_choice(name) for name in open_ones]
         return found + self._cancellations_of_tasks(runnable) if self._guards else found
 
     def _cancellations_of_tasks(self, runnable: list[Task]) -> list[Choice]:
