@@ -118,6 +118,7 @@ ROWS = (
     Row("explorer", "a schedule / a plain trio.run", AtMost(1 / 1.2), explorer.floor_cases),
     Row("explorer", "CPU seconds until all is seen", AtMost(2.0), explorer.completion_cases),
     Row("explorer", "states per second", None, explorer.state_cases),
+    Row("explorer", "executions per second, by states", None, explorer.execution_cases),
     Row("explorer", "fingerprints / whole search", None, explorer.fingerprint_cases),
     Row("explorer", "bytes per state", None, explorer.memory_cases),
 )

@@ -74,6 +74,13 @@ def state_cases(effort: Effort) -> Iterator[Case]:
     yield Case(f"{tasks} tasks, 2 permits, 1 cancel", partial(_states, tasks))
 
 
+def execution_cases(effort: Effort) -> Iterator[Case]:
+    """Executions per second of a search by states, its audit included."""
+    tasks = effort.of(4, 2)
+    yield Case(f"{tasks} tasks, 2 permits, 1 cancel", partial(_executions, tasks))
+    yield Case("one more task", partial(_executions, tasks + 1))
+
+
 def fingerprint_cases(effort: Effort) -> Iterator[Case]:
     """The part of the time that goes into telling states apart."""
     yield Case(f"{effort.of(4, 2)} tasks, 2 permits", partial(_share, effort.of(4, 2)))
@@ -186,6 +193,11 @@ def _until_complete(tasks: int, cancels: int) -> float:
 def _states(tasks: int) -> float:
     found, spent = _explored(tasks)
     return found.states / spent
+
+
+def _executions(tasks: int) -> float:
+    found, spent = _explored(tasks)
+    return found.executions / spent
 
 
 def _bytes_per_state(tasks: int, hashing: str) -> float:
