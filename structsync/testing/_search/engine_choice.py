@@ -24,6 +24,7 @@ try:
     from structsync.testing._execution import loop_engine, runner
 except Exception as error:  # noqa: BLE001 - whatever a trio of the future has moved or removed
     loop_engine: ModuleType | None = None  # type: ignore[no-redef]
+    runner: ModuleType | None = None  # type: ignore[no-redef]
     _missing: str | None = f"{type(error).__name__}: {error}"
 else:
     _missing = None
@@ -48,7 +49,7 @@ def chosen() -> tuple[type[Engine], str | None]:
 @contextlib.contextmanager
 def same_order_in_sets() -> Iterator[None]:
     """Make trio's sets iterate alike in each execution, as far as that is possible here."""
-    if loop_engine is None:
+    if loop_engine is None or runner is None:
         yield
         return
     with runner.same_order_in_sets():
@@ -58,7 +59,7 @@ def same_order_in_sets() -> Iterator[None]:
 def start_over() -> None:
     """Forget the objects of the last execution."""
     expanders.start_over()
-    if loop_engine is not None:
+    if loop_engine is not None and runner is not None:
         runner.start_over()
 
 
