@@ -49,7 +49,7 @@ def chosen() -> tuple[type[Engine], str | None]:
 @contextlib.contextmanager
 def same_order_in_sets() -> Iterator[None]:
     """Make trio's sets iterate alike in each execution, as far as that is possible here."""
-    if loop_engine is None or runner is None:
+    if runner is None:
         yield
         return
     with runner.same_order_in_sets():
@@ -59,7 +59,7 @@ def same_order_in_sets() -> Iterator[None]:
 def start_over() -> None:
     """Forget the objects of the last execution."""
     expanders.start_over()
-    if loop_engine is not None and runner is not None:
+    if runner is not None:
         runner.start_over()
 
 
