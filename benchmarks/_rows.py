@@ -115,9 +115,10 @@ ROWS = (
     Row("growth", f"triggers, n monitors, {GROWTH}", AtMost(2.0), growth_of_rules.trigger_cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
     Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),
-    Row("explorer", "a schedule / a plain trio.run", None, explorer.floor_cases),
+    Row("explorer", "a schedule / a plain trio.run", AtMost(1 / 1.2), explorer.floor_cases),
     Row("explorer", "CPU seconds until all is seen", AtMost(2.0), explorer.completion_cases),
     Row("explorer", "states per second", None, explorer.state_cases),
+    Row("explorer", "executions per second, by states", None, explorer.execution_cases),
     Row("explorer", "fingerprints / whole search", None, explorer.fingerprint_cases),
     Row("explorer", "bytes per state", None, explorer.memory_cases),
 )

@@ -38,11 +38,26 @@ def rate_cases(effort: Effort) -> Iterator[Case]:
 
 
 def floor_cases(effort: Effort) -> Iterator[Case]:
-    """An execution under a schedule against the same program in a plain ``trio.run``."""
+    """An execution under a schedule against the same program in a plain ``trio.run``.
+
+    The primitives of structsync are checked after each step, and those of trio are not; and where a
+    scope is cancelled other things happen than in the program alone.
+    """
     times = effort.of(100, 5)
-    for engine, name in ((LoopEngine, "own loop"), (PublicEngine, "in trio.run")):
-        subject = partial(_spent_on_schedules, engine, times)
-        yield Case(name, partial(ratio, subject, partial(_spent_on_runs, times)))
+    for program, cancels, name in (
+        (checkpoints, 0, "checkpoints"),
+        (handing_over, 0, "a channel of trio's"),
+        (sharing(3), 0, "3 tasks, 2 permits"),
+        (sharing(5), 0, "5 tasks, 2 permits"),
+        (checkpoints, 1, "checkpoints, 1 cancel"),
+    ):
+        subject = partial(_spent_on_schedules, LoopEngine, times, program, cancels)
+        reference = partial(_spent_on_runs, times, program)
+        of_trio_alone = not cancels and program in (checkpoints, handing_over)
+        yield Case(name, partial(ratio, subject, reference), compared=of_trio_alone)
+    subject = partial(_spent_on_schedules, PublicEngine, times)
+    reference = partial(_spent_on_runs, times)
+    yield Case("the first in trio.run", partial(ratio, subject, reference), compared=False)
 
 
 def completion_cases(effort: Effort) -> Iterator[Case]:
@@ -57,6 +72,13 @@ def state_cases(effort: Effort) -> Iterator[Case]:
     """States per second, with everything that is done between two of them."""
     tasks = effort.of(4, 2)
     yield Case(f"{tasks} tasks, 2 permits, 1 cancel", partial(_states, tasks))
+
+
+def execution_cases(effort: Effort) -> Iterator[Case]:
+    """Executions per second of a search by states, its audit included."""
+    tasks = effort.of(4, 2)
+    yield Case(f"{tasks} tasks, 2 permits, 1 cancel", partial(_executions, tasks))
+    yield Case("one more task", partial(_executions, tasks + 1))
 
 
 def fingerprint_cases(effort: Effort) -> Iterator[Case]:
@@ -86,6 +108,21 @@ async def checkpoints() -> None:
             nursery.start_soon(task)
 
 
+async def handing_over() -> None:
+    """One task sends, and the other receives."""
+    send, receive = trio.open_memory_channel[int](0)
+
+    async def sends() -> None:
+        async with send:
+            for number in range(4):
+                await send.send(number)
+
+    async with trio.open_nursery() as nursery, receive:
+        nursery.start_soon(sends)
+        async for _ in receive:
+            pass
+
+
 def sharing(tasks: int) -> Program:
     """Return a program in which tasks share two permits."""
 
@@ -106,21 +143,22 @@ def sharing(tasks: int) -> Program:
 # ==== the figures ====
 
 
-def _spent_on_schedules(engine: type[Engine], times: int) -> float:
-    settings = Settings(search="plain", cancels=0, executions=times)
-    runs = Runs(lambda _: checkpoints(), settings, engine=engine)
+def _spent_on_schedules(
+    engine: type[Engine], times: int, program: Program = checkpoints, cancels: int = 0
+) -> float:
+    settings = Settings(search="plain", cancels=cancels, executions=times)
+    runs = Runs(lambda _: program(), settings, engine=engine)
     with runs.open():
         began = thread_time()
         search(runs)
         spent = thread_time() - began
-    assert runs.executions == times
-    return spent
+    return spent * times / runs.executions  # a small program may have fewer schedules
 
 
-def _spent_on_runs(times: int) -> float:
+def _spent_on_runs(times: int, program: Program = checkpoints) -> float:
     began = thread_time()
     for _ in range(times):
-        trio.run(checkpoints)
+        trio.run(program)
     return thread_time() - began
 
 
@@ -155,6 +193,11 @@ def _until_complete(tasks: int, cancels: int) -> float:
 def _states(tasks: int) -> float:
     found, spent = _explored(tasks)
     return found.states / spent
+
+
+def _executions(tasks: int) -> float:
+    found, spent = _explored(tasks)
+    return found.executions / spent
 
 
 def _bytes_per_state(tasks: int, hashing: str) -> float:

@@ -69,6 +69,7 @@ def test_without_the_module_of_private_names_the_other_engine_explores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(engine_choice, "loop_engine", None)
+    monkeypatch.setattr(engine_choice, "runner", None)
     monkeypatch.setattr(engine_choice, "_missing", "ImportError: moved")
     assert engine_choice.chosen() == (PublicEngine, "ImportError: moved")
     assert explore(workers(2), cancels=0).verdict is Verdict.CONFIRMED

@@ -179,6 +179,43 @@ async def a_timeout_that_raises() -> list[str]:
     return log
 
 
+class _Witness(trio.abc.Instrument):
+    """Notes which tasks are spawned while it is there, and who becomes runnable."""
+
+    def __init__(self) -> None:
+        self.seen = list[str]()
+
+    def task_spawned(self, task: trio.lowlevel.Task) -> None:
+        self.seen.append(f"spawned {task.name.rpartition('.')[2]}")
+
+    def task_exited(self, task: trio.lowlevel.Task) -> None:
+        self.seen.append(f"exited {task.name.rpartition('.')[2]}")
+
+
+async def an_instrument_of_the_program() -> list[str]:
+    witness = _Witness()
+
+    async def works() -> None:
+        await checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(works)
+        trio.lowlevel.add_instrument(witness)
+        nursery.start_soon(works)
+        await checkpoint()
+        trio.lowlevel.remove_instrument(witness)
+        nursery.start_soon(works)
+    return witness.seen
+
+
+async def an_instrument_that_was_not_added() -> str:
+    try:
+        trio.lowlevel.remove_instrument(_Witness())
+    except KeyError:
+        return "refused"
+    return "taken out"
+
+
 PROGRAMS: tuple[tuple[Program, dict[str, Any]], ...] = (
     (three_at_an_event, {}),
     (three_at_an_event, {"order": "trio"}),
@@ -194,6 +231,8 @@ PROGRAMS: tuple[tuple[Program, dict[str, Any]], ...] = (
     (a_channel, {}),
     (a_channel, {"cancels": 1, "cancel": "tasks", "order": "trio"}),
     (a_timeout_that_raises, {"clock": "explore"}),
+    (an_instrument_of_the_program, {}),
+    (an_instrument_that_was_not_added, {}),
 )
 
 
@@ -205,7 +244,7 @@ def test_both_engines_give_the_same_traces(program: Program, settings: dict[str,
 def _wake_all_idle(engine: LoopEngine) -> None:
     waiting = engine._runner.waiting_for_idle
     while waiting:
-        engine._runner.reschedule(waiting.popitem(0)[1])
+        engine._runner.reschedule(waiting.popitem()[1])
 
 
 FAULTS: tuple[tuple[str, Callable[..., object], Program], ...] = (

@@ -12,6 +12,7 @@ from trio.lowlevel import checkpoint
 
 import structsync
 from structsync.testing import ExploredRun, Failure, ReplayError, Verdict, explore
+from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._execution.schedule import Choice, Schedule
@@ -278,7 +279,7 @@ def test_a_starvation_that_trio_does_not_show_says_so(monkeypatch: pytest.Monkey
     def renamed(engine: PublicEngine, task: trio.lowlevel.Task) -> None:
         Engine.task_spawned(engine, task)
         if engine.names.of.get(task) == "worker#1":
-            engine._runs[task] = engine._runs[task]._replace(name="somebody")
+            engine._runs[address_of(task)] = Choice("run", "somebody")
 
     monkeypatch.setattr(PublicEngine, "task_spawned", renamed)
     failure = starved(loops(Barging))

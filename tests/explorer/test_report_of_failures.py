@@ -14,9 +14,11 @@ from trio.lowlevel import checkpoint
 import structsync
 from structsync.report import Step
 from structsync.testing import ExplorationFailed, ExploredRun, explore
+from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.loop_engine import LoopEngine
 from structsync.testing._execution.public_engine import PublicEngine
+from structsync.testing._execution.schedule import Choice
 
 from .conftest import Program, abba, failure_of
 
@@ -234,7 +236,7 @@ def test_a_schedule_that_trio_does_not_offer_says_so(monkeypatch: pytest.MonkeyP
         Engine.task_spawned(engine, task)
         name = engine.names.of.get(task)
         if name == "worker#1":
-            engine._runs[task] = engine._runs[task]._replace(name="somebody")
+            engine._runs[address_of(task)] = Choice("run", "somebody")
 
     monkeypatch.setattr(PublicEngine, "task_spawned", renamed, raising=False)
     failure = failure_of(abba)

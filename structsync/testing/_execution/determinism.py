@@ -45,16 +45,18 @@ def _forward(event: PrimitiveEvent) -> None:
         execution.watched.on_event(event)
 
 
-@contextlib.contextmanager
-def without_collector() -> Iterator[None]:
+class without_collector:  # noqa: N801 - a context manager; as a generator it takes longer
     """Let no finalizer run because the collector happens to run: that is decided by how much was made.
 
     What is in no cycle dies where the last reference to it goes, as ever.
     """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
+
+    __slots__ = ("_enabled",)
+
+    def __enter__(self) -> None:
+        self._enabled = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._enabled:
             gc.enable()

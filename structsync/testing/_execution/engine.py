@@ -45,6 +45,7 @@ class Engine(ScheduledExecution):
         self.problem: Exception | None = None
         """What the chooser raised."""
         self._root = trio.CancelScope()
+        """Round everything that is to end when the execution is over."""
         self._unwound = 0
         self._in_step = False
         handle._attach(self)
@@ -80,10 +81,13 @@ class Engine(ScheduledExecution):
         """Run the test function and say how it ended."""
         self._init_task = trio.lowlevel.current_root_task()
         self.own_file = file_of(test)
-        with executing(self), self._root:
+        with executing(self):
             try:
                 value = None
-                with self.whole:
+                if self.settings.cancels:
+                    with self.whole:
+                        value = await test(self.handle)
+                else:
                     value = await test(self.handle)
                 problem = None if self.ending else await self.handle._at_end()
             except BaseException as error:
@@ -100,7 +104,8 @@ class Engine(ScheduledExecution):
         """Let the execution end like this, unless it has ended already."""
         if self.ending is None:
             self.ending = ending
-            self._root.cancel()
+            if ending.kind != "passed":
+                self._root.cancel()
 
     def crashed(self, error: BaseException, what: str = "") -> None:
         """Let the execution end by the error of a task outside of the test's own nurseries.
@@ -134,7 +139,7 @@ class Engine(ScheduledExecution):
 
     def decide(self) -> Task | None:
         """Let something happen; return the task that is to run for a step, if that is it."""
-        woke = self._settle()
+        woke = self._settle() if self._woken else []
         if self._in_step and self.ending is None:
             self._in_step = False
             if self.recorder is not None:

@@ -72,6 +72,8 @@ class Execution(abc.ABC):
     own_file: str | None
     """Where the test stands."""
     clock: VirtualClock
+    whole: trio.CancelScope
+    """Round the test function, to cancel it from outside."""
     context: Context
     """The context variables with which the run began."""
     names: Names

@@ -174,7 +174,7 @@ class ExploredRun:
 
     def _after_step(self) -> Ending | None:
         """Return what the last step has violated."""
-        if self._violation is None:
+        if self._violation is None and (self._always or self._watched.checked):
             for predicate, text in self._always:
                 if problem := _failed(predicate):
                     self._violate(f"not always: {text}{problem}".rstrip(), text)

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .addresses import address_of
+
 # Numbers by address; what has one is kept, so that nothing else gets its address meanwhile.
 _numbers: dict[int, int] = {}
 _numbered: list[object] = []
@@ -13,9 +15,9 @@ _numbered: list[object] = []
 
 def number_of(thing: object) -> int:
     """Return a number that stands for the order in which somebody first asked."""
-    found = _numbers.get(id(thing))
+    found = _numbers.get(address_of(thing))
     if found is None:
-        found = _numbers[id(thing)] = len(_numbered)
+        found = _numbers[address_of(thing)] = len(_numbered)
         _numbered.append(thing)
     return found
 

@@ -1,8 +1,8 @@
 """The fast engine: a loop of its own round trio's real ``Runner``, tasks, nurseries and scopes.
 
-The only module of structsync that uses private names of trio; they are the same in trio 0.27 to
-0.35. :func:`available` tries them out against the engine that uses public names alone, and where the
-two disagree, or a name is missing, that one is used for everything.
+It and :mod:`.runner` are the only modules of structsync that use private names of trio; they are the
+same in trio 0.27 to 0.35. The search tries them out against the engine that uses public names alone,
+and where the two disagree, or a name is missing, that one is used for everything.
 
 What is left out of trio's own loop is what a schedule has no choice about: signals, sockets and
 the real time.
@@ -10,27 +10,21 @@ the real time.
 
 from __future__ import annotations
 
-import contextlib
 import heapq
-from collections.abc import Callable, Iterator
-from contextvars import copy_context
-from types import CodeType
-from typing import Any, cast
+from math import inf
+from typing import Any
 
-import attrs
 import outcome
 import trio
 from sniffio import thread_local as sniffio_library
-from trio._core import _parking_lot, _run, _traps
-from trio._core._entry_queue import EntryQueue
-from trio._core._instrumentation import Instruments
+from trio._core import _parking_lot, _run
 from trio.lowlevel import Task
 
-from . import hash_order
+from .addresses import address_of
 from .current import release
 from .engine import Engine
 from .execution import AsyncTest, Ending, close_for_good
-from .stand_ins import NoSockets, Wakeup
+from .runner import handle_trap, let_go, new_runner
 
 _RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
 
@@ -54,7 +48,7 @@ class LoopEngine(Engine):
 
     def begin(self, test: AsyncTest) -> None:
         """Prepare the execution; what follows takes place in :meth:`proceed`."""
-        self._runner = runner = _new_runner(self)
+        self._runner = runner = new_runner(self, self.clock, self.start_entry_task)
         self._internal: list[Task] = []
         runner.asyncgens.install_hooks(runner)
         runner.init_task = runner.spawn_impl(self._init, (test,), None, "<init>", system_task=True)
@@ -85,6 +79,8 @@ class LoopEngine(Engine):
         if self._runner.tasks:  # given up, or this engine does not fit this trio
             self._drop()
         self._runner.asyncgens.close()
+        let_go(self._runner)
+        self.handle._execution = None
 
     async def _init(self, test: AsyncTest) -> None:
         """Stand in for ``Runner.init``, which needs sockets to shut down."""
@@ -92,9 +88,11 @@ class LoopEngine(Engine):
         try:
             async with trio.open_nursery() as runner.system_nursery:
                 async with trio.open_nursery() as nursery:
+                    self._root = nursery.cancel_scope
                     runner.main_task = runner.spawn_impl(self.main, (test,), nursery, None)
                 self.finished = True
-                runner.system_nursery.cancel_scope.cancel()
+                if runner.system_nursery._children:
+                    runner.system_nursery.cancel_scope.cancel()
         except BaseException as error:  # noqa: BLE001 - of a system task; trio.run would raise it
             self.crashed(error)
         if runner.asyncgens.alive or runner.entry_queue.size():
@@ -123,14 +121,10 @@ class LoopEngine(Engine):
 
     def _drain(self) -> None:
         """Take over whatever became runnable."""
-        runq = self._runner.runq
-        names = self.names.of
+        runq, named, woken = self._runner.runq, self._runs, self._woken
         while runq:
             task = runq.popleft()
-            if task in names:
-                self.woken(task)
-            else:
-                self._internal.append(task)
+            (woken if address_of(task) in named else self._internal).append(task)
 
     def _step(self, task: Task) -> None:
         """Run a task until its next trap, as trio's ``unrolled_run`` does."""
@@ -151,7 +145,7 @@ class LoopEngine(Engine):
             if final is not None:
                 runner.task_exited(task, final)
             else:
-                _handle_trap(runner, task, trap)
+                handle_trap(runner, task, trap)
         except Exception as error:
             raise trio.TrioInternalError("raised in trio's own step, as in trio.run") from error
         del _RUN_CONTEXT.task
@@ -163,7 +157,8 @@ class LoopEngine(Engine):
         return task.coro
 
     def _next_deadline(self) -> float:
-        return self._runner.deadlines.next_deadline()
+        deadlines = self._runner.deadlines
+        return deadlines.next_deadline() if deadlines._heap else inf
 
     def _expire(self) -> None:
         # Scopes with equal deadlines fire in the order of their addresses; let it be that of the
@@ -188,19 +183,20 @@ class LoopEngine(Engine):
         return min(names, default=""), depth
 
     def decide(self) -> Task | None:
-        waiting = self._runner.waiting_for_idle
-        is_quiet = not self.pool and not self._woken and self._next_deadline() > self.clock.now
-        if waiting and is_quiet and self.ending is None:
+        if self._runner.waiting_for_idle and self.ending is None and self._is_quiet():
             self._wake_idle()
             return None
         return super().decide()
 
+    def _is_quiet(self) -> bool:
+        return not self.pool and not self._woken and self._next_deadline() > self.clock.now
+
     def _wake_idle(self) -> None:
         """Let those go on who wait until all tasks are blocked, as many as trio would."""
         waiting = self._runner.waiting_for_idle
-        cushion = waiting.keys()[0][0]
-        while waiting and waiting.keys()[0][0] == cushion:
-            self._runner.reschedule(waiting.popitem(0)[1])
+        cushion = min(waiting)[0]
+        for key in [one for one in waiting if one[0] == cushion]:
+            self._runner.reschedule(waiting.pop(key))
 
     def is_alive(self, task: Task) -> bool:
         return task in self._runner.tasks
@@ -222,82 +218,3 @@ class LoopEngine(Engine):
         for task in tasks:
             close_for_good(task.coro)
         self._runner.tasks.clear()
-
-
-def _handle_trap(runner: _run.Runner, task: Task, trap: object) -> None:
-    task._schedule_points += 1
-    if trap is _traps.CancelShieldedCheckpoint:
-        runner.reschedule(task)
-    elif type(trap) is _traps.WaitTaskRescheduled:
-        task._cancel_points += 1
-        task._abort_func = trap.abort_func
-        task._attempt_delivery_of_any_pending_cancel()
-    elif type(trap) is _traps.PermanentlyDetachCoroutineObject:
-        runner.task_exited(task, trap.final_outcome)
-    else:
-        error = TypeError(f"trio received {trap!r}: awaited something of another async library?")
-        runner.reschedule(task, error)  # type: ignore[arg-type]  # as trio does it
-        task._next_send_fn = task.coro.throw
-
-
-def _new_runner(engine: LoopEngine) -> _run.Runner:
-    instruments = Instruments(())
-    # By hand, because adding one looks at all names that it has, which takes longer than a task.
-    instruments["task_spawned"] = {engine: None}
-    return _run.Runner(
-        clock=engine.clock,
-        instruments=instruments,
-        io_manager=cast("Any", NoSockets()),
-        ki_manager=cast("Any", None),
-        system_context=copy_context(),
-        strict_exception_groups=True,
-        entry_queue=EntryQueue(wakeup=cast("Any", Wakeup(engine.start_entry_task))),
-    )
-
-
-# trio counts its tasks anyway, over all runs; this is where the present execution started.
-_next_count: Callable[[], int] = cast(Any, attrs.fields(Task)._counter.default).factory
-_base = 0
-
-
-def _task_hash(task: Task) -> int:
-    return task._counter - _base
-
-
-def start_over() -> None:
-    """Forget the objects of the last execution."""
-    global _base
-    _base = _next_count()
-    hash_order.start_over()
-
-
-@contextlib.contextmanager
-def same_order_in_sets() -> Iterator[None]:
-    """Make trio's sets of tasks and cancel statuses iterate alike in each execution.
-
-    By default they hash by address, so which of several tasks an Event wakes first, or a scope
-    aborts first, differs from one execution to the next.
-    """
-    hashes = {Task: _task_hash, _run.CancelStatus: hash_order.number_of}
-    try:
-        with hash_order.hashed_by(hashes):
-            yield
-    finally:
-        start_over()
-
-
-#: What a fingerprint leaves out, because it sees the same facts in whatever points here.
-DERIVED: dict[type, frozenset[str]] = {
-    _run.CancelStatus: frozenset({"_tasks", "_children"}),
-    _run.Nursery: frozenset({"_children"}),
-    # text for people, with an address in it; not before trio 0.31
-    getattr(_run, "CancelReason", type(None)): frozenset({"source_task"}),
-}
-#: Of these an execution has one; between two steps nothing is in them that tasks do not show.
-ONE_EACH: tuple[type, ...] = (_run.Runner, EntryQueue)
-#: Whoever waits for quiet is kept by its address, which is in its frame and in its abort function.
-_waits_for_quiet = _run.Runner.wait_all_tasks_blocked.__code__
-KEPT: dict[CodeType, tuple[str, ...]] = {
-    _waits_for_quiet: ("cushion",),
-    **{one: () for one in _waits_for_quiet.co_consts if isinstance(one, CodeType)},
-}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from math import inf
@@ -13,6 +13,7 @@ from types import FrameType
 import trio
 from trio.lowlevel import Task
 
+from .addresses import address_of
 from .places import place_of, program_frame
 
 MAIN = "main"
@@ -34,7 +35,7 @@ class Names:
     def __init__(self) -> None:
         self.of: dict[Task, str] = {}
         self.tasks: dict[str, Task] = {}
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._counts: dict[tuple[str, str], int] = {}
 
     def add(self, task: Task) -> str:
         """Name a task that was just spawned."""
@@ -44,8 +45,8 @@ class Names:
         if not self.of:
             name = MAIN
         else:
-            number = self._counts[parent, base]
-            self._counts[parent, base] += 1
+            number = self._counts.get((parent, base), 0)
+            self._counts[parent, base] = number + 1
             name = f"{base}#{number}" if parent == MAIN else f"{parent}/{base}#{number}"
         self.of[task] = name
         self.tasks[name] = task
@@ -67,6 +68,7 @@ class Names:
         return _ADDRESS.sub("", _TASK.sub(named, text))
 
 
+@functools.lru_cache(maxsize=1024)
 def _base(name: str) -> str:
     """Return the last part of a task's name, with nothing in it that a token could not hold."""
     name = _ADDRESS.sub("", name)  # an object that is called: its repr()
@@ -121,7 +123,7 @@ class Scopes:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._counts: Counter[str] = Counter()
+        self._counts: dict[str, int] = {}
         self._open: dict[int, _OpenScope] = {}
         self._sleeps: dict[int, trio.CancelScope] = {}
         """Scopes with a deadline that the program did not open itself: who sleeps is in one."""
@@ -138,9 +140,10 @@ class Scopes:
         """Note that a task opened a scope, if it is a task of the program."""
         owner = self._names.of.get(task)
         if owner is not None:
-            name = f"{owner}~{self._counts[owner]}"
-            self._open[id(scope)] = _OpenScope(name, scope, task, raises)
-            self._counts[owner] += 1
+            number = self._counts.get(owner, 0)
+            name = f"{owner}~{number}"
+            self._open[address_of(scope)] = _OpenScope(name, scope, task, raises)
+            self._counts[owner] = number + 1
             if self._places is not None and (frame := program_frame(caller)) is not None:
                 self._places[name] = place_of(frame.f_code, frame.f_lineno)
 
@@ -178,12 +181,12 @@ class Scopes:
     def sleeps(self, scope: trio.CancelScope) -> None:
         """Note that a function of trio has opened a scope for itself."""
         if scope.deadline != inf:
-            self._sleeps[id(scope)] = scope
+            self._sleeps[address_of(scope)] = scope
 
     def left(self, scope: trio.CancelScope) -> None:
         """Note that the block of a scope ended."""
-        self._open.pop(id(scope), None)
-        self._sleeps.pop(id(scope), None)
+        self._open.pop(address_of(scope), None)
+        self._sleeps.pop(address_of(scope), None)
 
     def _all_open(self) -> Iterator[tuple[int, _OpenScope, bool]]:
         """Yield the open scopes by key, and whether each one stands for the whole test."""
@@ -217,7 +220,7 @@ class Scopes:
         the test function and has its name.
         """
         found = {}
-        spared = {key for task in exempt for key in self._round(task)}
+        spared = {key for task in exempt for key in self._round(task)} if exempt else ()
         for key, one, is_whole in self._all_open():
             if one.scope.cancel_called or key in spared or not _could_be_cancelled(one):
                 continue

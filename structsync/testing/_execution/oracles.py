@@ -20,6 +20,8 @@ from structsync._runtime.events import PrimitiveEvent
 from structsync._runtime.primitive import Primitive
 from structsync.checking.invariants import nothing_grantable_waits
 
+from .addresses import address_of
+
 NameOf: TypeAlias = Callable[[object], str]
 
 # A name that a program wants first would be imported while it is explored: a change of the package that
@@ -50,7 +52,7 @@ _CHECKED = (Primitive, *_LOCKS, *_SEMAPHORES, *_LIMITERS)
 class _WatchedPrimitive:
     """A primitive and what is known of it from before."""
 
-    __slots__ = ("_kept", "_reference", "is_signal", "name", "queue", "start")
+    __slots__ = ("_kept", "_reference", "is_condition", "is_signal", "name", "queue", "start")
 
     def __init__(self, thing: Any) -> None:
         self._kept: Any = thing if isinstance(thing, _CHECKED) else None
@@ -61,6 +63,9 @@ class _WatchedPrimitive:
         self.name: str | None = None
         self.is_signal = isinstance(thing, _SEMAPHORES) and thing.value != thing.max_value
         """Of a bounded semaphore: it began below its bound, so its permits are made and used up."""
+        # A condition's waiter leaves its queue when it is notified, and is granted the lock.
+        conditions = structsync.Condition, structsync.MonitorCondition
+        self.is_condition = isinstance(thing, conditions)
         self.start: int | None = None
         """The value of a watched semaphore, to which it must return."""
         self.queue: list[Request[Any]] = []
@@ -96,20 +101,23 @@ class WatchedPrimitives:
         self._entries: dict[int, _WatchedPrimitive] = {}
         self.checked = False
         """Whether something must hold after each step."""
+        self._with_queues: list[tuple[Primitive[Any], _WatchedPrimitive]] = []
         self._granted: dict[int, int] = {}
         self._released: PrimitiveEvent | None = None
 
     def found(self, thing: object) -> None:
         """Note that a primitive was made."""
-        self._entries[id(thing)] = _WatchedPrimitive(thing)
-        self.checked |= isinstance(thing, Primitive)
+        self._entries[address_of(thing)] = entry = _WatchedPrimitive(thing)
+        if isinstance(thing, Primitive):
+            self._with_queues.append((thing, entry))
+            self.checked = True
 
     def add(self, thing: Any, name: str | None) -> None:
         """Watch what the user names."""
-        entry = self._entries.get(id(thing))
+        entry = self._entries.get(address_of(thing))
         if entry is None or entry.thing is not thing:
             self.found(thing)
-            entry = self._entries[id(thing)]
+            entry = self._entries[address_of(thing)]
         entry.keep(thing, name)
         if isinstance(thing, _SEMAPHORES) and thing.max_value is None:
             entry.start = thing.value
@@ -117,7 +125,7 @@ class WatchedPrimitives:
     def on_event(self, event: PrimitiveEvent) -> None:
         """Note which claims on primitives of structsync were granted."""
         if event.kind == "granted" and not self._becomes_a_reader(event):
-            at = id(event.primitive)
+            at = address_of(event.primitive)
             self._granted[at] = self._granted.get(at, 0) + 1
         self._released = event if event.kind == "released" else None
 
@@ -149,22 +157,16 @@ class WatchedPrimitives:
 
     def violated(self) -> Iterator[str]:
         """Yield what does not hold of structsync's primitives after a step."""
-        for entry in self._entries.values():
-            if not isinstance(entry.thing, Primitive):
-                continue
-            core = entry.thing._core
+        for thing, entry in self._with_queues:
+            core = thing._core
             if not core.queue and not entry.queue:
                 continue
-            title = entry.title
             if core.queue and not nothing_grantable_waits(core):
-                yield f"{title}: somebody waits for what could be granted (lost wakeup)"
-            # A condition's waiter leaves its queue when it is notified, and is granted the lock.
-            conditions = (structsync.Condition, structsync.MonitorCondition)
-            is_condition = isinstance(entry.thing, conditions)
-            newcomers = 0 if is_condition else self._granted.get(id(entry.thing), 0)
-            is_line = core.policy.name == "fifo" and core.policy.one_line
-            if is_line and _overtaken(entry.queue, newcomers):
-                yield f"{title}: a grant has passed somebody who stood in line before"
+                yield f"{entry.title}: somebody waits for what could be granted (lost wakeup)"
+            if entry.queue and core.policy.name == "fifo" and core.policy.one_line:
+                newcomers = 0 if entry.is_condition else self._granted.get(address_of(thing), 0)
+                if _overtaken(entry.queue, newcomers):
+                    yield f"{entry.title}: a grant has passed somebody who stood in line before"
             entry.queue = core.waiting()
         self._granted.clear()
         self._released = None

@@ -7,6 +7,7 @@ trio alone, so it is the same for both engines.
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Collection, Coroutine, Iterator
 from contextvars import copy_context
 from math import inf
@@ -17,11 +18,20 @@ from trio.lowlevel import Task
 
 from structsync.testing._settings import Settings
 
+from .addresses import address_of
 from .execution import Ending, Execution, VirtualClock
 from .names import MAIN, Names, Scopes
 from .oracles import WatchedPrimitives
 from .own import is_started_in
 from .schedule import Choice
+
+_CLOCK = Choice("clock", "")
+
+
+@functools.lru_cache(maxsize=256)
+def scope_choice(name: str) -> Choice:
+    """Return the choice to cancel a scope: one of each name, because it is on offer in most steps."""
+    return Choice("scope", name)
 
 
 class ScheduledExecution(Execution, trio.abc.Instrument):
@@ -36,7 +46,6 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self.names = Names()
         self.scopes = Scopes(self.names)
         self.whole = trio.CancelScope()
-        """Round the test function, to cancel it from outside."""
         self.choices: list[Choice] = []
         self.firsts: list[Choice] = []
         self.cancels_left = settings.cancels
@@ -48,8 +57,13 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self.finished = False
         """The test function has ended; what is left runs by itself."""
         self._woken: list[Task] = []
-        self._runs: dict[Task, Choice] = {}
+        # By the address of a task, which is kept: a hash of its own takes longer than all the rest.
+        self._runs: dict[int, Choice] = {}
+        self._places: dict[int, int] = {}
         self._guards: dict[Task, trio.CancelScope] = {}
+        # What cannot change from one step to the next.
+        self._any_order = settings.order == "any"
+        self._early_clock = settings.clock == "explore"
 
     # What an engine adds.
 
@@ -74,7 +88,9 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         if self.finished or _is_internal(task):
             return
         name = self.names.add(task)
-        self._runs[task] = Choice("run", name)
+        address = address_of(task)
+        self._places[address] = len(self._places)
+        self._runs[address] = Choice("run", name)
         if self._may_be_cancelled_alone(task, name):
             self._guards[task] = guard = trio.CancelScope()
             task.coro = cast(Any, _guarded(task.coro, guard))
@@ -115,31 +131,33 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         """
         woke, self._woken = self._woken, []
         if len(woke) > 1:
-            places = {task: place for place, task in enumerate(self.names.of)}
-            woke.sort(key=places.__getitem__)
+            places = self._places
+            woke.sort(key=lambda task: places[address_of(task)])
         self.pool += woke
         return woke
 
     def _fire_due(self) -> bool:
         """Let deadlines fire that are over already, as trio does between two batches."""
-        boundary = self.settings.order == "any" or not self.batch
-        if boundary and self._next_deadline() <= self.clock.now:
+        if self._next_deadline() > self.clock.now:
+            return False
+        if self._any_order or not self.batch:
             self._expire()
             return True
         return False
 
     def _options(self) -> tuple[Choice, ...]:
         runnable = self.pool
-        if self.settings.order == "trio":
+        if not self._any_order:
             if not self.batch:
                 self.batch = list(self.pool)
             runnable = self.batch
         runs = self._runs
-        options = [runs[task] for task in runnable]
-        boundary = self.settings.order == "any" or len(self.batch) == len(self.pool)
-        early = boundary and self.settings.clock == "explore"
-        if self.clock.passes and (not runnable or early) and self._next_deadline() != inf:
-            options.append(Choice("clock", ""))
+        options = [runs[address_of(task)] for task in runnable]
+        if not runnable or self._early_clock:
+            boundary = self._any_order or len(self.batch) == len(self.pool)
+            may_pass = self.clock.passes and (not runnable or boundary)
+            if may_pass and self._next_deadline() != inf:
+                options.append(_CLOCK)
         if self.cancels_left and options:
             options += self._cancellations(runnable)
         return tuple(options)
@@ -148,7 +166,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         found: list[Choice] = []
         if self.settings.cancel != "tasks":
             open_ones = self.scopes.cancellable(self.exempt(), self.whole)
-            found += [Choice("scope", name) for name in open_ones]
+            found += [scope_choice(name) for name in open_ones]
         return found + self._cancellations_of_tasks(runnable) if self._guards else found
 
     def _cancellations_of_tasks(self, runnable: list[Task]) -> list[Choice]:
@@ -166,7 +184,9 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     def _apply(self, choice: Choice) -> Task | None:
         kind, name = choice
-        if kind != "run" and len(self.batch) == len(self.pool):
+        if kind == "run":
+            return self._take(self.names.tasks[name])
+        if len(self.batch) == len(self.pool):
             self.batch = []  # between two batches: who wakes by it is in the next one
         if kind == "clock":
             self.raced = self.raced or len(self.scopes.deadlines()) > 1
@@ -178,17 +198,14 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
             self.scopes.cancellable((), self.whole)[name].cancel()
             return None
         task = self.names.tasks[name]
-        if kind == "cancel":
-            self.cancels_left -= 1
-            was_runnable = task in self.pool
-            self._guards[task].cancel()
-            if not was_runnable:
-                return None
-        return self._take(task)
+        self.cancels_left -= 1
+        was_runnable = task in self.pool
+        self._guards[task].cancel()
+        return self._take(task) if was_runnable else None
 
     def _take(self, task: Task) -> Task:
         self.pool.remove(task)
-        if task in self.batch:
+        if self.batch and task in self.batch:
             self.batch.remove(task)
         return task
 

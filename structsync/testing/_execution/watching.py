@@ -26,7 +26,7 @@ def watched_scopes() -> Iterator[None]:
     def watched_enter(scope: trio.CancelScope) -> trio.CancelScope:
         entered = enter(scope)
         execution = Current.execution
-        if execution is None:
+        if execution is None or scope is execution.whole:
             return entered
         opener = sys._getframe(1)
         if not _opened_by_the_program(opener):
@@ -83,14 +83,23 @@ def _counts(execution: Execution, opener: FrameType) -> bool:
 
 
 def _is_trios(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "trio"
+    return _belongs_to_trio(str(frame.f_globals.get("__name__", "")))
 
 
 def _is_trios_or_ours(frame: FrameType) -> bool:
-    module = str(frame.f_globals.get("__name__", ""))
+    return _belongs_to_trio_or_us(str(frame.f_globals.get("__name__", "")))
+
+
+@functools.cache
+def _belongs_to_trio(module: str) -> bool:
+    return module.partition(".")[0] == "trio"
+
+
+@functools.cache
+def _belongs_to_trio_or_us(module: str) -> bool:
     # A structsync.Scope is opened on behalf of the program.
     ours = module.startswith("structsync.") and module != "structsync._primitives.scope"
-    return ours or _is_trios(frame)
+    return ours or _belongs_to_trio(module)
 
 
 @contextlib.contextmanager

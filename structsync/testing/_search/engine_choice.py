@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 try:
-    from structsync.testing._execution import loop_engine
+    from structsync.testing._execution import loop_engine, runner
 except Exception as error:  # noqa: BLE001 - whatever a trio of the future has moved or removed
     loop_engine: ModuleType | None = None  # type: ignore[no-redef]
+    runner: ModuleType | None = None  # type: ignore[no-redef]
     _missing: str | None = f"{type(error).__name__}: {error}"
 else:
     _missing = None
-    identity.DERIVED.update(loop_engine.DERIVED)
-    identity.KEPT.update(loop_engine.KEPT)
-    expanders.CONSTANT.update(loop_engine.ONE_EACH)
+    identity.DERIVED.update(runner.DERIVED)
+    identity.KEPT.update(runner.KEPT)
+    expanders.CONSTANT.update(runner.ONE_EACH)
 
 
 @functools.cache
@@ -48,18 +49,18 @@ def chosen() -> tuple[type[Engine], str | None]:
 @contextlib.contextmanager
 def same_order_in_sets() -> Iterator[None]:
     """Make trio's sets iterate alike in each execution, as far as that is possible here."""
-    if loop_engine is None:
+    if runner is None:
         yield
         return
-    with loop_engine.same_order_in_sets():
+    with runner.same_order_in_sets():
         yield
 
 
 def start_over() -> None:
     """Forget the objects of the last execution."""
     expanders.start_over()
-    if loop_engine is not None:
-        loop_engine.start_over()
+    if runner is not None:
+        runner.start_over()
 
 
 def _disagreement(fast: type[Engine]) -> str | None:

@@ -1,0 +1,143 @@
+"""What the fast engine has from trio: a ``Runner`` without sockets, and what becomes of a trap.
+
+Also sets of tasks that iterate alike in each execution, and what of all that is no part of a state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextvars import copy_context
+from types import CodeType
+from typing import Any, cast
+
+import attrs
+import trio
+from trio._core import _run, _traps
+from trio._core._entry_queue import EntryQueue
+from trio._core._instrumentation import Instruments
+from trio.lowlevel import Task
+
+from . import hash_order
+from .stand_ins import NoSockets, Wakeup
+
+
+def handle_trap(runner: _run.Runner, task: Task, trap: object) -> None:
+    """Do what a task wants that has stopped, as trio's ``unrolled_run`` does."""
+    task._schedule_points += 1
+    if trap is _traps.CancelShieldedCheckpoint:
+        runner.reschedule(task)
+    elif type(trap) is _traps.WaitTaskRescheduled:
+        task._cancel_points += 1
+        task._abort_func = trap.abort_func
+        task._attempt_delivery_of_any_pending_cancel()
+    elif type(trap) is _traps.PermanentlyDetachCoroutineObject:
+        runner.task_exited(task, trap.final_outcome)
+    else:
+        error = TypeError(f"trio received {trap!r}: awaited something of another async library?")
+        runner.reschedule(task, error)  # type: ignore[arg-type]  # as trio does it
+        task._next_send_fn = task.coro.throw
+
+
+def new_runner(
+    engine: trio.abc.Instrument, clock: trio.abc.Clock, start_entry_task: Callable[[], bool]
+) -> _run.Runner:
+    """Return a runner that tells the engine of each task."""
+    instruments = _OneInstrument(engine)
+    runner = _run.Runner(
+        clock=clock,
+        instruments=cast("Any", instruments),
+        io_manager=cast("Any", NoSockets()),
+        ki_manager=cast("Any", None),
+        system_context=copy_context(),
+        strict_exception_groups=True,
+        entry_queue=EntryQueue(wakeup=cast("Any", Wakeup(start_entry_task))),
+        # Who waits for quiet is taken out by its key; that it is sorted takes longer than a task.
+        waiting_for_idle=cast("Any", {}),
+    )
+    instruments.runner = runner
+    return runner
+
+
+def let_go(runner: _run.Runner) -> None:
+    """Break the circles through a runner whose run is over: the collector need not look for them."""
+    runner.instruments = Instruments(())
+    runner.init_task = runner.main_task = runner.system_nursery = None
+    runner.entry_queue.wakeup = cast("Any", None)
+
+
+class _OneInstrument(dict[str, None]):
+    """The instruments of a run that are the engine alone, until the program adds one.
+
+    trio's own collection of them is asked several times in each step, which is most of what it costs.
+    """
+
+    __slots__ = ("_engine", "runner")
+    runner: _run.Runner
+
+    def __init__(self, engine: trio.abc.Instrument) -> None:
+        super().__init__(task_spawned=None)
+        self._engine = engine
+
+    def call(self, _: str, task: Task) -> None:
+        """Tell the engine of a task that was spawned."""
+        self._engine.task_spawned(task)
+
+    def add_instrument(self, instrument: trio.abc.Instrument) -> None:
+        """Leave the place to trio's own collection."""
+        self.runner.instruments = instruments = Instruments(())
+        # By hand, because adding one looks at all names that it has.
+        instruments["task_spawned"] = {self._engine: None}
+        instruments.add_instrument(instrument)
+
+    def remove_instrument(self, instrument: trio.abc.Instrument) -> None:
+        """Refuse it as trio does: none has been added."""
+        raise KeyError(instrument)
+
+
+# trio counts its tasks anyway, over all runs; this is where the present execution started.
+_next_count: Callable[[], int] = cast(Any, attrs.fields(Task)._counter.default).factory
+_base = 0
+
+
+def _task_hash(task: Task) -> int:
+    return task._counter - _base
+
+
+def start_over() -> None:
+    """Forget the objects of the last execution."""
+    global _base
+    _base = _next_count()
+    hash_order.start_over()
+
+
+@contextlib.contextmanager
+def same_order_in_sets() -> Iterator[None]:
+    """Make trio's sets of tasks and cancel statuses iterate alike in each execution.
+
+    By default they hash by address, so which of several tasks an Event wakes first, or a scope
+    aborts first, differs from one execution to the next.
+    """
+    hashes = {Task: _task_hash, _run.CancelStatus: hash_order.number_of}
+    try:
+        with hash_order.hashed_by(hashes):
+            yield
+    finally:
+        start_over()
+
+
+#: What a fingerprint leaves out, because it sees the same facts in whatever points here.
+DERIVED: dict[type, frozenset[str]] = {
+    _run.CancelStatus: frozenset({"_tasks", "_children"}),
+    _run.Nursery: frozenset({"_children"}),
+    # text for people, with an address in it; not before trio 0.31
+    getattr(_run, "CancelReason", type(None)): frozenset({"source_task"}),
+}
+#: Of these an execution has one; between two steps nothing is in them that tasks do not show.
+ONE_EACH: tuple[type, ...] = (_run.Runner, EntryQueue)
+#: Whoever waits for quiet is kept by its address, which is in its frame and in its abort function.
+_waits_for_quiet = _run.Runner.wait_all_tasks_blocked.__code__
+KEPT: dict[CodeType, tuple[str, ...]] = {
+    _waits_for_quiet: ("cushion",),
+    **{one: () for one in _waits_for_quiet.co_consts if isinstance(one, CodeType)},
+}
