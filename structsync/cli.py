@@ -17,6 +17,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from ._doctor import doctor
 from ._examples import examples
 from .checking import Loaded, SpecError, _manifest
 from .checking._follow_file import follow_file, print_following
@@ -264,6 +265,7 @@ main.add_command(explore)
 main.add_command(merge_shards)
 main.add_command(top)
 main.add_command(examples)
+main.add_command(doctor)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ FLOORS: Floors = (
     (
         "checking/__init__.py",
     ),  # the rest of it is below: it also offers what holds programs against specs
-    ("_examples.py",),
+    ("_doctor.py", "_examples.py"),
     ("cli.py", "specs/"),
     ("__main__.py",),
 )

@@ -25,10 +25,7 @@ async def greet(connection: Connection, address: Address, channel: str, script: 
       DeliveryFailed: if the connection ends before.
     """
     place = address.place
-    login = [] if address.user is None and address.password is None else ["AUTH"]
-    if login:
-        login += [address.user or "default", address.password or ""]
-    (about,) = await connection.exchange(("HELLO", 3, *login))
+    (about,) = await connection.exchange(("HELLO", 3, *login_of(address)))
     if isinstance(about, hiredis.ReplyError):
         raise RuntimeError(f"{place} refuses the login: {about}")
     _check(place, about)
@@ -46,6 +43,13 @@ async def greet(connection: Connection, address: Address, channel: str, script: 
     if policy != "noeviction":
         raise RuntimeError(EVICTS.format(place=place, policy=policy))
     return bytes(loaded).decode()
+
+
+def login_of(address: Address) -> list[str]:
+    """Return what HELLO is told of who asks."""
+    if address.user is None and address.password is None:
+        return []
+    return ["AUTH", address.user or "default", address.password or ""]
 
 
 def _check(place: str, about: Any) -> None:

@@ -1,0 +1,96 @@
+"""Whether what is promised holds where sessions are to meet: the engine is looked at, and tried."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import trio
+
+from .findings import Finding, in_ms, measure
+from .session import open_session
+from .urls import SERVERS, engine_of, lease_of, path_of
+
+#: A name that is locked to see whether that works.
+LOCK = "structsync doctor/lock"
+#: In seconds, beyond a lease: how long that may take.
+PATIENCE: float = 10
+#: File systems of a network, on which neither SQLite's locks nor its log are to be trusted.
+NETWORK = ("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "glusterfs", "fuse.sshfs", "lustre", "afs")
+
+
+async def examine(url: str, namespace: str, ttl: float | None) -> AsyncIterator[Finding]:
+    """Look at the engine of a URL, and yield what is found, as soon as it is.
+
+    Raises:
+      ValueError: if the URL leads to no engine.
+    """
+    scheme = urlsplit(url).scheme
+    if scheme in SERVERS:
+        from .redis.findings import examine_server
+
+        async for one in examine_server(url, lease_of(url, ttl)):
+            yield one
+    elif scheme == "sqlite":
+        yield _file_system(path_of(url))
+    else:
+        engine_of(url, namespace, lease_of(url, ttl), None)
+        yield Finding("processes", "note", "memory:// is one process; nothing is shared")
+    yield await _try_session(url, namespace, ttl)
+
+
+async def _try_session(url: str, namespace: str, ttl: float | None) -> Finding:
+    """Open a session and take a lock, with all the rights that takes."""
+    what = f"a session in the namespace {namespace!r}"
+    # in a new namespace nothing is granted before the server has run for so long
+    lease = lease_of(url, ttl)
+    patience = PATIENCE + (0 if lease == math.inf else lease)
+    try:
+        with trio.move_on_after(patience):
+            async with open_session(url, namespace=namespace, ttl=ttl) as session:
+                lock = session.lock(LOCK)
+                async with lock:
+                    pass
+
+                async def acquire() -> None:
+                    async with lock:
+                        pass
+
+                p50, p99 = await measure(acquire)
+            return Finding(
+                what, "holds", f"a lock is taken and given back in {in_ms(p50)}; p99 {in_ms(p99)}"
+            )
+    except (OSError, RuntimeError, ValueError) as error:
+        return Finding(what, "does not hold", str(error))
+    return Finding(what, "does not hold", f"no lock was granted in {patience:g} s")
+
+
+# ==== Files ====
+
+
+def _file_system(path: Path) -> Finding:
+    what = "file system"
+    if sys.platform != "linux":
+        return Finding(what, "does not hold", f"sqlite:// needs Linux, not {sys.platform}")
+    kind = file_system_of(path, Path("/proc/self/mounts").read_text(encoding="utf-8"))
+    if kind in NETWORK:
+        return Finding(
+            what,
+            "does not hold",
+            f"{kind} is one of a network; put the file on a disk of this machine",
+        )
+    return Finding(what, "holds", kind)
+
+
+def file_system_of(path: Path, mounts: str) -> str:
+    """Return the kind of file system on which a path is, by the system's list of them."""
+    found, kind = -math.inf, "unknown"
+    for line in mounts.splitlines():
+        _, where, its, *_ = line.split()
+        folder = Path(where.replace("\\040", " "))
+        if path.is_relative_to(folder) and len(folder.parts) >= found:
+            found, kind = len(folder.parts), its
+    return kind
