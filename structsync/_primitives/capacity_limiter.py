@@ -15,7 +15,6 @@ from structsync._core.queue.policy import PolicyName
 from structsync._runtime import parking
 from structsync._runtime.arguments import check_priority
 from structsync._runtime.claim import Claim
-from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import Primitive
 from structsync._runtime.request import Request
@@ -194,8 +193,7 @@ class CapacityLimiter(Primitive[object]):
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
     ) -> CoroutineType[Any, Any, None]:
-        parking.release(self, current_task())
-        return DONE
+        return parking.leave(self, None, None, None, current_task())
 
     def statistics(self) -> CapacityLimiterStatistics:
         """Return the state of this limiter, for debugging."""

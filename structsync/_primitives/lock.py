@@ -15,6 +15,7 @@ from structsync._runtime.arguments import check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
+from structsync._runtime.parking import leave
 from structsync._runtime.primitive import CheckpointMode, OwnedPrimitive
 from structsync._runtime.request import Request
 
@@ -138,6 +139,10 @@ class Lock(OwnedPrimitive[Task]):
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
     ) -> CoroutineType[Any, Any, None]:
+        if (
+            self._core.cause is None
+        ):  # a call less than below, which is asked only once it has ended
+            return leave(self, None, None, None, current_task())
         self._leave(current_task())
         return DONE
 

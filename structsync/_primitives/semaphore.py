@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from types import CoroutineType
-from typing import Any, final
+from typing import final
 
 from trio.lowlevel import enable_ki_protection
 
@@ -14,12 +13,9 @@ from structsync._core.queue.policy import PolicyName
 from structsync._runtime import parking
 from structsync._runtime.arguments import check_count, check_priority
 from structsync._runtime.claim import Claim
-from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics
-from structsync._runtime.parking import acquire, acquire_for_block, release
 from structsync._runtime.primitive import CheckpointMode, Held, Primitive
 from structsync._runtime.request import Request
-from structsync._runtime.watching import watchers
 
 
 @final
@@ -186,15 +182,8 @@ class Semaphore(Primitive[int]):
         change = partial(self._core.resize, max_value)
         parking.change(self, change, events=(("changed", ("resize", max_value)),))
 
-    def __aenter__(self) -> CoroutineType[Any, Any, None]:
-        return (acquire_for_block if watchers else acquire)(self, 1, 0, None)
-
-    @enable_ki_protection
-    def __aexit__(
-        self, kind: object, error: object, traceback: object, /
-    ) -> CoroutineType[Any, Any, None]:
-        release(self, 1)
-        return DONE
+    __aenter__ = parking.enter
+    __aexit__ = parking.leave
 
     def statistics(self) -> SemaphoreStatistics:
         """Return the state of this semaphore, for debugging."""

@@ -17,6 +17,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Iterable
 from functools import partial
+from inspect import unwrap
+from types import CoroutineType, FunctionType
 from typing import Any, cast
 
 import trio
@@ -37,7 +39,7 @@ from structsync._core.queue.request import GRANTED, PENDING, Request
 from . import ownership
 from .cancelling import RaiseCancel, Stop, abort_by
 from .causes import error_of
-from .done import coroutine_function
+from .done import DONE, coroutine_function
 from .events import EventKind, emit, emit_ended
 from .live import Live
 from .reports import listeners, report
@@ -50,9 +52,16 @@ from .watching import inform_of_block, inform_of_park, watchers
 @enable_ki_protection
 @coroutine_function
 async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a hand-over
-    live: Live[Any], claim: Any, priority: int = 0, task: Task | None = None
+    live: Live[Any],
+    claim: Any,
+    priority: int = 0,
+    task: Task | None = None,
+    in_block: bool = False,
 ) -> None:
     """Take the claim now or wait in the queue for it; ``task`` is the current one, where known."""
+    if watchers and in_block:
+        await acquire_for_block(live, claim, priority, task)
+        return
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
@@ -110,6 +119,15 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         return
     live._skips_left = live._skips
     await cancel_shielded_checkpoint()
+
+
+# The same code as the ``__aenter__`` of a primitive of which a block takes one; a call more costs a fortieth.
+enter = cast(
+    "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
+    enable_ki_protection(
+        FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, None, True))
+    ),
+)
 
 
 @enable_ki_protection
@@ -174,12 +192,20 @@ def transitions_of(live: Live[Any]) -> Transitions:
 @enable_ki_protection
 def release(live: Live[Any], claim: Any) -> None:
     """Release the claim and wake those whom that lets in; if a transition runs, right after it."""
+    leave(live, None, None, None, claim)
+
+
+@enable_ki_protection
+def leave(
+    live: Live[Any], kind: object, error: object, traceback: object, claim: Any = 1
+) -> CoroutineType[Any, Any, None]:
+    """Do what :func:`release` does; this is its body and, of itself, the ``__aexit__`` of a primitive."""
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
     if transitions.running:
         transitions.later.append(partial(release, live, claim))
-        return
+        return DONE
     transitions.running = True
     try:
         ended = live._core.release(claim)
@@ -195,6 +221,7 @@ def release(live: Live[Any], claim: Any) -> None:
         transitions.running = False
         if transitions.later:
             transitions.carry_out()
+    return DONE
 
 
 def submit(live: Live[Any], claim: Any, priority: int) -> Request[Any]:
