@@ -1,6 +1,6 @@
 """What the two disciplines of a monitor's condition share: a monitor, and where everybody is.
 
-A place is where somebody is in the eyes of somebody who reads the program; the queues of the cores are
+A place is where a task is in the eyes of whoever reads the program; the queues of the cores are
 compared with it. What a notification or a signal does, and to whom, each discipline says for itself.
 """
 

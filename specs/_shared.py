@@ -54,7 +54,7 @@ class Replica:
         self._ask(who, Verb.ACQUIRE, tuple(wants))
 
     def wait(self, who: str, condition: str) -> None:
-        """Give up the lock that somebody holds until the condition is notified."""
+        """Give up the lock that a task holds until the condition is notified."""
         number = self.keys[who][1]
         del self.tokens[who]
         self._ask(f"{who} waits", Verb.WAIT, condition, number)

@@ -45,7 +45,7 @@ class Switches:
         self.calls = {who: Invocation(self.entries[place], who) for who, place in CALLS.items()}
         self.synchronizer = SynchronizerCore()
         self.lit = 0
-        self.ran: list[str] = []  # whose triggers ran in this step
+        self.ran: list[str] = []  # whose triggers ran in the last transition
 
     @property
     def ruled(self) -> bool:
@@ -55,6 +55,7 @@ class Switches:
 
     def begin(self) -> None:
         """Enter the block of the synchronizer."""
+        self.ran = []
         rules = {
             (at, name): self.rules(entry, self.monitors[at], at)
             for (at, name), entry in self.entries.items()
@@ -70,6 +71,7 @@ class Switches:
 
     def end(self) -> Ended:
         """Leave the block."""
+        self.ran = []
         self.lit = 0
         return [
             one for rules in self.synchronizer.end() for one in self.carried(rules.arbiter.settle())
@@ -89,18 +91,22 @@ class Switches:
     # ==== Transitions; each returns the requests that it ended, in both monitors ====
 
     def arrive(self, who: str) -> Ended:
+        self.ran = []
         _, ended = self.monitors[CALLS[who][0]].arrive(self.calls[who], who)
         return self.carried(ended)
 
     def withdraw(self, who: str) -> Ended:
+        self.ran = []
         request = self.request_of(who)
         return self.carried([request, *(self.monitors[CALLS[who][0]].withdraw(request) or ())])
 
     def leave(self, who: str) -> Ended:
+        self.ran = []
         return self.carried(self.monitors[CALLS[who][0]].release(self.calls[who]))
 
     def close_join(self, at: int) -> Ended:
         """Take one of the entries that start together out of service."""
+        self.ran = []
         entry = self.entries[at, "join"]
         ended = self.monitors[at].remove(entry, "closed")
         rules = cast(Rules | None, entry.rules)

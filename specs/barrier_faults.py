@@ -195,7 +195,7 @@ class WhoLeavesIsWaitedFor(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
 class NobodyIsLeftAndOneWaits(BarrierCore):
-    """When all have left, somebody who comes waits forever."""
+    """When all have left, a task that comes waits forever."""
 
     def refuse_impossible(self, claim: int | None) -> None:
         pass
@@ -234,7 +234,7 @@ class TheActionRunsForEachParty(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="the_action_runs_once_a_round_while_all_are_inside")
 class LeavingRunsNoAction(BarrierCore):
-    """A round that is completed by somebody who leaves goes in without it."""
+    """A round that is completed by a task that leaves goes in without it."""
 
     def remove_party(self, action: Action = None) -> Ended:
         return super().remove_party()

@@ -132,7 +132,7 @@ class BufferSpec(TwoSidesSpec):
 
     @invariant
     def the_sides_wait_for_each_other_never(self) -> bool:
-        """Where somebody waits to get and somebody to put, a batch collects and its window will end."""
+        """Where a task waits to get and somebody to put, a batch collects and its window will end."""
         both = self.waiting_to(PUTS) and self.waiting_to(GETS)
         return not both or self.core.collecting is not None
 

@@ -164,7 +164,7 @@ class GetsPassABatch(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class TheSidesStandInEachOthersWay(BufferCore):
-    """A nowait fails where somebody waits on the other side (O3, the other way round)."""
+    """A nowait fails where a task waits on the other side (O3, the other way round)."""
 
     def admissible(self, claim: Any, priority: int = 0) -> bool:
         return not self.queue and super().admissible(claim)
@@ -188,7 +188,7 @@ class WithdrawingAGrantTakesItBack(BufferCore):
         return super().withdraw(request)
 
 
-@fault(BufferSpec, "core", refuted_by="places_are_kept")
+@fault(BufferSpec, "core", refuted_by="positions_are_kept")
 class WithdrawalSendsTheNextToTheEnd(BufferCore):
     """The one behind a cancelled waiter loses its place."""
 

@@ -56,7 +56,7 @@ class CapacityLimiterSpec(FifoSpec):
 
     @action(who=idle)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(who, waiter=who))
+        self.submitted(self.core.submit(who, waiter=who))
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:
@@ -114,6 +114,6 @@ class CapacityLimiterSpec(FifoSpec):
 
     @leads_to(who=BORROWERS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If tokens come back, whoever waits is granted one some day, or gives up, or is told."""
+        """If tokens come back, whoever waits is granted one eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -1,12 +1,12 @@
 """What every queue of requests promises, whatever it is that they wait for.
 
-A specification of a primitive adds to `LineSpec` its core (the one that ships), the actions that
-others can take, and what the primitive itself promises. It keeps a naive model beside the core,
-made from nothing but what the core answers: who holds what.
+A specification of a primitive adds to `QueueSpec` its core (the one that ships), the actions that
+tasks can take, and what the primitive itself promises. It keeps a naive model beside the core,
+made from nothing but what the core reports: who holds what.
 
-`ended` is how the promises about a single step look at it: the very requests that the last action
-ended, in the order in which the core ended them. It is forgotten before the next action, so it
-tells no two states apart.
+`ended` is what step properties see of the last action: the very requests that it ended, in the order in
+which the core ended them. It is forgotten before the next action, so it tells no two states apart. `FifoSpec` adds
+that the queue serves first come, first served.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ class QueueSpec(Spec):
 
     # ==== Words that actions use ====
 
-    def asked(self, request: Request[Any]) -> None:
-        """Take down a request that was just made: granted at once, or in the queue now."""
+    def submitted(self, request: Request[Any]) -> None:
+        """Record a request that was just made: granted at once, or in the queue now."""
         self.note([request] if request.status is not Status.PENDING else [])
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
-        """Take down the requests that a transition ended (see ended_requests_stay_ended)."""
+        """Record the requests that a transition ended (see ended_requests_stay_ended)."""
         self.ended = tuple(ended)
         for request in self.ended:
             if request.status is Status.GRANTED:
                 self.got(request)
 
     def got(self, request: Request[Any]) -> None:
-        """Change the model: the core says that this request is granted."""
+        """Change the model: the core reports that this request is granted."""
 
     def in_queue(self) -> list[Any]:
         """Return who waits, in the order of their arrival."""
         return [request.waiter for request in self.core.queue]
 
     def request_of(self, who: object) -> Request[Any]:
-        """Return the pending request of somebody in the queue."""
+        """Return the pending request of one that is in the queue."""
         return next(one for one in self.core.queue if one.waiter == who)
 
     def withdrawn(self, who: object) -> list[Request[Any]]:
-        """Withdraw somebody's pending request; return it and what that let in."""
+        """Withdraw a task's pending request; return it and what that let in."""
         request = self.request_of(who)
         return [request, *(self.core.withdraw(request) or ())]
 
@@ -90,7 +90,7 @@ class QueueSpec(Spec):
 
     @invariant
     def nobody_waits_out_of_service(self) -> bool:
-        """Whoever was in the queue when it was closed or broken has been told (C8)."""
+        """Whoever was in the queue when it was closed or broken has been ended (C8)."""
         return invariants.nobody_waits_out_of_service(self.core)
 
     @invariant
@@ -110,7 +110,7 @@ class QueueSpec(Spec):
 
     @step
     def closed_stays_closed(self, before: Any) -> bool:
-        """Why it is out of service, it says from then on (C1)."""
+        """The first cause that takes it out of service stays (C1)."""
         return before.core.cause is None or bool(self.core.cause == before.core.cause)
 
     @step
@@ -119,8 +119,8 @@ class QueueSpec(Spec):
         return all(invariants.ended_for_good(self.core, one) for one in self.ended)
 
     @step
-    def places_are_kept(self, before: Any) -> bool:
-        """Nobody loses a position in the queue but by ending, and newcomers stand at the end (I2)."""
+    def positions_are_kept(self, before: Any) -> bool:
+        """A position in the queue is lost by ending alone, and newcomers are at the end (I2)."""
         ended = [one.waiter for one in self.ended]
         return invariants.places_are_kept(before.in_queue(), ended, self.in_queue())
 

@@ -6,7 +6,7 @@ lock, the wait has happened. A cancellation may come at either stage:
 
 * not notified yet: it leaves the queue of the condition;
 * notified already: the oldest that waits on the same condition and is not notified, its *heir*,
-  takes over its place in the queue for the lock; without an heir the place is given up.
+  takes over its position in the queue for the lock; without an heir the place is given up.
 
 Either way the cancelled one goes to the end of the queue for the lock and *raises* once it owns it:
 the block around it will release the lock. Nothing but the end of the lock takes it out of there.
@@ -94,7 +94,7 @@ class ConditionSpec(Spec):
         return next(r for one in queues for r in one.queue if r.waiter == who)
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
-        """Take down what the core ended: granted means that it owns the lock."""
+        """Record what the core ended: granted means that it owns the lock."""
         self.ended = (*self.ended, *ended)
         for request in ended:
             if request.status is Status.GRANTED:
@@ -239,18 +239,16 @@ class ConditionSpec(Spec):
         return all(heir in (*self.granted(), *self.in_queue()) for heir in heirs)
 
     @step
-    def places_are_kept(self, before: Any) -> bool:
-        """Nobody in the queue for the lock is passed; an heir stands where the cancelled one stood."""
-        places = [self.who_has_the_place_of(who, before) for who in before.in_queue()]
-        expected = [who for place in places for who in place]
-        return [*self.granted(), *self.in_queue()][: len(expected)] == expected
-
-    def who_has_the_place_of(self, who: str, before: Any) -> list[str]:
-        """Return who stands where somebody stood: its heir if it was cancelled, itself, or nobody."""
-        if who in self.cancelled:
-            heirs: list[str] = before.heirs_of(who)
-            return heirs
-        return [] if self.place(who) == IDLE else [who]
+    def positions_are_kept(self, before: Any) -> bool:
+        """Nobody in the queue for the lock is passed; an heir has the position of the cancelled one."""
+        expected: list[str] = []
+        for who in before.in_queue():
+            if who in self.cancelled:
+                expected += before.heirs_of(who)  # one or nobody
+            elif self.place(who) != IDLE:  # else it was ended with the lock
+                expected.append(who)
+        now = [*self.granted(), *self.in_queue()]
+        return now[: len(expected)] == expected
 
     @step
     def the_oldest_are_notified_first(self, before: Any) -> bool:
@@ -282,7 +280,7 @@ class ConditionSpec(Spec):
 
     @leads_to(who=TASKS)
     def who_is_in_queue_owns_the_lock(self, who: str) -> tuple[bool, bool]:
-        """If owners release it, whoever is in the queue owns it some day, or gives up, or is told.
+        """If owners release it, whoever is in the queue owns it eventually, or withdraws, or is ended.
 
         Cancelling a notified waiter sends it to the end, once. Then nothing holds it up.
         """

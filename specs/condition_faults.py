@@ -100,9 +100,9 @@ def the_newest_is_notified() -> LockWithConditions:
     return LockWithConditions(TakesTheNewest)
 
 
-@fault(ConditionSpec, "core", refuted_by="places_are_kept")
+@fault(ConditionSpec, "core", refuted_by="positions_are_kept")
 def the_heir_goes_to_the_end() -> LockWithConditions:
-    """The notification is handed on, but its place in the queue for the lock is lost."""
+    """The notification is handed on, but its position in the queue for the lock is lost."""
     return LockWithConditions(HeirGoesToTheEnd)
 
 

@@ -1,6 +1,6 @@
 """Who wants several resources gets all of them in one step, or the first that can be had.
 
-To what every group is promised (`several_queues.py`) this adds three semaphores of a fixed size, and somebody who
+To what every group is promised (`several_queues.py`) this adds three semaphores of a fixed size, and a task that
 closes one of them: that ends whoever waits there, and takes groups out of the other queues too. Whoever is
 behind a group waits for it, also where the semaphore is free; when a group leaves, those behind it are
 let in, in every queue.

@@ -54,7 +54,7 @@ class PoolSpec(QueueSpec):
         request = self.core.submit(who, level, who)
         if not self.core.is_held_back(request) and request.queue is not None:
             self.told = tuple(sorted((*self.told, who)))
-        self.asked(request)
+        self.submitted(request)
 
     # ==== Actions ====
 
@@ -98,7 +98,7 @@ class PoolSpec(QueueSpec):
 
     @invariant
     def the_oldest_are_accepted(self) -> bool:
-        """Nobody is accepted before somebody who came earlier."""
+        """Nobody is accepted before a task that came earlier."""
         held = [self.core.is_held_back(one) for one in self.core.queue]
         return held == sorted(held)
 
@@ -138,7 +138,7 @@ class JobQueueSpec(PoolSpec, FifoSpec):
 
     @leads_to(who=JOBS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If jobs end, whatever waits runs some day, or is withdrawn, or is told."""
+        """If jobs end, whatever waits runs eventually, or is withdrawn, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 

@@ -1,6 +1,6 @@
 """A latch falls to zero once, never below, and lets in all who wait.
 
-Whoever is idle may wait; whoever waits may give up; somebody counts down (some day: that is *fair*).
+Whoever is idle may wait; whoever waits may give up; somebody counts down (eventually: that is *fair*).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LatchSpec(FifoSpec):
         when=lambda spec, who: spec.core.cause is None,
     )
     def wait(self, who: str) -> None:
-        self.asked(self.core.submit(0, waiter=who))
+        self.submitted(self.core.submit(0, waiter=who))
 
     @action(who=lambda spec: spec.in_queue())
     def withdraw(self, who: str) -> None:
@@ -82,6 +82,6 @@ class LatchSpec(FifoSpec):
 
     @leads_to(who=WAITERS)
     def who_waits_is_let_in(self, who: str) -> tuple[bool, bool]:
-        """If it is counted down, whoever waits is let in some day, or gives up, or is told."""
+        """If it is counted down, whoever waits is let in eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -4,7 +4,7 @@ Some get items for good, others work on theirs: who works on an item may fail, a
 before all that were put after it. What is complete may still get an item back.
 
 The naive model is the list of what was put and is neither got nor used up, in that order, with who has it
-in hand; made from nothing but what the core answers.
+in hand; made from nothing but what the core reports.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class LockSpec(FifoSpec):
 
     @action(who=idle)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(who, waiter=who))
+        self.submitted(self.core.submit(who, waiter=who))
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:
@@ -133,6 +133,6 @@ class LockSpec(FifoSpec):
 
     @leads_to(who=TASKS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If owners release it, whoever waits owns it some day, or gives up, or is told."""
+        """If owners release it, whoever waits owns it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

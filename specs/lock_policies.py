@@ -47,7 +47,7 @@ class HoldersSpec(QueueSpec):
 
     @action(who=idle)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(who, LEVELS[who], who))
+        self.submitted(self.core.submit(who, LEVELS[who], who))
 
     @action(who=lambda spec: spec.in_queue())
     def withdraw(self, who: str) -> None:
@@ -73,7 +73,7 @@ class HoldersSpec(QueueSpec):
 
     @leads_to(who=MOST_IMPORTANT)
     def the_most_important_are_served(self, who: str) -> tuple[bool, bool]:
-        """If holders give back, whoever has the smallest number is granted some day, or is told."""
+        """If holders release, whoever has the smallest number is granted eventually, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 

@@ -73,7 +73,7 @@ class MonitorSpec(QueueSpec):
         return [(self.call(who), 0) for who in ("puts", "takes one")]
 
     def permits(self, who: str) -> bool:
-        """Ask the guard of somebody's call in this state."""
+        """Ask the guard of a task's call in this state."""
         try:
             return bool(self.entry_of(who).permits(self.call(who)))
         except Defect:
@@ -87,7 +87,7 @@ class MonitorSpec(QueueSpec):
     @action(who=idle, when=lambda spec, who: in_service(spec))
     def enter(self, who: str) -> None:
         try:
-            self.asked(self.core.submit(self.call(who), waiter=who))
+            self.submitted(self.core.submit(self.call(who), waiter=who))
         except Defect:
             self.note([])  # it is told at once, and was never in the queue
 
@@ -209,12 +209,12 @@ class MonitorSpec(QueueSpec):
         assuming={"leave_it_half_full": "strong together", "change_from_outside": "strong"},
     )
     def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
-        """If the box is left half full again and again, who puts or takes one gets in, or is told."""
+        """If the box is left half full again and again, who puts or takes one gets in, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
     @leads_to
     def who_needs_no_permission_is_served(self) -> tuple[bool, bool]:
-        """If those inside leave, whoever needs no permission gets in some day, or gives up, or is told."""
+        """If those inside leave, whoever needs no permission gets in eventually, or withdraws, or is ended."""
         waits = "looks" in self.in_queue()
         return waits, not waits

@@ -4,7 +4,7 @@ A signal passes the monitor to the oldest waiter in one step, and the signaller 
 everybody in the queue. In the discipline of Mesa, which `mesa_condition.py` is about, the waiter stands at
 the end of the queue instead; that is planted here as a fault.
 
-What is promised needs those inside to leave, and for who waits on the condition somebody who comes and signals. Both are
+What is promised needs those inside to leave, and for who waits on the condition a task that comes and signals. Both are
 *strong* fairness: who signals is not inside until the other has left, so neither leaving nor signalling stays
 possible; but each is possible again and again. Where all wait, nobody is left to signal.
 """
@@ -84,18 +84,18 @@ class HoareSpec(StageSpec):
 
     @leads_to(who=TASKS)
     def who_signalled_gets_in_again(self, who: str) -> tuple[bool, bool]:
-        """If those inside leave, whoever signalled gets in again some day."""
+        """If those inside leave, whoever signalled gets in again eventually."""
         waits = self.place(who) == URGENT
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong"})
     def who_comes_gets_in(self, who: str) -> tuple[bool, bool]:
-        """If those inside leave, whoever stands in the queue of the monitor gets in some day."""
+        """If those inside leave, whoever stands in the queue of the monitor gets in eventually."""
         waits = self.place(who) in (ENTERS, RAISES)
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong", "make_and_signal": "strong", "enter": "weak"})
     def who_waits_is_signalled(self, who: str) -> tuple[bool, bool]:
-        """If those inside signal, whoever waits goes on some day, unless nobody is left to signal."""
+        """If those inside signal, whoever waits goes on eventually, unless nobody is left to signal."""
         waits = self.place(who) == WAITS
         return waits, not waits or at(WAITS)(self) == [*TASKS]

@@ -20,7 +20,7 @@ Ended = list[Request[Any]]
 
 @fault(MonitorSpec, "core", refuted_by="one_inside_at_a_time")
 class TwoInside(BoxCore):
-    """A newcomer that is permitted does not look whether somebody is inside."""
+    """A newcomer that is permitted does not look whether a task is inside."""
 
     def admissible(self, claim: Invocation, priority: int = 0) -> bool:
         return self.cause is None and claim.entry.cause is None and claim.entry.permits(claim)

@@ -1,8 +1,8 @@
 """What semaphores of every policy have in common: permits on hand, permits out, requests for some.
 
-Whoever is idle may ask for its weight in permits: all of them or none. Whoever waits may give up at
-any moment. Whoever holds permits gives them back some day (that is *fair*: it is what those who wait
-need of the others). Somebody may close the semaphore for good.
+Whoever is idle may request its weight in permits: all of them or none. Whoever waits may withdraw at
+any moment. Whoever holds permits releases them eventually (that is *fair*: it is what those who wait
+need of the others). A task may close the semaphore for good.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .common import QueueSpec
 
 
 def alike(weights: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
-    """Return those who ask for equally many permits: nothing else tells them apart."""
+    """Return those who request equally many permits: nothing else tells them apart."""
     groups = [tuple(who for who in weights if weights[who] == n) for n in {*weights.values()}]
     return tuple(sorted(group for group in groups if len(group) > 1))
 
 
-def may_ask(spec: PermitsSpec) -> list[str]:
-    """Return who is idle and asks for something that is not impossible (see the invariants)."""
+def may_request(spec: PermitsSpec) -> list[str]:
+    """Return who is idle and requests something that is not impossible (see the invariants)."""
     core, busy = spec.core, {*spec.out, *spec.in_queue()}
     if core.cause is not None:
         return []
@@ -45,7 +45,7 @@ class PermitsSpec(QueueSpec):
 
     abstract = True
 
-    weights: Mapping[str, int]  # what each waiter asks for
+    weights: Mapping[str, int]  # what each waiter requests
     core: SemaphoreCore
     out: tuple[str, ...] = start(tuple)  # the permits that are out: who has each, in order of names
 
@@ -65,9 +65,9 @@ class PermitsSpec(QueueSpec):
 
     # ==== Actions ====
 
-    @action(who=may_ask)
+    @action(who=may_request)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(self.weights[who], waiter=who))
+        self.submitted(self.core.submit(self.weights[who], waiter=who))
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:

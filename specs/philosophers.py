@@ -2,10 +2,10 @@
 
 Each sits between two forks, a lock each, and needs both to eat. The task is to take them with
 `acquire_all`, in whichever order they are written: each philosopher may write the left one first or
-the right one, and another way each time. Whoever waits may give up. Whoever eats leaves some day
+the right one, and another way each time. Whoever waits may withdraw. Whoever eats leaves eventually
 (a *fair* action); nobody has to become hungry.
 
-Two promises: a deadlock is a state in which somebody waits, and so does everybody who has a fork; starvation is a
+Two promises: a deadlock is a state in which a task waits, and so does everybody who has a fork; starvation is a
 philosopher who waits forever while others come and go.
 """
 
@@ -68,7 +68,7 @@ class TableSpec(SeveralQueuesSpec):
 
     @invariant
     def somebody_eats_while_somebody_waits(self) -> bool:
-        """No deadlock: while somebody waits, somebody has a fork and waits for nothing."""
+        """No deadlock: while one waits, another one has a fork and waits for nothing."""
         waiting = self.waiting()
         return not waiting or any(
             fork.owner is not None and fork.owner not in waiting for fork in self.core.arbiters
@@ -83,7 +83,7 @@ class ThreePhilosophersSpec(TableSpec):
 
     @leads_to(who=names(3))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats some day, or gives up."""
+        """No starvation: if those who eat leave, whoever waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits
 
@@ -96,7 +96,7 @@ class FourPhilosophersSpec(TableSpec):
 
     @leads_to(who=names(4))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats some day, or gives up."""
+        """No starvation: if those who eat leave, whoever waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits
 
@@ -109,6 +109,6 @@ class FivePhilosophersSpec(TableSpec):
 
     @leads_to(who=names(5))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats some day, or gives up."""
+        """No starvation: if those who eat leave, whoever waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits

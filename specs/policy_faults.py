@@ -201,19 +201,19 @@ class _RebuiltInDisorder(Priority):
 
 @fault(SmallHeapSpec, "core", refuted_by="nothing_grantable_waits")
 def the_withdrawn_block_the_heap(crowded: bool) -> SemaphoreCore:
-    """Nobody is served while somebody who withdrew is at the top of the heap (H1)."""
+    """Nobody is served while a task that withdrew is at the top of the heap (H1)."""
     return HeapCore(crowded, _StaleBlocks(None))
 
 
 @fault(SmallHeapSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 def newcomers_are_compared_with_the_withdrawn(crowded: bool) -> SemaphoreCore:
-    """A newcomer that would be next waits for somebody who is not there any more."""
+    """A newcomer that would be next waits for a task that is not there any more."""
     return HeapCore(crowded, _StaleIsPassed(None))
 
 
 @fault(CrowdedHeapSpec, "core", refuted_by="who_waits_is_in_the_heap")
 def a_rebuild_loses_the_newcomer(crowded: bool) -> SemaphoreCore:
-    """A rebuild takes whoever is about to join for somebody who withdrew."""
+    """A rebuild takes whoever is about to join for a task that withdrew."""
     return HeapCore(crowded, _NewcomersAreStale(None))
 
 

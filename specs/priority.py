@@ -14,7 +14,7 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, leads_to, start, step
 
-from .permits import PermitsSpec, may_ask
+from .permits import PermitsSpec, may_request
 
 # ==== Bounds ====
 
@@ -31,8 +31,8 @@ LEVELS = {"a": 0, "b": 0, "c": 1, "d": 1, "e": 2, "f": 0}
 TOO_MANY = {who: max(AGEING * level, 1) for who, level in LEVELS.items()}
 
 
-def in_order(values: Sequence[Any]) -> dict[Any, int]:
-    """Number values by their order, so that the largest is -1: before all who are still to come."""
+def renumbered(values: Sequence[Any]) -> dict[Any, int]:
+    """Return a number for each value, in the same order; the largest is -1, before all who are still to come."""
     return {value: number - len(values) for number, value in enumerate(sorted(values))}
 
 
@@ -45,24 +45,26 @@ class PrioritySpec(PermitsSpec):
     core: SemaphoreCore = start(
         SemaphoreCore, PERMITS, max_value=PERMITS, policy="priority", ageing=AGEING
     )
-    # Those in the queue that were passed: one name for each grant to somebody who came later.
+    # Those in the queue that were passed: one name for each grant to a task that came later.
     passed: tuple[str, ...] = start(tuple)
 
     def canonical(self, snapshot: Any) -> Any:
-        """Forget how long ago somebody came whom no newcomer can pass any more.
+        """Forget how long ago those came that no newcomer can pass any more.
 
-        The core has a ticket and a rank for each that waits, both counted from those of the next arrival
-        (on level 0). A rank below 0 comes before all who are still to come, and it falls with each of them: only
-        the order of such ranks matters, as only the order of tickets does. Without this a request
-        that is never served would make new states forever.
+        The core has a ticket and a rank for each that waits, both counted from the next arrival's. They fall with each
+        arrival, and so a request that is never served would make new states forever. But of tickets only the
+        order matters; and a rank below 0 is before all who are still to come, so that of those, too, only the
+        order matters.
         """
         state, cause, queue, waiting = snapshot.core
-        tickets = in_order([ticket for ticket, _ in waiting])
-        ranks = in_order([(rank, ticket) for ticket, rank in waiting if rank < 0])
-        waiting = tuple(
-            (tickets[ticket], ranks.get((rank, ticket), rank)) for ticket, rank in waiting
-        )
-        return super().canonical(snapshot)._replace(core=(state, cause, queue, waiting))
+        new_tickets = renumbered([ticket for ticket, rank in waiting])
+        new_ranks = renumbered([(rank, ticket) for ticket, rank in waiting if rank < 0])
+        renewed = []
+        for ticket, rank in waiting:
+            new_rank = new_ranks[rank, ticket] if rank < 0 else rank
+            renewed.append((new_tickets[ticket], new_rank))
+        core = (state, cause, queue, tuple(renewed))
+        return super().canonical(snapshot)._replace(core=core)
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
         found = super().renamed(snapshot, names)
@@ -84,9 +86,9 @@ class PrioritySpec(PermitsSpec):
 
     # ==== Actions ====
 
-    @action(who=may_ask)
+    @action(who=may_request)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(WEIGHTS[who], LEVELS[who], who))
+        self.submitted(self.core.submit(WEIGHTS[who], LEVELS[who], who))
 
     # ==== Invariants ====
 
@@ -112,6 +114,6 @@ class PrioritySpec(PermitsSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
+        """If permits are released, whoever waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -14,7 +14,7 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.request import Request
 from structsync.checking import action, invariant, leads_to, start, step
 
-from .permits import PermitsSpec, may_ask
+from .permits import PermitsSpec, may_request
 
 # ==== Bounds ====
 
@@ -34,10 +34,10 @@ class DefaultAgeingSpec(PermitsSpec):
     weights = dict.fromkeys(LEVELS, 1)
     newcomers = ((1, 0), (1, 1))
     core: SemaphoreCore = start(SemaphoreCore, 1, max_value=1, policy="priority")
-    passed: int = start(int)  # how often somebody who came later was granted; no need to count on
+    passed: int = start(int)  # how often a task that came later was granted; no need to count on
 
     def canonical(self, snapshot: Any) -> Any:
-        """Forget how long ago somebody came whom no newcomer can pass any more.
+        """Forget how long ago a task came that no newcomer can pass any more.
 
         What is said of each that waits is its position and its rank, both counted from the next arrival's.
         """
@@ -62,9 +62,9 @@ class DefaultAgeingSpec(PermitsSpec):
 
     # ==== Actions ====
 
-    @action(who=may_ask)
+    @action(who=may_request)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(1, LEVELS[who], who))
+        self.submitted(self.core.submit(1, LEVELS[who], who))
 
     @action(who=lambda spec: ["late"] if "late" in spec.in_queue() else [])
     def withdraw(self, who: str) -> None:
@@ -86,7 +86,7 @@ class DefaultAgeingSpec(PermitsSpec):
 
     @leads_to(who=tuple(LEVELS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
+        """If permits are released, whoever waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -100,9 +100,9 @@ class StrictLevelsSpec(PermitsSpec):
 
     # ==== Actions ====
 
-    @action(who=may_ask)
+    @action(who=may_request)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(1, STRICT[who], who))
+        self.submitted(self.core.submit(1, STRICT[who], who))
 
     # ==== Step properties ====
 
@@ -121,6 +121,6 @@ class StrictLevelsSpec(PermitsSpec):
 
     @leads_to(who=MOST_IMPORTANT)
     def the_most_important_are_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever has the smallest number gets one some day, or is told."""
+        """If permits are released, whoever has the smallest number gets one eventually, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

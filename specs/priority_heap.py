@@ -16,11 +16,11 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import Priority
 from structsync.checking import action, invariant, invariants, start, step
 
-from .permits import PermitsSpec, may_ask
+from .permits import PermitsSpec, may_request
 
 # ==== Bounds ====
 
-PERMITS = 2  # so that one can be free while somebody waits for both
+PERMITS = 2  # so that one can be free while a task waits for both
 LEVELS = {"a": 0, "b": 1, "c": 2, "d": 2, "e": 1}  # two on each level but the first
 WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 2, "e": 1}
 
@@ -87,10 +87,10 @@ class HeapSpec(PermitsSpec):
 
     # ==== Actions ====
 
-    @action(who=may_ask, when=lambda spec, who: spec.arrivals > 0)
+    @action(who=may_request, when=lambda spec, who: spec.arrivals > 0)
     def request(self, who: str) -> None:
         self.arrivals -= 1
-        self.asked(self.core.submit(WEIGHTS[who], LEVELS[who], who))
+        self.submitted(self.core.submit(WEIGHTS[who], LEVELS[who], who))
 
     # ==== Invariants ====
 
@@ -164,6 +164,6 @@ class RememberedHeapSpec(PermitsSpec):
     core: SemaphoreCore = start(crowded)
     out: tuple[str, ...] = start(lambda: ("holder",) * PERMITS)
 
-    @action(who=may_ask)
+    @action(who=may_request)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(WEIGHTS[who], LEVELS[who], who))
+        self.submitted(self.core.submit(WEIGHTS[who], LEVELS[who], who))

@@ -8,7 +8,7 @@ lent any more, or makes an item ahead, and needs a place for either.
 An item that is being made or closed counts as one that exists. The naive model is who has which item, and which
 are kept since when, by what the core answered.
 
-What is promised to those who wait needs help (*fair* actions): borrowers go on some day, and a pool that was
+What is promised to those who wait needs help (*fair* actions): borrowers go on eventually, and a pool that was
 reduced is raised again.
 """
 
@@ -142,7 +142,7 @@ class ResourcePoolSpec(FifoSpec):
         self.take(request.waiter, self.kept[-1:])
 
     def take(self, who: str, due: tuple[Any, ...]) -> None:
-        """Take down what the core says that somebody was given, and what it should have been."""
+        """Record what the core says that somebody was given, and what it should have been."""
         given = self.core.loans.get(who)
         items = () if given is None else (given.item,)
         self.handed += items
@@ -156,7 +156,7 @@ class ResourcePoolSpec(FifoSpec):
         self.places = tuple(sorted((self.has | {who: item}).items()))
 
     def leave(self, who: str) -> None:
-        """Give somebody's place back, and keep what is in it."""
+        """Give a task's place back, and keep what is in it."""
         item = self.has[who]
         self.places = tuple(one for one in self.places if one[0] != who)
         if item is not None and who in (*self.unfit, *self.discarded):
@@ -175,7 +175,7 @@ class ResourcePoolSpec(FifoSpec):
 
     @action(who=idle)
     def ask(self, who: str) -> None:
-        self.asked(self.core.submit(who, waiter=who))
+        self.submitted(self.core.submit(who, waiter=who))
 
     @action(who=lambda spec: spec.in_queue())
     def withdraw(self, who: str) -> None:
@@ -309,6 +309,6 @@ class ResourcePoolSpec(FifoSpec):
 
     @leads_to(who=BORROWERS)
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If borrowers go on, whoever waits is granted a place, or gives up, or is told."""
+        """If borrowers go on, whoever waits is granted a place, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -56,7 +56,7 @@ class GrowingWakesNobody(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="no_item_is_lost_or_doubled")
 class AnIdleItemIsLentTwice(ResourcePoolCore):
-    """It stays among the idle ones while somebody has it."""
+    """It stays among the idle ones while a task has it."""
 
     def admit(self, claim: Hashable) -> bool:
         self.loans[claim] = self.idle[-1] if self.idle else None

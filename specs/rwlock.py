@@ -77,7 +77,7 @@ class RWSpec(QueueSpec):
             self.writing += (request.waiter,)
 
     def left(self, who: str) -> None:
-        """Change the model: somebody holds the lock no longer."""
+        """Change the model: a task holds the lock no longer."""
         self.wrote = who in self.writing
         self.reading = tuple([one for one in self.reading if one != who])
         self.writing = tuple([one for one in self.writing if one != who])
@@ -86,7 +86,7 @@ class RWSpec(QueueSpec):
 
     @action(who=idle)
     def request(self, who: str) -> None:
-        self.asked(self.core.submit(access(who), waiter=who))
+        self.submitted(self.core.submit(access(who), waiter=who))
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:
@@ -187,6 +187,6 @@ class RWLockSpec(RWSpec, FifoSpec):
 
     @leads_to(who=TASKS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release it, whoever waits gets it some day, or gives up, or is told."""
+        """If holders release it, whoever waits gets it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

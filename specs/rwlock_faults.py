@@ -182,7 +182,7 @@ def phases_of_writers(policy: str) -> RWLockCore:
 
 @fault(PhaseSpec, "core", refuted_by="the_next_writer_sees_readers_enter_once")
 class LateReadersJoinThePhase(PhaseFairCore):
-    """While some read, others who come read too, although somebody waits to write."""
+    """While some read, others who come read too, although a task waits to write."""
 
     def __init__(self, policy: str) -> None:
         super().__init__()

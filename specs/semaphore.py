@@ -1,10 +1,10 @@
 """A semaphore conserves its permits, serves first come first served, and loses no wakeup.
 
 To what all policies have in common (`permits.py`) this adds the default policy, permits that are
-given back one by one, and somebody who changes how many permits exist.
+given back one by one, and a task that changes how many permits exist.
 
 What is promised to the one who waits needs help from the others (*fair* actions): those who hold
-permits give them back, and a semaphore that was shrunk grows back.
+permits release them, and a semaphore that was shrunk grows back.
 
 A semaphore without a maximum (`SignalsSpec`) counts signals: anybody may give, and who takes gives
 nothing back.
@@ -65,7 +65,7 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
+        """If permits are released, whoever waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -94,7 +94,7 @@ class SignalsSpec(FifoSpec):
         when=lambda spec, who: spec.core.cause is None,
     )
     def take(self, who: str) -> None:
-        self.asked(self.core.submit(TAKERS[who], waiter=who))
+        self.submitted(self.core.submit(TAKERS[who], waiter=who))
 
     @action(who=waiting)
     def withdraw(self, who: str) -> None:
@@ -129,6 +129,6 @@ class SignalsSpec(FifoSpec):
 
     @leads_to(who=tuple(TAKERS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If signals keep coming, whoever waits gets them some day, or gives up, or is told."""
+        """If signals keep coming, whoever waits gets them eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

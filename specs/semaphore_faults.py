@@ -121,7 +121,7 @@ class WithdrawalAlwaysResumesTheNext(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="only_free_permits_are_granted")
 class AnyPermitWillDo(SemaphoreCore):
-    """One permit comes back and lets in somebody who wants two (O9: kotlinx.coroutines PR 1553)."""
+    """One permit comes back and lets in a task that wants two (O9: kotlinx.coroutines PR 1553)."""
 
     def admits(self, claim: int) -> bool:
         return self.value > 0
@@ -168,7 +168,7 @@ class WithdrawingAGrantReleasesIt(SemaphoreCore):
         return super().withdraw(request)
 
 
-@fault(SemaphoreSpec, "core", refuted_by="places_are_kept")
+@fault(SemaphoreSpec, "core", refuted_by="positions_are_kept")
 class WithdrawalSendsTheNextToTheEnd(SemaphoreCore):
     """The one behind a cancelled waiter loses its position in the queue."""
 

@@ -6,7 +6,7 @@ die at any point; entries that are delivered twice; tokens that grow; and an eng
 which those who hold something reclaim it before anybody else is let in.
 
 A session that has died holds nothing and waits nowhere, and all that it held is handed on in the same
-step. What is promised to those who wait needs holders that give back or die (*fair* actions).
+step. What is promised to those who wait needs holders that release or die (*fair* actions).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def holding(spec: SharedSpec) -> list[str]:
 
 
 def idle(spec: SharedSpec) -> list[str]:
-    return [who for who, its in spec.core.people.items() if spec.may_ask(who, its)]
+    return [who for who, its in spec.core.people.items() if spec.may_request(who, its)]
 
 
 def alive(spec: SharedSpec) -> list[str]:
@@ -61,7 +61,7 @@ class SharedSpec(Spec):
     to_reclaim: tuple[str, ...] = start(tuple)
     refused: tuple[str, ...] = start(tuple)  # whom the last entry refused; then forgotten
 
-    def may_ask(self, who: str, session: str) -> bool:
+    def may_request(self, who: str, session: str) -> bool:
         return (
             session in self.core.core.sessions and who not in self.core.keys and not self.to_reclaim
         )
@@ -236,7 +236,7 @@ class HoldersSpec(SharedSpec):
 
     @leads_to(who=tuple(PEOPLE))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders give back or die, whoever waits is granted some day, or gives up, or dies."""
+        """If holders release or die, whoever waits is granted eventually, or withdraws, or dies."""
         waits = who in self.core.keys and self.waits(who)
         return waits, not waits
 

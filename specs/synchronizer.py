@@ -6,7 +6,7 @@ call is concerned by no rule. The rules begin and end while calls wait, and one 
 together may be closed.
 
 What is promised is about *starts*: what the bodies do after that is theirs. Whoever is disabled waits for others, perhaps
-forever. But if the rules end again and again, and those inside leave while there are none, everybody starts some day.
+forever. But if the rules end again and again, and those inside leave while there are none, everybody starts eventually.
 That is *strong* fairness, because both are possible again and again, and neither all the time.
 """
 
@@ -47,7 +47,7 @@ class SynchronizerSpec(Spec):
     # ==== Words that actions use ====
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
-        """Take down what the core ended, wherever that was."""
+        """Record what the core ended, wherever that was."""
         self.ended = tuple(ended)
         self.inside = tuple(sorted((*self.inside, *granted(list(self.ended)))))
 
@@ -61,7 +61,7 @@ class SynchronizerSpec(Spec):
         return any(self.core.entries[place].cause is not None for place in places)
 
     def may_start(self, who: str) -> bool:
-        """Return whether somebody who waits could start now, by a naive reading of the rules."""
+        """Return whether a task that waits could start now, by a naive reading of the rules."""
         at, name = CALLS[who]
         if any(CALLS[one][0] == at for one in self.inside):
             return False
@@ -162,7 +162,7 @@ class SynchronizerSpec(Spec):
         return len(whose) == len({*whose}) and not {*whose} & {*self.waiting()}
 
     @step
-    def places_are_kept(self, before: Any) -> bool:
+    def positions_are_kept(self, before: Any) -> bool:
         """Nobody loses a position in the queue but by ending, and newcomers stand at the end (I2)."""
         ended = [one.waiter for one in self.ended]
         return all(
@@ -174,7 +174,7 @@ class SynchronizerSpec(Spec):
 
     @leads_to
     def what_no_rule_concerns_is_served(self) -> tuple[bool, bool]:
-        """If those inside leave, a call that no rule concerns gets in some day, or gives up."""
+        """If those inside leave, a call that no rule concerns gets in eventually, or withdraws."""
         waits = "looks" in self.waiting()
         return waits, not waits
 
@@ -183,6 +183,6 @@ class SynchronizerSpec(Spec):
         assuming={"end": "strong", "leave_while_there_are_no_rules": "strong"},
     )
     def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
-        """If the rules end again and again, whoever waits gets in some day, or gives up, or is told."""
+        """If the rules end again and again, whoever waits gets in eventually, or withdraws, or is ended."""
         waits = who in self.waiting()
         return waits, not waits

@@ -128,7 +128,7 @@ class ClosingTellsItsOwnMonitorOnly(Switches):
         return self.carried(self.monitors[at].remove(self.entries[at, "join"], "closed"))
 
 
-@fault(SynchronizerSpec, "core", refuted_by="places_are_kept")
+@fault(SynchronizerSpec, "core", refuted_by="positions_are_kept")
 class PlacesAreNotKept(Switches):
     """When somebody gives up, the next in that line goes to its end (O2: gh-76915)."""
 

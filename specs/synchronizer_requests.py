@@ -75,7 +75,7 @@ class RequestsSpec(Spec):
     # ==== Words that actions use ====
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
-        """Take down what the core ended."""
+        """Record what the core ended."""
         self.inside += tuple([one.waiter for one in ended if one.status is Status.GRANTED])
 
     def waiting(self) -> list[str]:

@@ -103,7 +103,7 @@ class ThreadHoldSpec(Spec):
 
     @invariant
     def who_is_told_nothing_holds_nothing(self) -> bool:
-        """A thread that was told that nothing happened has neither the permit nor a place in the queue."""
+        """A thread that was told that nothing happened has neither the permit nor a position in the queue."""
         return self.thread != NOTHING or self.deputy in (UNASKED, GONE)
 
     @invariant
@@ -115,7 +115,7 @@ class ThreadHoldSpec(Spec):
 
     @leads_to
     def a_thread_that_waits_is_answered(self) -> tuple[bool, bool]:
-        """If somebody releases, a thread that waits to enter holds some day, or is told that it does not."""
+        """If somebody releases, a thread that waits to enter holds eventually, or learns that it does not."""
         return self.thread == WAITS, self.thread != WAITS
 
     @leads_to

@@ -1,7 +1,7 @@
 """Whoever waits for a value gets it when it is assigned, however soon the next one follows.
 
 Each waiter has values that it waits for, and perhaps one at which its predicate raises. Anything may be
-assigned at any moment (some day the values that somebody waits for: that is *fair*).
+assigned at any moment (eventually the values that a task waits for: that is *fair*).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ValueSpec(QueueSpec):
 
     @action(who=may_wait, when=lambda spec, who: spec.core.cause is None)
     def wait(self, who: str) -> None:
-        self.asked(self.core.submit(AWAITED[who], waiter=who))
+        self.submitted(self.core.submit(AWAITED[who], waiter=who))
 
     @action(who=lambda spec: spec.in_queue())
     def withdraw(self, who: str) -> None:
@@ -116,6 +116,6 @@ class ValueSpec(QueueSpec):
 
     @leads_to(who=tuple(WANTED))
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If what it waits for is assigned, whoever waits is granted, or gives up, or is told."""
+        """If what it waits for is assigned, whoever waits is granted, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 from typing import Any
 
+from ._compiled import compile_forgetting
 from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._exchanged import check_exchanges
@@ -27,6 +28,7 @@ from ._values import alike, changeable_parts, contents, exact, has_identity, tur
 FIRST = 6  # states that are all looked at
 RARER = 1.6  # after them, the next one has a number larger by this factor
 MERGES = 3  # merged successors looked at of each of these states
+ON_A_WAY = 4  # moves in a row that are taken without merging
 
 Successor = tuple[str, Hashable]
 
@@ -52,6 +54,8 @@ class Audit:
         if self.model.canonical:
             for merged in raw[:MERGES]:
                 self._same_future(merged, self.model.canonical(merged))
+            if raw and type(self.model.live).canonical is not Spec.canonical:
+                self._same_futures_on_a_way(raw[0])
         if self.model.symmetry:
             check_exchanges(self.model, self.model.symmetry, snapshot)
         self.finish()
@@ -197,6 +201,27 @@ class Audit:
                 "behaviour, where they must not be exchanged; write symmetric = names instead of "
                 "it, or leave leads_to to a spec without canonical"
             )
+
+    def _same_futures_on_a_way(self, raw: Snapshot) -> None:
+        """Compare the same after several moves in a row, between which canonical merges nothing.
+
+        What it forgets may add up: a counter that is 1 in every state that is looked at.
+        """
+        model, live = self.model, self.model.live
+        assert model.canonical is not None
+        forget = compile_forgetting(live, model.fields) or tuple
+        for number in range(ON_A_WAY):
+            self._restore(live, forget(raw))
+            moves = model.enabled_in(live)
+            if not moves:
+                return
+            move = moves[number % len(moves)]
+            try:
+                move.run(live, *move.arguments)
+            except ANY_ERROR:  # told where the search meets it
+                return
+            raw = model.raw_snapshot(live)
+            self._same_future(raw, model.canonical(raw))
 
     def _same_images(self, raw: Snapshot, merged: Snapshot) -> None:
         """Compare what two states that canonical calls one stand for."""

@@ -18,6 +18,7 @@ from structsync.checking import (
     leads_to,
     start,
     step,
+    terminal,
 )
 from structsync.checking._faults import Fault
 
@@ -143,6 +144,56 @@ class Pair(Spec):
 
     def canonical(self, snapshot: Any) -> Any:
         return snapshot._replace(at=tuple(sorted(snapshot.at)))
+
+
+def test_canonical_does_not_forget_what_adds_up() -> None:
+    """One step from what is stored every state looks alike; a few steps further one does not."""
+
+    class Counting(Spec):
+        n: int = start(int)
+
+        def canonical(self, snapshot: Any) -> Any:
+            return snapshot._replace(n=0)
+
+        @action
+        def count(self) -> None:
+            self.n += 1
+
+        @invariant
+        def few(self) -> bool:
+            return self.n < 3
+
+    with pytest.raises(SpecError, match="canonical merges states with different futures"):
+        check(Counting)
+
+
+@pytest.mark.parametrize("stuck", [False, True])
+def test_a_way_without_merging_ends_where_nothing_follows(stuck: bool) -> None:
+    class Once(Spec):
+        n: int = start(int)
+        seen: int = start(int)
+
+        def canonical(self, snapshot: Any) -> Any:
+            return snapshot._replace(seen=0)
+
+        @action(when=lambda spec: not spec.n)
+        def begin(self) -> None:
+            self.n, self.seen = 1, 1
+
+        @action(when=lambda spec: spec.n == 1 and not stuck)
+        def fail(self) -> None:
+            raise OSError("down")
+
+        @terminal
+        def begun(self) -> bool:
+            return self.n == 1
+
+        @invariant
+        def once(self) -> bool:
+            return self.n < 2
+
+    result = check(Once)
+    assert result["once"].verdict is Verdict.CONFIRMED
 
 
 def test_canonical_may_exchange_names_where_nothing_follows_one() -> None:
