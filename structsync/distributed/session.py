@@ -30,7 +30,7 @@ from .urls import engine_of, lease_of, namespace_of
 CLOSING = 5
 
 if TYPE_CHECKING:
-    from .calls.exchange import Exchange
+    from ._calls.exchange import Exchange
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -149,8 +149,8 @@ class Session(Membership):
         check_name(name)
         check_count(concurrent, "concurrent")
         exchange = self._exchange()
-        from .calls.failures import known_errors
-        from .calls.interface import methods_of
+        from ._calls.failures import known_errors
+        from ._calls.interface import methods_of
 
         methods = methods_of(type(obj) if interface is None else interface)
         for one in methods:
@@ -187,9 +187,9 @@ class Session(Membership):
         """
         check_name(name)
         exchange = self._exchange()
-        from .calls.failures import known_errors
-        from .calls.interface import methods_of
-        from .calls.proxy import Proxy
+        from ._calls.failures import known_errors
+        from ._calls.interface import methods_of
+        from ._calls.proxy import Proxy
 
         methods = methods_of(interface)
         for method in methods.values():
@@ -221,7 +221,7 @@ class Session(Membership):
     def _exchange(self) -> Exchange:
         self._check()
         try:
-            from .calls.exchange import Exchange
+            from ._calls.exchange import Exchange
         except ImportError as error:
             raise RuntimeError("calls need msgspec: pip install 'structsync[calls]'") from error
         if self._calls is None:

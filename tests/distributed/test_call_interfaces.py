@@ -15,9 +15,9 @@ from tests.distributed.shops import Counter, Counting
 
 pytest.importorskip("msgspec")
 
-from structsync.distributed.calls.failures import COMMON, describe, error_of, known_errors
-from structsync.distributed.calls.interface import methods_of
-from structsync.distributed.calls.messages import Raised
+from structsync.distributed._calls.failures import COMMON, describe, error_of, known_errors
+from structsync.distributed._calls.interface import methods_of
+from structsync.distributed._calls.messages import Raised
 
 
 class Unfit(Exception):
@@ -140,7 +140,7 @@ async def test_without_msgspec_calls_are_refused_and_nothing_else(
     imports = builtins.__import__
 
     def without(name: str, *details: Any) -> Any:
-        if "calls" in name:
+        if "_calls" in name:
             raise ImportError("no msgspec")
         return imports(name, *details)
 

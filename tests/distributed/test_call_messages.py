@@ -22,8 +22,8 @@ from tests.distributed.shops import Counter, Counting
 
 msgspec = pytest.importorskip("msgspec")
 
-from structsync.distributed.calls import hosting, messages  # noqa: E402
-from structsync.distributed.calls.hosting import Hosting  # noqa: E402
+from structsync.distributed._calls import hosting, messages  # noqa: E402
+from structsync.distributed._calls.hosting import Hosting  # noqa: E402
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -99,7 +99,7 @@ async def test_without_asking_a_call_whose_answer_is_lost_never_ends(
     async def never(self: Any, interval: float) -> None:
         await trio.sleep_forever()
 
-    from structsync.distributed.calls.exchange import Exchange
+    from structsync.distributed._calls.exchange import Exchange
 
     monkeypatch.setattr(Exchange, "_keep_asking", never)
     with trio.move_on_after(1000) as in_time:

@@ -76,8 +76,10 @@ async def test_a_line_that_has_ended_is_made_again() -> None:
     async with two() as (one, other, _):
         await one.lines.send("session 2", 2, b"first")
         await other.hears(b"first")
-        await trio.aclose_forcefully(other.lines.lines["session 1"].stream)
-        await one.lines.drain("session 2")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(one.lines.drain, "session 2")
+            await trio.testing.wait_all_tasks_blocked()
+            await trio.aclose_forcefully(other.lines.lines["session 1"].stream)
         assert await one.lines.send("session 2", 2, b"second")
         await other.hears(b"first", b"second")
 

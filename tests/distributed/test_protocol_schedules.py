@@ -225,8 +225,8 @@ def test_a_host_that_answers_a_cancellation_before_the_call_has_ended_is_noticed
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("msgspec")
-    from structsync.distributed.calls.hosting import Hosting
-    from structsync.distributed.calls.messages import Cancel, NotTaken
+    from structsync.distributed._calls.hosting import Hosting
+    from structsync.distributed._calls.messages import Cancel, NotTaken
 
     def hasty(self: Hosting, message: Cancel) -> None:
         answer = self._encode(NotTaken, message.ticket)  # so the caller was not even heard

@@ -449,3 +449,25 @@ async def test_a_host_may_be_called_by_its_own_session(opens: Open) -> None:
     async with opens() as here, here.host("shop", Shop()) as grant:
         assert isinstance(grant, Grant)
         assert await remote(here).count() == 0
+
+
+async def test_a_call_that_is_cancelled_at_any_moment_happens_once_or_not_at_all(
+    opens: Open,
+) -> None:
+    async with hosted(opens) as (shop, there):
+        returned = 0
+        for ticks in range(12):
+            with trio.CancelScope() as scope:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(_cancel_after, scope, ticks)
+                    await remote(there).order(Order(str(ticks)))
+            returned += not scope.cancelled_caught
+        ordered = [one.what for one in shop.orders]
+        assert returned <= len(ordered) == len({*ordered})
+        assert await remote(there).count() == len(ordered)
+
+
+async def _cancel_after(scope: trio.CancelScope, ticks: int) -> None:
+    for _ in range(ticks):
+        await trio.lowlevel.checkpoint()
+    scope.cancel()

@@ -60,6 +60,7 @@ class Hosting:
     table: CallTable
     calls: dict[Ticket, Running]
     permits: structsync.Semaphore
+    limit: int  # of calls, running and waiting
     is_open: bool
     idle: trio.Event
     strangers: set[str]

@@ -104,6 +104,7 @@ class Exchange:
     # ==== Callers ====
 
     def caller(self, name: str) -> Caller:
+        """Return what this session calls under a name."""
         if name not in self.callers:
             self.callers[name] = Caller(self._session, name)
         return self.callers[name]
