@@ -92,7 +92,11 @@ def waits(name: str) -> bool:
         return makes or inspect.iscoroutinefunction(inspect.unwrap(found))
     if issubclass(found, structsync.Primitive):
         return found is not structsync.Primitive  # which is a base
-    functions = [one for one, _ in inspect.getmembers(found, inspect.iscoroutinefunction)]
+    functions = [
+        one
+        for one, function in inspect.getmembers(found, inspect.isfunction)
+        if inspect.iscoroutinefunction(inspect.unwrap(function))
+    ]
     return any(not one.startswith("_") or one == "__aenter__" for one in functions)
 
 
@@ -122,7 +126,8 @@ def is_of_the_shell(plant: Plant) -> bool:
     """Return whether a fault replaces what parks, wakes or is public, and no decision of a core."""
     files = []
     for owner, name, _ in replaced_by(plant):
-        code = getattr(vars(owner)[name], "__code__", None) if isinstance(owner, type) else None
+        found = inspect.unwrap(vars(owner)[name]) if isinstance(owner, type) else None
+        code = getattr(found, "__code__", None)
         files.append(code.co_filename if code else str(vars(owner).get("__file__")))
     return all(Path(one).parent.name in ("_runtime", "_primitives") for one in files)
 
