@@ -114,6 +114,7 @@ ROWS = (
     Row("growth", f"guards that raise, {GROWTH}", AtMost(2.0), growth_of_rules.guard_cases),
     Row("growth", f"triggers, n monitors, {GROWTH}", AtMost(2.0), growth_of_rules.trigger_cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
+    Row("checker", "CPU seconds for all specs, two cores", AtMost(60), checker.command_cases),
     Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),
     Row("explorer", "a schedule / a plain trio.run", AtMost(1 / 1.2), explorer.floor_cases),
     Row("explorer", "CPU seconds until all is seen", AtMost(2.0), explorer.completion_cases),
