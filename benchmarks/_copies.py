@@ -81,7 +81,11 @@ def load(transform: Transform) -> ModuleType:
     finder = _Finder(transform)
     sys.meta_path.insert(0, finder)
     try:
-        return importlib.import_module(PACKAGE)
+        package = importlib.import_module(PACKAGE)
+        # Now: a name that is asked for later would be found in the original.
+        for name in package.__all__:
+            getattr(package, name)
+        return package
     finally:
         sys.meta_path.remove(finder)
         _take_modules()

@@ -192,7 +192,7 @@ def transitions_of(live: Live[Any]) -> Transitions:
 @enable_ki_protection
 def release(live: Live[Any], claim: Any) -> None:
     """Release the claim and wake those whom that lets in; if a transition runs, right after it."""
-    leave(live, None, None, None, claim)
+    _ = leave(live, None, None, None, claim)
 
 
 @enable_ki_protection
