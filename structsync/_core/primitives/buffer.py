@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Hashable
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import BROKEN, GRANTED, Request
@@ -40,6 +40,9 @@ class BufferCore(LendingArbiter):
 
     grants_make_room: ClassVar[bool] = True
     completed: tuple[Hashable, Hashable] | None  # what is told to those who put, and to who gets
+    if TYPE_CHECKING:  # as of the bases
+        next_ticket: int
+        room: float
 
     def __init__(self, max_items: float, *, policy: str = "fifo") -> None:
         super().__init__()
