@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from structsync import Status
-from structsync._core.primitives.buffer import BufferCore
+from structsync._core.primitives.buffer import BLOCKED, NO_ROOM, BufferCore
 from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
 from structsync.checking import fault
 
@@ -48,8 +48,8 @@ class TheItemOfWhoGivesUpIsLost(BufferCore):
 class AnItemStaysWhereItWas(BufferCore):
     """Who waited for an item gets a copy: another one gets it again."""
 
-    def grant(self, request: Request[Any]) -> None:
-        super().grant(request)
+    def granted(self, request: Request[Any], handed: Any) -> None:
+        super().granted(request, handed)
         if type(request.claim) is list:
             self.items.append(request.claim[0])
 
@@ -77,10 +77,12 @@ class WhoGivesUpHasPutAllTheSame(BufferCore):
 class ItIsFullOneTooLate(BufferCore):
     """There is room for one more than there is."""
 
-    def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
+    def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
         if type(claim) is tuple and ahead is None and self.completed is None:
-            return len(self.items) <= self.max_items
-        return super().admits(claim, ahead)
+            if len(self.items) > self.max_items:
+                return BLOCKED
+            return self.admit(claim) if takes else None
+        return super().exchange(claim, ahead, takes)
 
 
 @fault(BufferSpec, "core", refuted_by="more_than_fits_is_refused")
@@ -106,7 +108,7 @@ class WhoWaitsForMoreIsNotTold(BufferCore):
     """complete() tells those who put, and those who wait to get sleep on (C2: gh-117531)."""
 
     def complete(self, for_puts: Any, for_gets: Any) -> Ended:
-        self.completed = (for_puts, for_gets)
+        self.completed, self.room = (for_puts, for_gets), NO_ROOM
         return [self.end_with(one, BROKEN, for_puts) for one in [*self.queue.puts]]
 
 
@@ -122,10 +124,10 @@ class TheWindowOpensWithTheNextItemOnly(BufferCore):
 class OnlyWholeBatchesAreGot(BufferCore):
     """Who wants two waits for two, and who would put two for room for two."""
 
-    def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
-        if type(claim) is tuple:
-            return super().admits(claim, ahead)
-        return ahead is None and bool(len(self.items) >= claim.most)
+    def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
+        if type(claim) is tuple or len(self.items) >= claim.most:
+            return super().exchange(claim, ahead, takes)
+        return BLOCKED
 
 
 @fault(StackSpec, "core", refuted_by="items_come_out_in_order")
@@ -140,18 +142,20 @@ class TheOldestComesOut(BufferCore):
 class WhoAsksForTwoMayGetNothing(BufferCore):
     """A get of several is granted where there is nothing."""
 
-    def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
+    def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
         if type(claim) is tuple or claim.most == 1:
-            return super().admits(claim, ahead)
-        return ahead is None and self.cause is None
+            return super().exchange(claim, ahead, takes)
+        if ahead is not None or self.cause is not None:
+            return BLOCKED
+        return self.admit(claim) if takes else None
 
 
 @fault(BufferSpec, "core", refuted_by="those_who_put_are_a_queue")
 class NewcomersBarge(BufferCore):
     """Whoever comes and fits goes in, although others wait on its side (H8)."""
 
-    def admissible(self, claim: Any, priority: int = 0) -> bool:
-        return self.admits(claim)
+    def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
+        return super().exchange(claim, None, takes)
 
 
 @fault(BufferSpec, "core", refuted_by="those_who_get_are_a_queue")

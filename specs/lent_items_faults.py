@@ -92,10 +92,6 @@ class AnItemInHandLeavesItsRoom(BufferCore):
         super().give_back(claim)
         self.room -= 1
 
-    def restore_items(self, snapshot: Any, empty: Any) -> None:
-        super().restore_items(snapshot, empty)
-        self.room = self.max_items
-
 
 @fault(LentItemsSpec, "core", refuted_by="the_end_is_told_when_nothing_can_come_back")
 class TheEndIsToldTooEarly(BufferCore):

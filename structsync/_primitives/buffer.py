@@ -17,6 +17,7 @@ from structsync._runtime.arguments import check_count, check_sync, check_window
 from structsync._runtime.cancelling import RaiseCancel
 from structsync._runtime.causes import Completed, Drained
 from structsync._runtime.claim import Claim
+from structsync._runtime.items import exchange
 from structsync._runtime.primitive import Primitive
 
 from .buffer_item import BufferItem
@@ -67,7 +68,7 @@ class Buffer(Primitive[Any], Generic[T]):
     Source: Dijkstra 1965 (the bounded buffer); trio's memory channel, :class:`asyncio.Queue`.
     """
 
-    __slots__ = ("_gets", "_key", "_puts")
+    __slots__ = ("_compares", "_gets", "_key", "_puts")
     _core: BufferCore
 
     def __init__(
@@ -88,6 +89,7 @@ class Buffer(Primitive[Any], Generic[T]):
                 )
         super().__init__(BufferCore(max_items, policy=policy), name=name)
         self._key = key
+        self._compares: bool = self._core.items.compares
         self._gets, self._puts = self._core.queue.gets, self._core.queue.puts  # to find them fast
 
     # Views.
@@ -119,8 +121,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.ClosedResourceError: if the buffer is complete or closed, before or meanwhile.
           Exception: what the ``key``, or a comparison, raises; the item is not in the buffer then.
         """
-        claim = self._put((item,)) if self._core.items.compares else (item,)
-        return items.exchange(self, claim, self._puts)
+        return exchange(self, self._put((item,)) if self._compares else (item,), self._puts)
 
     @enable_ki_protection
     def put_nowait(self, item: T) -> None:
@@ -140,7 +141,7 @@ class Buffer(Primitive[Any], Generic[T]):
           ValueError: if there is no item, or more than the buffer ever has room for.
           trio.ClosedResourceError, Exception: as :meth:`put`; none of the items is in the buffer then.
         """
-        await items.exchange(self, self._put_many(several), self._puts)
+        await exchange(self, self._put_many(several), self._puts)
 
     @enable_ki_protection
     def put_many_nowait(self, several: Iterable[T]) -> None:
@@ -154,7 +155,7 @@ class Buffer(Primitive[Any], Generic[T]):
 
     def _put(self, several: tuple[T, ...]) -> Put:
         """Return the claim to put these: what is compared goes with each of them."""
-        if not self._core.items.compares:
+        if not self._compares:
             return several
         key = self._key
         return tuple([(item if key is None else key(item), item) for item in several])
@@ -175,7 +176,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.EndOfChannel: if the buffer is complete and empty, before or meanwhile.
           trio.ClosedResourceError: if it is closed, before or meanwhile.
         """
-        return items.exchange(self, _ONE, self._gets)
+        return exchange(self, _ONE, self._gets)
 
     def item(self) -> BufferItem[T]:
         """Return an async context manager that gets the next item, and puts it back if its block fails.
@@ -207,7 +208,7 @@ class Buffer(Primitive[Any], Generic[T]):
           trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
         """
         check_count(max_items, "max_items")
-        found: list[T] = await items.exchange(self, Get(max_items), self._gets)
+        found: list[T] = await exchange(self, Get(max_items), self._gets)
         return found
 
     @enable_ki_protection
@@ -278,7 +279,7 @@ class Buffer(Primitive[Any], Generic[T]):
     @enable_ki_protection
     async def __anext__(self) -> T:
         try:
-            found: T = await items.exchange(self, _ONE, self._gets)
+            found: T = await exchange(self, _ONE, self._gets)
         except trio.EndOfChannel:
             raise StopAsyncIteration from None
         return found

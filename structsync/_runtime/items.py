@@ -18,17 +18,17 @@ from trio.lowlevel import (
     wait_task_rescheduled,
 )
 
-from structsync._core.primitives.buffer import BufferCore
-from structsync._core.primitives.sides import Batch, Get, Put
-from structsync._core.queue.request import Queue, Request
+from structsync._core.primitives.buffer import BLOCKED, BufferCore
+from structsync._core.primitives.sides import Batch, Get, Lane, Put
+from structsync._core.queue.request import Request
 from structsync._core.queue.state import EndedForGood
 from structsync._core.queue.user_code import UserCodeFailed
 
 from . import cancelling
 from .cancelling import RaiseCancel
-from .events import emit, emit_ended
+from .events import emit_ended
 from .live import Live
-from .parking import emit_taken, error_of_decision
+from .parking import emit_requested, emit_taken, error_of_decision
 from .runs import check_run
 from .transitions import Transitions, of_this_thread
 from .waking import emit_in_other_queues, resume, wake
@@ -36,57 +36,48 @@ from .watching import inform_of_park, watchers
 
 
 @enable_ki_protection
-async def exchange(  # noqa: C901, PLR0915 - as parking.acquire: each call less is a hundredth of a hand-over
-    live: Live[Any], claim: Get | Put, lane: Queue[Any]
-) -> Any:
+async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
     """Put or get now, or wait in its lane of the queue for it; return what was got."""
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
+    # Who finds another one ahead parks, and there trio checks. Nothing is called between the two, so that
+    # no finalizer can let the other one go.
+    if lane.head is None:
+        await checkpoint_if_cancelled()
     if transitions.running:
         transitions.refuse()
     core: Any = live._core  # a BufferCore; a cast is a call
-    request = failed = None
+    request: Any = None
     transitions.running = True
     try:
-        if not core.admits(claim, lane.head):
-            transitions.parking = task = current_task()
-            request = core.enqueue(claim, 0, task)
+        handed = core.exchange(claim, lane.head, True)
+        if handed is BLOCKED:
+            request = core.enqueue(claim, 0, current_task())
+            transitions.parking = request.waiter
             request.primitive = live
             request.parked = True
             if live._observers:
-                emit("requested", live, claim, task, request)
+                emit_requested(request)
                 if watchers:
                     inform_of_park(request)
-    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
-        failed = error_of_decision(live)
-    finally:
-        transitions.running = None
-        if transitions.later:
-            transitions.carry_out()
-    if request is not None:
-        await wait_task_rescheduled(request)
-        transitions.parking = None
-        # that of a get is what it was handed by now
-        return None if request.claim is claim else request.claim
-    await checkpoint_if_cancelled()
-    if failed is not None:  # after the check: its caller may be cancelled already
-        raise failed
-    if transitions.running is not None:  # a finalizer came between: decide again
-        return await exchange(live, claim, lane)
-    transitions.running = True
-    try:
-        handed = core.admit(claim)
-        if core.queue.length or live._observers:
+        elif lane.other.head is not None or live._observers:
             # Whoever decided to park has parked: it is this task that runs.
             transitions.parking = None
             tell_others(transitions, live, claim)
+    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
+        raise error_of_decision(live) from None
     finally:
         transitions.running = False
         if transitions.later:
             transitions.carry_out()
-    await cancel_shielded_checkpoint()
-    return handed
+    if request is None:
+        await cancel_shielded_checkpoint()
+        return handed
+    await wait_task_rescheduled(request)
+    transitions.parking = None
+    # that of a get is what it was handed by now
+    return None if request.claim is claim else request.claim
 
 
 def tell_others(transitions: Transitions, live: Live[Any], claim: Get | Put) -> None:
@@ -100,7 +91,7 @@ def tell_others(transitions: Transitions, live: Live[Any], claim: Get | Put) -> 
         emit_in_other_queues(in_other_queues)
 
 
-def exchange_nowait(live: Live[Any], claim: Get | Put, lane: Queue[Any]) -> Any:
+def exchange_nowait(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
     """Put or get now or raise WouldBlock; return what was got."""
     transitions = live._transitions
     if not transitions.mark._is_owned():
@@ -110,11 +101,11 @@ def exchange_nowait(live: Live[Any], claim: Get | Put, lane: Queue[Any]) -> Any:
     core: Any = live._core
     transitions.running = True
     try:
-        if not core.admits(claim, lane.head):
+        handed = core.exchange(claim, lane.head, True)
+        if handed is BLOCKED:
             core.refuse(claim)
             raise trio.WouldBlock
-        handed = core.admit(claim)
-        if core.queue.length or live._observers:
+        if lane.other.head is not None or live._observers:
             tell_others(transitions, live, claim)
     except (EndedForGood, UserCodeFailed):
         raise error_of_decision(live) from None

@@ -228,7 +228,7 @@ def _buffer(
     core: BufferCore, request: Request[Any], ahead: Requests, view: View
 ) -> list[Need] | None:
     """While every item is in hand, nothing can be put and nothing got until one of the blocks has ended."""
-    if core.room > 0:
+    if core.max_items > len(core.lent):
         return None  # anybody may put, or get what there is
     holders = [(one, 1) for one in holders_of(request.primitive)]
     return [Need(holders, 1, Reason(request.primitive))]

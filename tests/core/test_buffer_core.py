@@ -139,3 +139,22 @@ def test_a_group_stands_behind_who_came_before_it_although_it_would_fit(puts: bo
     (before,) = [one for one in core.queue if one.waiter == "before"]
     core.withdraw(before)
     assert [one.status for one in group.members] == ["granted", "granted"]
+
+
+def test_an_item_stays_where_it_is_while_the_group_of_who_is_next_waits_elsewhere() -> None:
+    core, semaphore = BufferCore(2), SemaphoreCore(0)
+    group = Claims(True, [(core, One()), (semaphore, 1)], "group")
+    assert not group.submit()
+    assert len(core.ask(("a",))[1]) == 1  # the put alone
+    assert list(core.items) == ["a"]
+    semaphore.release(1)
+    assert [one.status for one in group.members] == ["granted", "granted"]
+    assert not core.items
+
+
+def test_what_cannot_be_compared_is_not_put() -> None:
+    core = BufferCore(2, policy="priority")
+    core.submit(((1, "one"),))
+    with pytest.raises(TypeError, match="not supported"):
+        core.submit((("two", "two"),))
+    assert list(core.items) == [(1, "one")]

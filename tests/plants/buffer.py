@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from trio.lowlevel import Abort
 
-from structsync._core.primitives.buffer import BufferCore
+from structsync._core.primitives.buffer import NO_ROOM, BufferCore
 from structsync._core.primitives.sides import Lend
 from structsync._core.queue.request import BROKEN, Request
 from structsync._primitives.buffer_item import BufferItem
@@ -33,15 +33,15 @@ def the_item_of_who_is_cancelled_is_lost(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_item_is_handed_out_twice(patch: pytest.MonkeyPatch) -> None:
-    intact = BufferCore.grant
+    intact = BufferCore.granted
 
-    def grant(self: BufferCore, request: Request[Any]) -> None:
+    def granted(self: BufferCore, request: Request[Any], handed: Any) -> None:
         gets = type(request.claim) is not tuple
-        intact(self, request)
+        intact(self, request, handed)
         if gets and len(self.items) < self.max_items:
             self.items.append(request.claim)
 
-    patch.setattr(BufferCore, "grant", grant)
+    patch.setattr(BufferCore, "granted", granted)
 
 
 def a_put_is_not_told_to_those_who_get(patch: pytest.MonkeyPatch) -> None:
@@ -50,21 +50,14 @@ def a_put_is_not_told_to_those_who_get(patch: pytest.MonkeyPatch) -> None:
 
 def half_of_a_put_is_put(patch: pytest.MonkeyPatch) -> None:
     """As many as there is room for now; the others are forgotten."""
-    intact = BufferCore.admits
+    intact = BufferCore.exchange
 
-    def admits(self: BufferCore, claim: Any, ahead: Request[Any] | None = None) -> bool:
-        if type(claim) is tuple and len(claim) > 1:
-            return intact(self, claim[:1], ahead)
-        return intact(self, claim, ahead)
-
-    def admit(self: BufferCore, claim: Any) -> Any:
+    def exchange(self: BufferCore, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
         if type(claim) is tuple:
             claim = claim[: max(1, int(self.max_items) - len(self.items))]
-        return whole(self, claim)
+        return intact(self, claim, ahead, takes)
 
-    whole = BufferCore.admit
-    patch.setattr(BufferCore, "admits", admits)
-    patch.setattr(BufferCore, "admit", admit)
+    patch.setattr(BufferCore, "exchange", exchange)
 
 
 def the_end_of_a_window_takes_nothing(patch: pytest.MonkeyPatch) -> None:
@@ -73,7 +66,7 @@ def the_end_of_a_window_takes_nothing(patch: pytest.MonkeyPatch) -> None:
 
 def who_waits_for_more_is_not_told_of_the_end(patch: pytest.MonkeyPatch) -> None:
     def complete(self: BufferCore, *causes: Any) -> list[Request[Any]]:
-        self.completed = (causes[0], causes[1])
+        self.completed, self.room = (causes[0], causes[1]), NO_ROOM
         return []
 
     patch.setattr(BufferCore, "complete", complete)

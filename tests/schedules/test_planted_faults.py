@@ -484,7 +484,6 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
             queue.those_let_in_are_not_woken,
             queue.a_cancelled_acquire_stays_in_queue,
             queue.a_cancellation_beats_a_grant,
-            queue.others_run_between_the_look_and_the_take,
         ),
     ),
     (

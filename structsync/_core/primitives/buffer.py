@@ -15,8 +15,9 @@ will be put. Meanwhile they stay in the buffer. Items in hand, which may come ba
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Hashable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import BROKEN, GRANTED, Request
@@ -27,12 +28,21 @@ from .sides import OnBothSides, Sides
 
 Ended = list[Request[Any]]
 
+#: Instead of what is handed out, because that may be anything: the claim is not admitted.
+BLOCKED: Final = object()
+
+#: Of what takes no more items; what comes back into it makes none either.
+NO_ROOM: Final = -math.inf
+
 
 class BufferCore(LendingArbiter):
     """Items, and those who wait to put more in or to get some; the claim is a tuple or a Get."""
 
     grants_make_room: ClassVar[bool] = True
     completed: tuple[Hashable, Hashable] | None  # what is told to those who put, and to who gets
+    if TYPE_CHECKING:  # as of the bases
+        next_ticket: int
+        room: float
 
     def __init__(self, max_items: float, *, policy: str = "fifo") -> None:
         super().__init__()
@@ -46,7 +56,8 @@ class BufferCore(LendingArbiter):
         self.collecting: Request[Any] | None = None
         self.window_over: bool = False  # while that batch is granted what there is
 
-    # The three functions.
+    # The three functions. What decides is one function, which takes in the same step if it is asked to: a
+    # call for the one and a call for the other would cost a hundredth of an exchange.
 
     def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
         """Return whether the state has room for the claim now, and nobody stands ahead of it. Pure.
@@ -54,18 +65,43 @@ class BufferCore(LendingArbiter):
         Args:
           ahead: the head of the lane, for a newcomer; None for the head itself.
         """
-        if ahead is not None or self.cause is not None:
-            return False
-        items: Any = self.items
+        return self.exchange(claim, ahead, False) is not BLOCKED
+
+    def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
+        """Return what :meth:`admit` hands out, or BLOCKED if the claim is not admitted.
+
+        Args:
+          ahead: as of :meth:`admits`.
+          takes: whether to carry it out; if not, this is pure, and returns BLOCKED or None.
+        """
+        if ahead is not None:
+            return BLOCKED
+        items: Any = self.items  # none, once it is closed
         if type(claim) is tuple:
-            if self.completed is not None or len(items) + len(claim) > self.room:
-                return False
-            return not items.compares or bool(items.can_put(claim))
+            several = len(claim)
+            if len(items) + several > self.room:
+                return BLOCKED
+            if items.compares:
+                items.can_put(claim)
+            if takes:
+                if several == 1:
+                    items.put(claim[0])
+                else:
+                    items.extend(claim)
+            return None
         if not items:
+            return BLOCKED
+        if not takes:
+            return BLOCKED if claim.collects and self._collects(claim) else None
+        if claim.single:
+            return items.take()
+        return BLOCKED if claim.collects and self._collects(claim) else self.admit(claim)
+
+    def _collects(self, claim: Any) -> bool:
+        """Return whether a batch, for which there are items, still waits for more."""
+        if self.window_over or self.completed is not None:
             return False
-        if not claim.collects or self.window_over or self.completed is not None:
-            return True
-        return bool(len(items) >= min(claim.most, self.room))
+        return bool(len(self.items) < min(claim.most, self.room))
 
     def admit(self, claim: Any) -> Any:
         """Put items in, or take some out; return those. Called only when :meth:`admits` holds."""
@@ -114,12 +150,27 @@ class BufferCore(LendingArbiter):
         if request is self.collecting:
             self.collecting = None
 
+    def submit(self, claim: Any, priority: int = 0, waiter: Any = None) -> Request[Any]:
+        try:
+            handed = self.exchange(claim, self.queue.lane(claim).head, True)
+        except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
+            raise self.guard_error(error) from None
+        if handed is BLOCKED:
+            return self.enqueue(claim, priority, waiter)
+        request = self.request_type(claim, self.next_ticket, waiter)
+        self.next_ticket += 1
+        self.granted(request, handed)
+        return request
+
     def grant(self, request: Request[Any]) -> None:
-        claim = request.claim
-        handed = self.admit(claim)
+        self.granted(request, self.admit(request.claim))
+
+    def granted(self, request: Request[Any], handed: Any) -> None:
+        """Grant a request for which the state has handed this out in the same step."""
+        puts = type(request.claim) is tuple
         if request.queue is not None:
-            self.queue.remove(request)
-        if type(claim) is not tuple:
+            (self.queue.puts if puts else self.queue.gets).remove(request)
+        if not puts:
             request.claim = handed  # its owner takes it from here
             if request is self.collecting:
                 self.collecting, self.window_over = None, False
@@ -133,20 +184,22 @@ class BufferCore(LendingArbiter):
         while True:
             head = lane.head
             if head is not None:
+                group = head.group
                 try:
-                    fits = self.admits(head.claim)
-                    if fits and head.group is not None:
-                        fits = head.group.consents(head)
+                    # A group takes from all its queues at once, if it consents.
+                    handed = self.exchange(head.claim, None, group is None)
+                    if group is not None and handed is not BLOCKED and not group.consents(head):
+                        handed = BLOCKED
                 except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
                     ended.append(self.end_with(head, BROKEN, self.guard_error(error)))
                     lane = gets
                     continue
-                if fits:
+                if handed is not BLOCKED:
                     ended.append(head)
-                    if head.group is not None:
-                        head.group.grant(head)
+                    if group is not None:
+                        group.grant(head)
                     else:
-                        self.grant(head)
+                        self.granted(head, handed)
                     lane = gets
                     continue
             if lane is puts:
@@ -181,6 +234,7 @@ class BufferCore(LendingArbiter):
         if self.completed is not None or self.cause is not None:
             return []
         self.completed = (for_puts, for_gets)
+        self.room = NO_ROOM
         ended = [self.end_with(request, BROKEN, for_puts) for request in [*self.queue.puts]]
         return [*ended, *self.settle()]
 
@@ -192,6 +246,7 @@ class BufferCore(LendingArbiter):
 
     def end(self, cause: Hashable) -> Ended:
         self.items.clear()  # no task can get them any more
+        self.room = NO_ROOM
         self.collecting = None
         return super().end(cause)
 

@@ -19,6 +19,7 @@ class FirstInFirstOut(deque[Any]):
     __slots__ = ()
     name: ClassVar[str] = "fifo"
     compares: ClassVar[bool] = False  # whether items have ranks, which are compared
+    put: ClassVar[Any] = deque.append  # extend by one
     take: ClassVar[Any] = deque.popleft
 
     def snapshot(self) -> Hashable:
@@ -69,6 +70,9 @@ class SmallestFirst(list[tuple[Any, Any]]):
             except BaseException:  # noqa: BLE001 - a moment ago it could be compared
                 place = 0  # where it comes out last; it must not be lost
             self.insert(place, pair)
+
+    def put(self, pair: tuple[Any, Any]) -> None:
+        self.extend((pair,))
 
     def take(self) -> Any:
         return self.pop()[1]

@@ -41,6 +41,9 @@ class NumberedFirstInFirstOut(deque[Entry]):
         """Put items in that were never in it."""
         _number(self, items)
 
+    def put(self, item: Any) -> None:
+        _number(self, (item,))
+
     def copy(self) -> NumberedFirstInFirstOut:
         return _copy(self)
 
@@ -68,6 +71,9 @@ class NumberedLastInFirstOut(list[Entry]):
 
     def extend(self, items: Iterable[Any]) -> None:
         _number(self, items)
+
+    def put(self, item: Any) -> None:
+        _number(self, (item,))
 
     def copy(self) -> NumberedLastInFirstOut:
         return _copy(self)
@@ -150,7 +156,7 @@ class LendingArbiter(Arbiter[Any]):
     """What a buffer knows of items that are in hand."""
 
     max_items: float  # an int >= 1 or math.inf
-    room: float  # for how many items there is room beside those that are lent
+    room: float  # for how many items there is room beside those that are lent; -inf at the end
     if TYPE_CHECKING:  # an annotation that is executed would declare state
         items: Any
 
@@ -217,7 +223,6 @@ class LendingArbiter(Arbiter[Any]):
         """Return to the items of a snapshot; ``empty`` are those of the policy."""
         numbered, entries, lent = snapshot
         self.lent = dict(lent)
-        self.room = self.max_items - len(lent)
         if numbered is None:
             self.items = empty.restored(entries)
             return

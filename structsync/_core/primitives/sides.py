@@ -84,21 +84,30 @@ class Batch(Get):
     collects = True
 
 
+class Lane(Queue[Any]):
+    """Those who wait on one side."""
+
+    __slots__ = ("other",)
+    other: Lane  # those on the other side, for whom a grant on this one may make room
+
+
 class Sides(Queue[Any]):
     """Pending requests in two lanes, each first come, first served; ``head`` is not kept."""
 
     __slots__ = ("gets", "puts")
 
-    length: int
-    gets: Queue[Any]
-    puts: Queue[Any]
+    gets: Lane
+    puts: Lane
 
     def __init__(self) -> None:
-        super().__init__()
-        self.gets = Queue()
-        self.puts = Queue()
+        self.gets, self.puts = Lane(), Lane()
+        self.gets.other, self.puts.other = self.puts, self.gets
 
-    def lane(self, claim: object) -> Queue[Any]:
+    @property
+    def length(self) -> int:  # type: ignore[override]  # who stands here stands in a lane, which counts
+        return self.gets.length + self.puts.length
+
+    def lane(self, claim: object) -> Lane:
         """Return the lane in which a claim stands."""
         return self.puts if type(claim) is tuple else self.gets
 
@@ -106,11 +115,9 @@ class Sides(Queue[Any]):
         # as lane() says, without the call: one stands here in each hand-over
         (self.puts if type(request.claim) is tuple else self.gets).append(request)
         request.queue = self
-        self.length += 1
 
     def remove(self, request: Request[Any]) -> None:
         (self.puts if type(request.claim) is tuple else self.gets).remove(request)
-        self.length -= 1
 
     def replace(self, request: Request[Any], successor: Request[Any]) -> None:
         self.lane(request.claim).replace(request, successor)

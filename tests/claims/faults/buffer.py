@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.primitives.buffer import BufferCore
+from structsync._core.primitives.buffer import BLOCKED, BufferCore
 from structsync._core.primitives.items import SmallestFirst
 
 from ._planting import fault
@@ -25,9 +25,9 @@ def what_is_new_comes_out_next(items: SmallestFirst, pairs: Any) -> None:
         items.append(pair)
 
 
-@fault(BufferCore, "admits", refuted_by="buffer.items_are_put_exactly_where_there_is_room")
-def one_item_of_room_is_enough(core: BufferCore, claim: Any, ahead: object = None) -> bool:
-    return len(core.items) < core.max_items
+@fault(BufferCore, "exchange", refuted_by="buffer.items_are_put_exactly_where_there_is_room")
+def one_item_of_room_is_enough(core: BufferCore, claim: Any, ahead: object, takes: bool) -> Any:
+    return core.admit(claim) if len(core.items) < core.max_items else BLOCKED
 
 
 @fault(BufferCore, "admit", refuted_by="buffer.who_gets_has_what_leaves_the_buffer")
