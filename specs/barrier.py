@@ -204,6 +204,6 @@ class BarrierSpec(FifoSpec):
 
     @leads_to(who=TASKS)
     def who_stays_passes_if_others_come_and_stay(self, who: str) -> tuple[bool, bool]:
-        """Once nobody gives up any more, whoever waits passes some day, or is told."""
+        """Once nobody gives up any more, whoever waits passes eventually, or is told."""
         waits = self.patient and who in self.in_queue()
         return waits, not waits

@@ -114,6 +114,6 @@ class CapacityLimiterSpec(FifoSpec):
 
     @leads_to(who=BORROWERS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If tokens come back, whoever waits is granted one some day, or gives up, or is told."""
+        """If tokens come back, whoever waits is granted one eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

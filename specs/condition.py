@@ -282,7 +282,7 @@ class ConditionSpec(Spec):
 
     @leads_to(who=TASKS)
     def who_is_in_queue_owns_the_lock(self, who: str) -> tuple[bool, bool]:
-        """If owners release it, whoever is in the queue owns it some day, or gives up, or is told.
+        """If owners release it, whoever is in the queue owns it eventually, or gives up, or is told.
 
         Cancelling a notified waiter sends it to the end, once. Then nothing holds it up.
         """

@@ -48,6 +48,6 @@ class EligibleSpec(PermitsSpec):
 
     @leads_to(who=SMALL)
     def small_claims_are_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever wants one gets it some day, or gives up, or is told."""
+        """If permits are given back, whoever wants one gets it eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

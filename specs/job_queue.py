@@ -138,7 +138,7 @@ class JobQueueSpec(PoolSpec, FifoSpec):
 
     @leads_to(who=JOBS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If jobs end, whatever waits runs some day, or is withdrawn, or is told."""
+        """If jobs end, whatever waits runs eventually, or is withdrawn, or is told."""
         waits = who in self.in_queue()
         return waits, not waits
 

@@ -1,6 +1,6 @@
 """A latch falls to zero once, never below, and lets in all who wait.
 
-Whoever is idle may wait; whoever waits may give up; somebody counts down (some day: that is *fair*).
+Whoever is idle may wait; whoever waits may give up; somebody counts down (eventually: that is *fair*).
 """
 
 from __future__ import annotations
@@ -82,6 +82,6 @@ class LatchSpec(FifoSpec):
 
     @leads_to(who=WAITERS)
     def who_waits_is_let_in(self, who: str) -> tuple[bool, bool]:
-        """If it is counted down, whoever waits is let in some day, or gives up, or is told."""
+        """If it is counted down, whoever waits is let in eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -133,6 +133,6 @@ class LockSpec(FifoSpec):
 
     @leads_to(who=TASKS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If owners release it, whoever waits owns it some day, or gives up, or is told."""
+        """If owners release it, whoever waits owns it eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

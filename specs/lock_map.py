@@ -2,7 +2,7 @@
 
 Whoever is idle may ask for either key; the lock of a key is made when somebody asks. What nobody holds and
 nobody waits for may be forgotten at any moment (so weak references do it), and then the next one who asks is given a
-new lock. Whoever holds a key gives it back some day (that is *fair*), or ends with it.
+new lock. Whoever holds a key gives it back eventually (that is *fair*), or ends with it.
 """
 
 from __future__ import annotations
@@ -157,6 +157,6 @@ class LockMapSpec(Spec):
 
     @leads_to(who=TASKS)
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If keys are given back, whoever waits is granted some day, or gives up, or is told."""
+        """If keys are given back, whoever waits is granted eventually, or gives up, or is told."""
         waits = who in [one for one, _ in self.waiting()]
         return waits, not waits

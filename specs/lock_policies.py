@@ -73,7 +73,7 @@ class HoldersSpec(QueueSpec):
 
     @leads_to(who=MOST_IMPORTANT)
     def the_most_important_are_served(self, who: str) -> tuple[bool, bool]:
-        """If holders give back, whoever has the smallest number is granted some day, or is told."""
+        """If holders give back, whoever has the smallest number is granted eventually, or is told."""
         waits = who in self.in_queue()
         return waits, not waits
 

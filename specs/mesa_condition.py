@@ -113,6 +113,6 @@ class MesaSpec(StageSpec):
 
     @leads_to(who=TASKS)
     def who_is_in_queue_gets_in(self, who: str) -> tuple[bool, bool]:
-        """If those inside leave or wait, whoever is in the queue gets in some day, notified or not."""
+        """If those inside leave or wait, whoever is in the queue gets in eventually, notified or not."""
         waits = who in self.queue()
         return waits, not waits

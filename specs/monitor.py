@@ -215,6 +215,6 @@ class MonitorSpec(QueueSpec):
 
     @leads_to
     def who_needs_no_permission_is_served(self) -> tuple[bool, bool]:
-        """If those inside leave, whoever needs no permission gets in some day, or gives up, or is told."""
+        """If those inside leave, whoever needs no permission gets in eventually, or gives up, or is told."""
         waits = "looks" in self.in_queue()
         return waits, not waits

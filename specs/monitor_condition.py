@@ -84,18 +84,18 @@ class HoareSpec(StageSpec):
 
     @leads_to(who=TASKS)
     def who_signalled_gets_in_again(self, who: str) -> tuple[bool, bool]:
-        """If those inside leave, whoever signalled gets in again some day."""
+        """If those inside leave, whoever signalled gets in again eventually."""
         waits = self.place(who) == URGENT
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong"})
     def who_comes_gets_in(self, who: str) -> tuple[bool, bool]:
-        """If those inside leave, whoever stands in the queue of the monitor gets in some day."""
+        """If those inside leave, whoever stands in the queue of the monitor gets in eventually."""
         waits = self.place(who) in (ENTERS, RAISES)
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong", "make_and_signal": "strong", "enter": "weak"})
     def who_waits_is_signalled(self, who: str) -> tuple[bool, bool]:
-        """If those inside signal, whoever waits goes on some day, unless nobody is left to signal."""
+        """If those inside signal, whoever waits goes on eventually, unless nobody is left to signal."""
         waits = self.place(who) == WAITS
         return waits, not waits or at(WAITS)(self) == [*TASKS]

@@ -2,7 +2,7 @@
 
 Several tasks block here, one at a time; others unblock. The model counts what was said: how many
 unblocks were given, how many blocks have passed. What is promised to the one who blocks needs
-somebody who unblocks some day (a *fair* action).
+somebody who unblocks eventually (a *fair* action).
 """
 
 from __future__ import annotations
@@ -77,6 +77,6 @@ class ParkerSpec(FifoSpec):
 
     @leads_to(who=TASKS)
     def who_blocks_passes(self, who: str) -> tuple[bool, bool]:
-        """If somebody unblocks, whoever blocks passes some day, or gives up, or is told."""
+        """If somebody unblocks, whoever blocks passes eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

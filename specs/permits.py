@@ -1,7 +1,7 @@
 """What semaphores of every policy have in common: permits on hand, permits out, requests for some.
 
 Whoever is idle may ask for its weight in permits: all of them or none. Whoever waits may give up at
-any moment. Whoever holds permits gives them back some day (that is *fair*: it is what those who wait
+any moment. Whoever holds permits gives them back eventually (that is *fair*: it is what those who wait
 need of the others). Somebody may close the semaphore for good.
 """
 

@@ -2,7 +2,7 @@
 
 Each sits between two forks, a lock each, and needs both to eat. The task is to take them with
 `acquire_all`, in whichever order they are written: each philosopher may write the left one first or
-the right one, and another way each time. Whoever waits may give up. Whoever eats leaves some day
+the right one, and another way each time. Whoever waits may give up. Whoever eats leaves eventually
 (a *fair* action); nobody has to become hungry.
 
 Two promises: a deadlock is a state in which somebody waits, and so does everybody who has a fork; starvation is a
@@ -83,7 +83,7 @@ class ThreePhilosophersSpec(TableSpec):
 
     @leads_to(who=names(3))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats some day, or gives up."""
+        """No starvation: if those who eat leave, whoever waits eats eventually, or gives up."""
         waits = who in self.waiting()
         return waits, not waits
 
@@ -96,7 +96,7 @@ class FourPhilosophersSpec(TableSpec):
 
     @leads_to(who=names(4))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats some day, or gives up."""
+        """No starvation: if those who eat leave, whoever waits eats eventually, or gives up."""
         waits = who in self.waiting()
         return waits, not waits
 
@@ -109,6 +109,6 @@ class FivePhilosophersSpec(TableSpec):
 
     @leads_to(who=names(5))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats some day, or gives up."""
+        """No starvation: if those who eat leave, whoever waits eats eventually, or gives up."""
         waits = who in self.waiting()
         return waits, not waits

@@ -112,6 +112,6 @@ class PrioritySpec(PermitsSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
+        """If permits are given back, whoever waits is granted eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

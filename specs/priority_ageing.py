@@ -86,7 +86,7 @@ class DefaultAgeingSpec(PermitsSpec):
 
     @leads_to(who=tuple(LEVELS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
+        """If permits are given back, whoever waits is granted eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -121,6 +121,6 @@ class StrictLevelsSpec(PermitsSpec):
 
     @leads_to(who=MOST_IMPORTANT)
     def the_most_important_are_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever has the smallest number gets one some day, or is told."""
+        """If permits are given back, whoever has the smallest number gets one eventually, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -1,6 +1,6 @@
 """A rate limiter grants what time has brought back, first come first served, and loses none of it.
 
-Time passes in ticks (some day the next one comes: that is *fair*); a permit takes two of them, so that half
+Time passes in ticks (eventually the next one comes: that is *fair*); a permit takes two of them, so that half
 of one may be there. Whoever is idle may ask for its weight in permits; whoever waits may give up. The clock
 may be exchanged for another one, as between two runs; that brings back nothing.
 
@@ -127,6 +127,6 @@ class RateLimiterSpec(FifoSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If time passes, whoever waits is granted some day, or gives up, or is told."""
+        """If time passes, whoever waits is granted eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -8,7 +8,7 @@ lent any more, or makes an item ahead, and needs a place for either.
 An item that is being made or closed counts as one that exists. The naive model is who has which item, and which
 are kept since when, by what the core answered.
 
-What is promised to those who wait needs help (*fair* actions): borrowers go on some day, and a pool that was
+What is promised to those who wait needs help (*fair* actions): borrowers go on eventually, and a pool that was
 reduced is raised again.
 """
 

@@ -187,6 +187,6 @@ class RWLockSpec(RWSpec, FifoSpec):
 
     @leads_to(who=TASKS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release it, whoever waits gets it some day, or gives up, or is told."""
+        """If holders release it, whoever waits gets it eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -87,7 +87,7 @@ class PhaseSpec(ModesSpec):
 
     @leads_to(who=TASKS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release it, whoever waits gets it some day, or gives up, or is told."""
+        """If holders release it, whoever waits gets it eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -108,7 +108,7 @@ class ReadersFirstSpec(ModesSpec):
 
     @leads_to(who=READERS)
     def readers_are_served(self, who: str) -> tuple[bool, bool]:
-        """If writers release it, whoever waits to read does so some day, or gives up, or is told."""
+        """If writers release it, whoever waits to read does so eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -130,6 +130,6 @@ class WritersFirstSpec(ModesSpec):
 
     @leads_to(who=WRITERS)
     def writers_are_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release it, whoever waits to write does so some day, or gives up, or is told."""
+        """If holders release it, whoever waits to write does so eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -65,7 +65,7 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are given back, whoever waits is granted some day, or gives up, or is told."""
+        """If permits are given back, whoever waits is granted eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -129,6 +129,6 @@ class SignalsSpec(FifoSpec):
 
     @leads_to(who=tuple(TAKERS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If signals keep coming, whoever waits gets them some day, or gives up, or is told."""
+        """If signals keep coming, whoever waits gets them eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -236,7 +236,7 @@ class HoldersSpec(SharedSpec):
 
     @leads_to(who=tuple(PEOPLE))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders give back or die, whoever waits is granted some day, or gives up, or dies."""
+        """If holders give back or die, whoever waits is granted eventually, or gives up, or dies."""
         waits = who in self.core.keys and self.waits(who)
         return waits, not waits
 

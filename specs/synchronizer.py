@@ -6,7 +6,7 @@ call is concerned by no rule. The rules begin and end while calls wait, and one 
 together may be closed.
 
 What is promised is about *starts*: what the bodies do after that is theirs. Whoever is disabled waits for others, perhaps
-forever. But if the rules end again and again, and those inside leave while there are none, everybody starts some day.
+forever. But if the rules end again and again, and those inside leave while there are none, everybody starts eventually.
 That is *strong* fairness, because both are possible again and again, and neither all the time.
 """
 
@@ -174,7 +174,7 @@ class SynchronizerSpec(Spec):
 
     @leads_to
     def what_no_rule_concerns_is_served(self) -> tuple[bool, bool]:
-        """If those inside leave, a call that no rule concerns gets in some day, or gives up."""
+        """If those inside leave, a call that no rule concerns gets in eventually, or gives up."""
         waits = "looks" in self.waiting()
         return waits, not waits
 
@@ -183,6 +183,6 @@ class SynchronizerSpec(Spec):
         assuming={"end": "strong", "leave_while_there_are_no_rules": "strong"},
     )
     def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
-        """If the rules end again and again, whoever waits gets in some day, or gives up, or is told."""
+        """If the rules end again and again, whoever waits gets in eventually, or gives up, or is told."""
         waits = who in self.waiting()
         return waits, not waits

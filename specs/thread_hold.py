@@ -115,7 +115,7 @@ class ThreadHoldSpec(Spec):
 
     @leads_to
     def a_thread_that_waits_is_answered(self) -> tuple[bool, bool]:
-        """If somebody releases, a thread that waits to enter holds some day, or is told that it does not."""
+        """If somebody releases, a thread that waits to enter holds eventually, or is told that it does not."""
         return self.thread == WAITS, self.thread != WAITS
 
     @leads_to

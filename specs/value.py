@@ -1,7 +1,7 @@
 """Whoever waits for a value gets it when it is assigned, however soon the next one follows.
 
 Each waiter has values that it waits for, and perhaps one at which its predicate raises. Anything may be
-assigned at any moment (some day the values that somebody waits for: that is *fair*).
+assigned at any moment (eventually the values that somebody waits for: that is *fair*).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A wait queue wakes the oldest of those who wait, and keeps no wake for those who come later.
 
 It is a condition without a lock. Whoever is idle may wait; whoever waits may give up; somebody wakes
-one (some day: that is *fair*), several or all; somebody may close the queue.
+one (eventually: that is *fair*), several or all; somebody may close the queue.
 """
 
 from __future__ import annotations
@@ -84,6 +84,6 @@ class WaitQueueSpec(FifoSpec):
 
     @leads_to(who=WAITERS)
     def who_stays_in_queue_is_woken(self, who: str) -> tuple[bool, bool]:
-        """If somebody keeps waking, whoever waits is woken some day, or gives up, or is told."""
+        """If somebody keeps waking, whoever waits is woken eventually, or gives up, or is told."""
         waits = who in self.in_queue()
         return waits, not waits
