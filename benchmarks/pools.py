@@ -41,18 +41,18 @@ async def submit_all_at_once(jobs: int) -> float:
     return thread_time() - began
 
 
-async def submit_in_turn(jobs: int) -> float:
+async def submit_in_turn(jobs: int, workers: int = WORKERS) -> float:
     """Do the same, held back by a queue that is bounded."""
     began = thread_time()
-    async with structsync.open_pool(WORKERS) as pool:
+    async with structsync.open_pool(workers) as pool:
         for _ in range(jobs):
             await pool.submit(do_nothing)
     return thread_time() - began
 
 
-async def start_all(jobs: int) -> float:
+async def start_all(jobs: int, workers: int = WORKERS) -> float:
     """Do the same with a child task each, of which a limiter lets some run."""
-    limiter = trio.CapacityLimiter(WORKERS)
+    limiter = trio.CapacityLimiter(workers)
 
     async def child() -> None:
         async with limiter:

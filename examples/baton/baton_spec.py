@@ -1,4 +1,4 @@
-"""A baton goes round, whoever has it may work, and everybody who wants to work does so some day.
+"""A baton goes round, whoever has it may work, and everybody who wants to work eventually does.
 
 Nothing here is structsync's: a specification may be about any object that moves in single steps.
 """

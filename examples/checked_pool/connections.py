@@ -52,7 +52,7 @@ class Pool:
 
 
 class ForgetfulPool(Pool):
-    """What many a pool does: who gives up is not taken out of the queue, and served some day."""
+    """What many a pool does: who gives up is not taken out of the queue, and served eventually."""
 
     def give_up(self, turn: trio.Event) -> None:
         self.tell("give_up", self)

@@ -1,6 +1,6 @@
 """A pool lends what it has, first come, first served; nobody who gave up is served, nobody is forgotten.
 
-Whoever has a connection gives it back some day (that is *fair*). Whoever waits may give up.
+Whoever has a connection releases it eventually (that is *fair*). Whoever waits may give up.
 """
 
 from __future__ import annotations

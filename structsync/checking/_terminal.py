@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.text import Text
 
 from structsync.report import Counterexample, to_text
+from structsync.report._words import counted
 
 from . import _budget
 from ._overall import Overall
@@ -115,10 +116,11 @@ def _totals(runs: Sequence[Run], seconds: float) -> str:
     memory = sum(r.bytes_per_state * r.states for r in results)
     per_state = memory / max(sum(r.states for r in results), 1)
     verdicts = [one.verdict for result in results for one in result.properties]
-    counted = ", ".join(f"{verdicts.count(v)} {v.value}" for v in Verdict if v in verdicts)
+    verdict_counts = ", ".join(f"{verdicts.count(v)} {v.value}" for v in Verdict if v in verdicts)
     found = sum(fault.caught for fault in faults)
+    specs = counted(len(results), "specification")
     return (
-        f"{len(results)} specs: {counted or 'no property'}; {found} of {len(faults)} faults found\n"
+        f"{specs}: {verdict_counts or 'no property'}; {found} of {len(faults)} faults found\n"
         f"{states:,} states, {transitions:,} transitions in {seconds:.1f} s "
         f"({transitions / max(seconds, 1e-9):,.0f}/s), {per_state:,.0f} bytes per state"
     )

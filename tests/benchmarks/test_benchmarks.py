@@ -37,6 +37,9 @@ ROWS = [
     "threads",
     "server",
     "growth",
+    "products",
+    "searches",
+    "mechanisms",
     "checker",
     "explorer",
 ]

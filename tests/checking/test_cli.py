@@ -65,7 +65,7 @@ def test_exit_code_zero_means_all_confirmed(tmp_path: Path) -> None:
     result = run(write(tmp_path, GOOD))
     assert result.exit_code == 0
     assert "wheel.Wheel" in result.output
-    assert "1 specs: 4 confirmed; 0 of 0 faults found" in result.output
+    assert "1 specification: 4 confirmed; 0 of 0 faults found" in result.output
     assert "bytes per state" in result.output
 
 

@@ -44,7 +44,7 @@ class Clock(Spec):
 
     @leads_to
     def two_becomes_three(self) -> tuple[bool, bool]:
-        """After two o'clock it is three some day."""
+        """After two o'clock it is three eventually."""
         return self.hour == 2, self.hour == 3
 
 

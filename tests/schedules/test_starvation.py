@@ -1,4 +1,4 @@
-"""Tasks that come again and again: in every fair schedule each of them gets on some day."""
+"""Tasks that come again and again: in every fair schedule each of them gets on eventually."""
 
 from __future__ import annotations
 

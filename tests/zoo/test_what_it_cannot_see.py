@@ -1,7 +1,7 @@
 """What the explorer cannot see: each bug here is real, and a test that demands it is expected to fail.
 
 Beside each stands a test that shows that the bug is there, and that the limit is why it is missed.
-Should one be found some day, its test fails (strict), and a limit of the documentation is gone.
+Should one be found, its test fails (strict), and a limit of the documentation is gone.
 """
 
 from __future__ import annotations
