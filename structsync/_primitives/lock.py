@@ -139,9 +139,8 @@ class Lock(OwnedPrimitive[Task]):
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
     ) -> CoroutineType[Any, Any, None]:
-        if (
-            self._core.cause is None
-        ):  # a call less than below, which is asked only once it has ended
+        # A call less than below, which matters only once the lock has ended.
+        if self._core.cause is None:
             return leave(self, None, None, None, current_task())
         self._leave(current_task())
         return DONE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import final
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any, final
 
 from trio.lowlevel import enable_ki_protection
 
@@ -182,8 +183,17 @@ class Semaphore(Primitive[int]):
         change = partial(self._core.resize, max_value)
         parking.change(self, change, events=(("changed", ("resize", max_value)),))
 
-    __aenter__ = parking.enter
-    __aexit__ = parking.leave
+    if TYPE_CHECKING:
+
+        def __aenter__(self) -> CoroutineType[Any, Any, None]: ...
+
+        def __aexit__(
+            self, kind: object, error: object, traceback: object, /
+        ) -> CoroutineType[Any, Any, None]: ...
+
+    else:  # a call of ours around them would be a fortieth of a hand-over
+        __aenter__ = parking.enter
+        __aexit__ = parking.leave
 
     def statistics(self) -> SemaphoreStatistics:
         """Return the state of this semaphore, for debugging."""
