@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from structsync import Arbiter, Primitive, RWLock, Semaphore
+from structsync import Arbiter, CoreRequest, Primitive, RWLock, Semaphore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.own_core import fault_of_declaration
@@ -31,6 +31,10 @@ class TankCore(Arbiter[int]):
 
     def give_back(self, claim: int) -> None:
         self.litres += claim
+
+
+def test_a_request_of_which_nothing_else_is_said_has_no_waiter() -> None:
+    assert CoreRequest(1, 0).waiter is None
 
 
 RESERVED = ["policy", "queue", "next_ticket", "cause"]

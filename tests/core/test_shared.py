@@ -350,6 +350,7 @@ def test_what_is_no_plain_value_is_not_encoded() -> None:
         b"{}",
         b'{"set":[1],"more":2}',
         b'{"odd":1}',
+        b'{"odd":["read",1]}',
         b'{"access":[1]}',
         b'{"access":["x",1]}',
         b"\xff",
@@ -357,6 +358,12 @@ def test_what_is_no_plain_value_is_not_encoded() -> None:
 )
 def test_garbage_is_not_decoded(data: bytes) -> None:
     with pytest.raises(ValueError, match="not an entry of a log"):
+        decode(data)
+
+
+@pytest.mark.parametrize("data", [b"{}", b'{"odd":["read",1]}'])
+def test_an_object_without_a_known_tag_has_no_meaning(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"\} has no meaning in a log"):
         decode(data)
 
 

@@ -101,6 +101,10 @@ class Project:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
+def _ignored(*names: str) -> list[str]:
+    return [f"--ignore={ROOT / 'tests' / 'observing' / one}" for one in names]
+
+
 def _files(sources: Iterable[Path]) -> Iterator[Path]:
     for source in sources:
         yield from source.rglob("*.py") if source.is_dir() else [source]
@@ -108,11 +112,19 @@ def _files(sources: Iterable[Path]) -> Iterator[Path]:
 
 def structsync(*, counts: bool = True, schedules: bool = False) -> Project:
     """Return structsync itself."""
-    folders = ["core", "shell", "every_primitive", "drop_in", "peers"]
+    folders = ["core", "shell", "every_primitive", "drop_in", "peers", "observing", "conforming"]
     if schedules:
         folders.append("schedules")
-    # of the stateful tests not those of the machines themselves
-    tests = [*folders, "stateful/test_cores.py", "stateful/test_shells.py"]
+    tests = [
+        *folders,
+        # not those of the machines themselves
+        *("stateful/test_cores.py", "stateful/test_shells.py"),
+        # not those of several processes
+        *("distributed/conformance", "distributed/test_leases.py"),
+        "distributed/test_protocol_schedules.py",
+    ]
+    # a search of the night takes longer than its mutant is worth, and so does a terminal
+    left_out = ["-m", "not nightly", *_ignored("test_no_false_alarm.py", "test_top.py")]
     package = ROOT / "structsync"
     return Project(
         package=package,
@@ -120,8 +132,7 @@ def structsync(*, counts: bool = True, schedules: bool = False) -> Project:
         nets=[
             CheckerNet(counts=counts),
             ClaimsNet(),
-            # a search of the night takes longer than its mutant is worth
-            TestsNet(ROOT, [f"tests/{one}" for one in tests], ["-m", "not nightly"]),
+            TestsNet(ROOT, [f"tests/{one}" for one in tests], left_out),
         ],
         targets=[
             Target("core", frozenset({"checker", "claims", "tests"}), 95),
@@ -130,10 +141,11 @@ def structsync(*, counts: bool = True, schedules: bool = False) -> Project:
         ],
         sources=[
             *(package / one for one in ("_core", "_runtime", "_primitives", "checking")),
-            *(package / "testing", ROOT / "specs", ROOT / "specs" / "manifest.toml"),
+            *(package / one for one in ("testing", "observing", "distributed")),
+            *(ROOT / "specs", ROOT / "specs" / "manifest.toml"),
             *(ROOT / "tests" / one for one in ("claims", "conftest.py", "logged.py", "threads.py")),
         ],
-        tests=[ROOT / "tests" / one for one in (*folders, "stateful")],
+        tests=[ROOT / "tests" / one for one in (*folders, "stateful", "distributed")],
         root=ROOT,
         equivalents=Path(__file__).parent / "equivalent.toml",
     )
