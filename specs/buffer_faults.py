@@ -162,8 +162,8 @@ class NewcomersBarge(BufferCore):
 class GetsPassABatch(BufferCore):
     """Whoever gets is handed what a batch collects that came earlier (O1)."""
 
-    def admissible(self, claim: Any, priority: int = 0) -> bool:
-        return self.admits(claim) if type(claim) is not tuple else super().admissible(claim)
+    def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
+        return super().exchange(claim, ahead if type(claim) is tuple else None, takes)
 
 
 @fault(BufferSpec, "core", refuted_by="nowait_agrees_with_the_queue")

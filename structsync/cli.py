@@ -63,7 +63,7 @@ class _SpecFailure(click.ClickException):
 #: What the help shows together, in this order.
 _SECTIONS = {
     "Check and explore": ("check", "explore", "merge-shards"),
-    "Watch": ("top",),
+    "Watch": ("top", "doctor"),
     "Learn": ("examples",),
 }
 

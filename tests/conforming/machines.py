@@ -249,6 +249,7 @@ HELD: dict[str, Held] = {
         spec=waiters.SeenBarrier,
         adapter=partial(waiters.OfBarrier, "leaves"),
         finds=CLOSES,
+        examples=30,
         without=frozenset({"leave_and_break"}),
     ),
     "barrier that breaks": Held(
@@ -256,6 +257,7 @@ HELD: dict[str, Held] = {
         spec=waiters.SeenBreakingBarrier,
         adapter=partial(waiters.OfBarrier, "breaks"),
         finds=CLOSES,
+        examples=30,
         without=frozenset({"withdraw"}),
     ),
     "value": Held(

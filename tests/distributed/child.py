@@ -18,12 +18,17 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 import trio
 
 from structsync.distributed import LeaseLost, Session, open_session
-from tests.distributed.shops import Counter, Counting
+
+# Last, so that structsync is the one that is installed.
+sys.path.append(str(Path(__file__).parents[2]))
+
+from tests.distributed.shops import Counter, Counting  # noqa: E402 - found there
 
 
 def say(*words: object) -> None:

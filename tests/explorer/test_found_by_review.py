@@ -558,3 +558,28 @@ def test_chance_that_was_imported_by_name_is_refused() -> None:
 
 
 chance = random.random
+
+
+async def a_deadline_that_is_over_in_the_middle_of_a_batch() -> tuple[str, ...]:
+    log: list[str] = []
+
+    async def overdue() -> None:
+        with trio.CancelScope(deadline=-inf):
+            await trio.lowlevel.checkpoint()
+            await trio.lowlevel.checkpoint()
+            log.append("never")
+        log.append("cancelled")
+
+    async def other() -> None:
+        await trio.lowlevel.checkpoint()
+        log.append("other")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(overdue)
+        nursery.start_soon(other)
+    return tuple(log)
+
+
+def test_a_deadline_that_is_over_fires_between_two_batches() -> None:
+    found = outcomes(a_deadline_that_is_over_in_the_middle_of_a_batch, cancels=0, order="trio")
+    assert not any("never" in one for one in found)

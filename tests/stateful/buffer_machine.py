@@ -35,9 +35,14 @@ class BufferModel(QueueModel):
     def free(self) -> int:
         return self.room - len(self.lent)
 
+    def lane(self, claim: Any) -> list[Entry]:
+        """Return who waits on the side of a claim."""
+        puts = isinstance(claim, tuple)
+        return [one for one in self.entries if isinstance(one.claim, tuple) is puts]
+
     def next_served(self) -> Entry | None:
-        for puts in (False, True):
-            lane = [one for one in self.entries if isinstance(one.claim, tuple) is puts]
+        for claim in (None, ()):  # those who get, then those who put
+            lane = self.lane(claim)
             if lane and self.fits(lane[0].claim):
                 self.granting = lane[0].who
                 return lane[0]

@@ -101,7 +101,7 @@ class BufferShellMachine(ShellMachine):
             return who
 
         who = self.stepper.step(start)
-        if self.model.would_be_served(self.claims[who]):
+        if not self.model.lane(self.claims[who]):
             self.visitors[who].expected = "cancelled"  # it has not even arrived
         else:
             self.predict_arrival(who)
