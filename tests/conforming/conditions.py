@@ -76,7 +76,7 @@ def seen_of(spec: Any, tasks: tuple[str, ...], names: Mapping[str, str]) -> obje
     return tuple(sorted((who, names[place]) for who, place in pairs if place in names))
 
 
-class SeenStage(stage.StageSpec):
+class SeenStage(stage.MonitorWithConditionSpec):
     abstract = True
 
     def observed(self) -> Mapping[str, object]:
