@@ -162,8 +162,9 @@ class NewcomersBarge(BufferCore):
 class GetsPassABatch(BufferCore):
     """A get is handed the items that a batch collects which came earlier (O1)."""
 
-    def admissible(self, claim: Any, priority: int = 0) -> bool:
-        return self.admits(claim) if type(claim) is not tuple else super().admissible(claim)
+    def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
+        gets = type(claim) is not tuple
+        return super().exchange(claim, None if gets else ahead, takes)
 
 
 @fault(BufferSpec, "core", refuted_by="nowait_agrees_with_the_queue")
