@@ -1,9 +1,9 @@
-"""What the two disciplines of a monitor's condition share: a monitor with a condition, and where each task is.
+"""What the two disciplines of a monitor's condition share: a monitor with a condition, and the stage of each task.
 
-The state is the monitor and the condition, with their queues, and beside them for each task where it is in its
-program (`places`), with which the queues are compared; and whether there is an item, for which tasks wait. A task
-enters the monitor, and inside it may wait, take the item, or leave. What a notification or a signal does, and to which
-task, each discipline says for itself.
+The state is the monitor and the condition, with their queues, and beside them the stage of each task, where it is in
+its program, with which the queues are compared; and whether there is an item, for which tasks wait. A task enters
+the monitor, and inside it may wait, take the item, or leave. What a notification or a signal does, and to which task,
+each discipline says for itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from structsync.checking import Spec, action, invariant, invariants, start
 # One that notifies or signals, two that wait, and one more that comes meanwhile.
 TASKS = ("a", "b", "c", "d")
 
-# Where a task can be in its program.
+# The stages: where a task can be in its program.
 IDLE, ENTERS, INSIDE, WAITS, RAISES = "idle", "enters", "inside", "waits", "raises"
 NOTIFIED, BACK = (
     "notified",
@@ -55,35 +55,35 @@ class MonitorWithCondition:
         self.condition.restore(snapshot[1])
 
 
-def at(*places: str) -> Any:
-    """Return the function that tells which tasks are at one of these places, in the order of `TASKS`."""
+def at(*stages: str) -> Any:
+    """Return the function that tells which tasks are at one of these stages, in the order of `TASKS`."""
 
     def who(spec: MonitorWithConditionSpec) -> list[str]:
-        return [who for who, where in zip(TASKS, spec.places, strict=True) if where in places]
+        return [who for who, where in zip(TASKS, spec.stages, strict=True) if where in stages]
 
     return who
 
 
 class MonitorWithConditionSpec(Spec):
-    """A monitor with a condition, where each task is, and whether there is the item that they wait for."""
+    """A monitor with a condition, the stage of each task, and whether there is the item that they wait for."""
 
     abstract = True
 
     forgets: ClassVar[tuple[str, ...]] = ("ended",)
     core: MonitorWithCondition = start(MonitorWithCondition)
-    places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))
+    stages: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # in the order of `TASKS`
     item: bool = start(bool)
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
 
     # ==== Words that actions use ====
 
-    def move(self, who: str, place: str) -> None:
-        self.places = tuple(
-            [place if one == who else where for one, where in zip(TASKS, self.places, strict=True)]
+    def move(self, who: str, stage: str) -> None:
+        self.stages = tuple(
+            [stage if one == who else where for one, where in zip(TASKS, self.stages, strict=True)]
         )
 
-    def place(self, who: str) -> str:
-        return self.places[TASKS.index(who)]
+    def stage(self, who: str) -> str:
+        return self.stages[TASKS.index(who)]
 
     def queue(self) -> list[str]:
         """Return the tasks in the queue of the monitor, the oldest first."""
@@ -104,7 +104,7 @@ class MonitorWithConditionSpec(Spec):
     def note(self, ended: Iterable[Request[Any]]) -> None:
         self.ended = tuple(ended)
         for who in self.granted():
-            self.move(who, BACK if self.place(who) == NOTIFIED else INSIDE)
+            self.move(who, BACK if self.stage(who) == NOTIFIED else INSIDE)
 
     # ==== Actions ====
 

@@ -1,7 +1,7 @@
 """A condition loses no notification, whatever is cancelled when; several may share one lock.
 
-The state is a lock and two conditions on it, with their queues, and beside them for each task where it is in its
-program (`places`). A task acquires the lock, owns it, and may wait, notify, or release. A wait has two stages. A task
+The state is a lock and two conditions on it, with their queues, and beside them the stage of each task: where it is
+in its program. A task acquires the lock, owns it, and may wait, notify, or release. A wait has two stages. A task
 that waits on a condition has released the lock and is in the queue of the condition. When *notified*, it moves to the
 end of the queue for the lock; when *granted* the lock, the wait has happened. A cancellation may come at either stage:
 
@@ -43,17 +43,17 @@ from ._lock_with_conditions import CONDITIONS, LockWithConditions
 # one more that makes the heir the oldest of two, or is in the queue for the lock between others.
 TASKS = ("a", "b", "c", "d")
 
-# Where a task can be in its program.
+# The stages: where a task can be in its program.
 IDLE, ACQUIRES, OWNS, RAISES = "idle", "acquires", "owns", "raises"
 WAITS = {on: f"waits until {on}" for on in CONDITIONS}
 NOTIFIED = {on: f"notified of {on}" for on in CONDITIONS}
 
 
-def at(*places: str) -> Any:
-    """Return the function that tells which tasks are at one of these places, in the order of `TASKS`."""
+def at(*stages: str) -> Any:
+    """Return the function that tells which tasks are at one of these stages, in the order of `TASKS`."""
 
     def who(spec: ConditionSpec) -> list[str]:
-        return [who for who, where in zip(TASKS, spec.places, strict=True) if where in places]
+        return [who for who, where in zip(TASKS, spec.stages, strict=True) if where in stages]
 
     return who
 
@@ -67,29 +67,29 @@ def may_wait(spec: ConditionSpec, who: str, on: str) -> bool:
 
 
 class ConditionSpec(Spec):
-    """Two conditions on one lock, where each task is, and what the last action did."""
+    """Two conditions on one lock, the stage of each task, and what the last action did."""
 
     forgets = ("ended", "cancelled")
     symmetric = TASKS
     core: LockWithConditions = start(LockWithConditions)
-    places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # where each task is
+    stages: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # in the order of `TASKS`
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
     cancelled: tuple[str, ...] = start(tuple)  # the task that it cancelled; forgotten too
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
-        """Exchange the places too: who is at which is told by the order of `TASKS`."""
-        moved = {names[who]: at for who, at in zip(TASKS, snapshot.places, strict=True)}
-        return super().renamed(snapshot, names)._replace(places=tuple([moved[w] for w in TASKS]))
+        """Rename in `stages` too, where the order of `TASKS` says whose stage it is."""
+        moved = {names[who]: at for who, at in zip(TASKS, snapshot.stages, strict=True)}
+        return super().renamed(snapshot, names)._replace(stages=tuple([moved[w] for w in TASKS]))
 
     # ==== Words that actions use ====
 
-    def move(self, who: str, place: str) -> None:
-        self.places = tuple(
-            [place if one == who else at for one, at in zip(TASKS, self.places, strict=True)]
+    def move(self, who: str, stage: str) -> None:
+        self.stages = tuple(
+            [stage if one == who else at for one, at in zip(TASKS, self.stages, strict=True)]
         )
 
-    def place(self, who: str) -> str:
-        return self.places[TASKS.index(who)]
+    def stage(self, who: str) -> str:
+        return self.stages[TASKS.index(who)]
 
     def in_queue(self, on: str | None = None) -> list[str]:
         """Return the tasks in the queue for the lock, or in that of a condition; the oldest first."""
@@ -98,7 +98,7 @@ class ConditionSpec(Spec):
 
     def heirs_of(self, who: str) -> list[str]:
         """Return the heir of a task, should it be cancelled: the oldest that is not notified, if there is one."""
-        notified = [on for on in CONDITIONS if self.place(who) == NOTIFIED[on]]
+        notified = [on for on in CONDITIONS if self.stage(who) == NOTIFIED[on]]
         return [heir for on in notified for heir in self.in_queue(on)[:1]]
 
     def request_of(self, who: str, on: str | None = None) -> Request[Any]:
@@ -126,7 +126,7 @@ class ConditionSpec(Spec):
             **queues,
             "closed or broken": ", ".join(name for name, one in out if one.cause is not None)
             or "-",
-            **{who: self.place(who) for who in TASKS},
+            **{who: self.stage(who) for who in TASKS},
         }
 
     # ==== Actions ====
@@ -168,7 +168,7 @@ class ConditionSpec(Spec):
     @action(
         who=at(*WAITS.values(), *NOTIFIED.values()),
         on=CONDITIONS,
-        when=lambda spec, who, on: spec.place(who) in (WAITS[on], NOTIFIED[on]),
+        when=lambda spec, who, on: spec.stage(who) in (WAITS[on], NOTIFIED[on]),
     )
     def cancel(self, who: str, on: str) -> None:
         request = self.request_of(who, on)
@@ -258,7 +258,7 @@ class ConditionSpec(Spec):
         for who in before.in_queue():
             if who in self.cancelled:
                 expected += before.heirs_of(who)  # one, or none
-            elif self.place(who) != IDLE:  # else it withdrew, or was ended with the lock
+            elif self.stage(who) != IDLE:  # else it withdrew, or was ended with the lock
                 expected.append(who)
         granted_and_waiting = [*self.granted(), *self.in_queue()]
         return granted_and_waiting[: len(expected)] == expected

@@ -39,7 +39,7 @@ class MesaSpec(MonitorWithConditionSpec):
 
     def heirs(self, who: str) -> list[str]:
         """Return the heir of a task, should it be cancelled: the oldest that waits, if there is one."""
-        return self.waiters()[:1] if self.place(who) == NOTIFIED else []
+        return self.waiters()[:1] if self.stage(who) == NOTIFIED else []
 
     # ==== Actions ====
 
@@ -76,7 +76,7 @@ class MesaSpec(MonitorWithConditionSpec):
     def whoever_notifies_goes_on(self, before: Any) -> bool:
         """A task inside stays inside until it leaves or waits, and no other is let in before that."""
         was_inside = at(INSIDE, BACK)(before)
-        goes_on = [who for who in was_inside if self.place(who) not in (IDLE, WAITS)]
+        goes_on = [who for who in was_inside if self.stage(who) not in (IDLE, WAITS)]
         return all(self.core.monitor.owner == who and not self.granted() for who in goes_on)
 
     @step

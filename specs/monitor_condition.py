@@ -70,7 +70,7 @@ class HoareSpec(MonitorWithConditionSpec):
     @step
     def what_the_signaller_saw_still_holds(self, before: Any) -> bool:
         """A task that was signalled finds the item when it gets in, also in a later step than the signal."""
-        were_signalled = [who for who in self.granted() if before.place(who) == SIGNALLED]
+        were_signalled = [who for who in self.granted() if before.stage(who) == SIGNALLED]
         return self.item or not were_signalled
 
     @step
@@ -85,18 +85,18 @@ class HoareSpec(MonitorWithConditionSpec):
     @leads_to(who=TASKS)
     def who_signalled_gets_in_again(self, who: str) -> tuple[bool, bool]:
         """If those inside leave, a task that signalled gets in again eventually."""
-        waits = self.place(who) == URGENT
+        waits = self.stage(who) == URGENT
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong"})
     def who_comes_gets_in(self, who: str) -> tuple[bool, bool]:
         """If those inside leave, a task in the queue of the monitor gets in eventually."""
-        waits = self.place(who) in (ENTERS, RAISES)
+        waits = self.stage(who) in (ENTERS, RAISES)
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong", "make_and_signal": "strong", "enter": "weak"})
     def who_waits_is_signalled(self, who: str) -> tuple[bool, bool]:
         """If those inside signal, a task that waits goes on eventually, or all wait and none is left to signal."""
-        waits = self.place(who) == WAITS
+        waits = self.stage(who) == WAITS
         all_wait = at(WAITS)(self) == [*TASKS]
         return waits, not waits or all_wait
