@@ -145,7 +145,7 @@ class MonitorWithConditionSpec(Spec):
     @invariant
     def everybody_stands_in_the_right_queue(self) -> bool:
         """Each task is in the queue for what it waits for: to be notified, to get in, or to get in again."""
-        return (
+        return bool(
             sorted(self.urgent()) == at(URGENT)(self)
             and sorted(self.queue()) == at(ENTERS, NOTIFIED, RAISES)(self)
             and sorted(self.waiters()) == at(WAITS)(self)

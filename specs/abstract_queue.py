@@ -1,14 +1,14 @@
 """The queue that every primitive that serves first come, first served, is an implementation of.
 
-The state is which tasks wait, in which order, and which of them the last step granted: always those at the head. A task
-joins at the end, or withdraws; the head is granted, one task or several; those at the end are ended, since the primitive
-is closed or broken. In one step the head may be granted and others may join, withdraw or be ended. Nothing is said
-about *when* a task is granted: that is what primitives differ in.
+The state is which tasks wait, in which order, and which of them the last step granted: always those at the head. A
+task joins at the end, or withdraws; the head is granted, one task or several; those at the end are ended, since the
+primitive is closed or broken. In one step the head may be granted and others may join, withdraw or be ended. Nothing
+is said about *when* a task is granted: that is what primitives differ in.
 
 `FifoSpec` (in `common.py`) maps the core that ships to this queue, and each of its steps must be one of these, or none
-(`it_is_a_queue`); a buffer is two such queues (`two_sides.py`). A core takes each step in one go. Therefore its operations
-are *linearizable*: they have the results that they would have if each of them happened at one moment between its call
-and its return, in the order of those moments, at this queue.
+(`it_is_a_queue`); a buffer is two such queues (`two_sides.py`). A core takes each step in one go. Therefore its
+operations are *linearizable*: they have the results that they would have if each of them happened at one moment
+between its call and its return, in the order of those moments, at this queue.
 
 An operation of a program is more than a step of a core: it parks, is woken, and may be cancelled. That these are
 linearizable, blocking ones and `nowait` ones, with the moment at the call itself, is checked in all schedules of a few

@@ -112,6 +112,6 @@ class CapacityLimiterSpec(FifoSpec):
 
     @leads_to(who=BORROWERS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If tokens are released and it grows again, each that waits is granted one eventually, withdraws, or is ended."""
+        """If tokens come back and it grows again, a borrower that waits has one eventually, withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -1,10 +1,10 @@
 """A pool serves its jobs in the order of its queue, loses none, runs none twice, and bounds what it accepts.
 
 The state is the core, with its queue of jobs, which jobs run, and which of those in the queue were told that they are
-accepted. A job that is not in the pool may be submitted. It waits in the queue from then on; while there is no room it
-is *held back*: it has its position, but is not accepted yet, and whoever submits it waits too. A job that waits may be
-withdrawn, accepted or not. A worker that is free takes the job that is next. The pool may be closed, which ends the jobs
-held back, and cancelled, which ends all that wait.
+accepted. A job that is not in the pool may be submitted, and waits in the queue then. While there is no room it is
+*held back*: it has its position, but is not accepted yet, and the task that submits it waits too. A job that waits may
+be withdrawn, accepted or not. A worker that is free takes the job that is next. The pool may be closed, which ends the
+jobs that are held back, and cancelled, which ends all that wait.
 
 What is promised to a job that waits needs jobs that end (a *fair* action).
 """

@@ -1,4 +1,4 @@
-"""Bugs of groups where one member changes: it is resized, broken, or read by several. Each is found by the named property."""
+"""Bugs of groups where a member is resized, broken, or read by several: each must be found by the named property."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def with_members(ended: Ended) -> Ended:
 
 @fault(MixedGroupsSpec, "core", refuted_by="nothing_grantable_waits")
 class GrowingIsOfOneQueue(Queues):
-    """A group that is granted because a semaphore grew leaves another queue, and those behind it there sleep on (H1)."""
+    """A group is granted since a semaphore grew, and those behind it in another queue sleep on (H1)."""
 
     def resize(self, at: int, size: int) -> Ended:
         ended: Ended = self.arbiters[at].resize(size)

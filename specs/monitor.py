@@ -1,10 +1,10 @@
 """A monitor has one task inside, and the next is always the oldest whose guard holds.
 
 The state is the core, with its queue and a box of items that it guards (`_box.py`), and which task was let in and has
-not left. Each task has one call, of an entry of the monitor. It enters, may withdraw while it waits, and leaves; the box
-may also be changed from outside while no task is inside. Guards look at the box and perhaps at the call (how many items
-a task wants). One may be removed and set again while calls wait, and an entry may be taken out of service. A guard
-that raises ends the call that it was evaluated for, and no other. The monitor may be closed.
+not left. Each task has one call, of an entry of the monitor. It enters, may withdraw while it waits, and leaves; the
+box may also be changed from outside while no task is inside. Guards look at the box and perhaps at the call (how many
+items a task wants). One may be removed and set again while calls wait, and an entry may be taken out of service. A
+guard that raises ends the call that it was evaluated for, and no other. The monitor may be closed.
 
 A task that is not permitted is passed over, so a call may be passed forever (that of a task that wants two items, while
 others take one at a time). A call that needs no permission is not. And a task that is permitted *again and again*, at

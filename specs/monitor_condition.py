@@ -2,7 +2,8 @@
 
 The state and the bounds are those of `_monitor_with_condition.py`. A signal passes the monitor to the oldest waiter in
 one step, and the signaller, which is *urgent* then, gets in again before all tasks in the queue. In the discipline of
-Mesa, which `mesa_condition.py` is about, the waiter is at the end of the queue instead; that is planted here as a fault.
+Mesa, which `mesa_condition.py` is about, the waiter is at the end of the queue instead; that is planted here as a
+fault.
 
 What is promised needs those inside to leave, and for a task that waits on the condition another that comes and
 signals. Both are *strong* fairness: a task that signals is not inside until the other has left, so neither leaving nor
