@@ -202,7 +202,7 @@ class BarrierSpec(FifoSpec):
 
     @step
     def a_deserter_takes_the_round_along(self, before: Any) -> bool:
-        """A task that deserts is withdrawn, the others are told; and of a round that breaks none waits on."""
+        """A task that deserts is withdrawn, and all others are told; no task of a broken round waits on."""
         broken = self.ended_as(Status.BROKEN)
         if self.deserted:
             others = [who for who in before.in_queue() if who not in self.deserted]

@@ -93,7 +93,7 @@ class QueueSpec(Spec):
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup: the request that is to be granted next does not fit (I3)."""
+        """No lost wakeup: no request that the policy would grant next fits (I3)."""
         return invariants.nothing_grantable_waits(self.core)
 
     @invariant

@@ -98,7 +98,7 @@ class LentItemsSpec(TwoSidesSpec):
         return next(at for at, (_, who) in enumerate(self.items) if who is None)
 
     def lend(self, at: int, who: str | None) -> None:
-        """Record that this worker has the item in hand; None: the item is in the buffer."""
+        """Record which worker has the item in hand; None: the item is in the buffer again."""
         item, _ = self.items[at]
         self.items = (*self.items[:at], (item, who), *self.items[at + 1 :])
 
