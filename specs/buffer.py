@@ -113,7 +113,7 @@ class BufferSpec(TwoSidesSpec):
 
     @invariant
     def what_is_complete_takes_nothing(self) -> bool:
-        """Once complete, no task waits to put and puts are refused; once empty too, the same of gets."""
+        """Once it is complete no task waits to put, and puts are refused; once it is empty too, so it is with gets."""
         if self.core.completed is None:
             return True
         puts_have_ended = not self.waiting_to(PUTS) and self.refuses("ask", PUTS["a"])

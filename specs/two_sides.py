@@ -46,7 +46,7 @@ class TwoSidesSpec(QueueSpec):
     handed: tuple[str, ...] = start(tuple)  # what the last action handed out, in this order
     due: tuple[str, ...] = start(tuple)  # what it was to hand out, by the model
 
-    # ==== Words ====
+    # ==== Words that actions and properties use ====
 
     def note(self, ended: Any) -> None:
         self.handed = self.due = ()
