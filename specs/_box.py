@@ -1,4 +1,4 @@
-"""A monitor with something to guard: a box with room for two, and one call for each task."""
+"""The state of the monitor's specification: a box with room for two items in a monitor, and a call for each task."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
 from structsync._core.monitors.monitor import MonitorCore
 
-ROOM = 2  # full, empty, and one in between, where both who puts and who takes are permitted
+ROOM = 2  # full, empty, and one item in between, where a put is permitted and a take of one
 
 # Each task makes one call, of this entry with these arguments.
 CALLS: dict[str, tuple[str, tuple[int, ...]]] = {
@@ -25,7 +25,7 @@ class Defect(Exception):
 
 
 class BoxCore(MonitorCore):
-    """A monitor whose guards look at ``items``; what is set at run time is part of its state."""
+    """A monitor whose guards look at ``items``; guards and entries that change are part of its state."""
 
     items: int
 

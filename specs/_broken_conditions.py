@@ -1,4 +1,7 @@
-"""Conditions with the bugs of others, to be planted under a lock as well as in a monitor."""
+"""Conditions with bugs that others had, to be planted on a lock as well as in a monitor.
+
+What each bug does is said where it is planted.
+"""
 
 from __future__ import annotations
 

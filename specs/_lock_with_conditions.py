@@ -7,7 +7,10 @@ from typing import Any
 from structsync._core.primitives.condition import ConditionCore
 from structsync._core.primitives.lock import LockCore
 
-CONDITIONS = ("full", "empty")  # what is notified on one must not reach those on the other
+CONDITIONS = (
+    "full",
+    "empty",
+)  # two, since a notification on one must not reach waiters of the other
 
 
 class LockWithConditions:

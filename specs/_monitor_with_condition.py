@@ -1,7 +1,9 @@
-"""What the two disciplines of a monitor's condition share: a monitor, and where everybody is.
+"""What the two disciplines of a monitor's condition share: a monitor with a condition, and the stage of each task.
 
-A place is where a task is in the eyes of whoever reads the program; the queues of the cores are
-compared with it. What a notification or a signal does, and to whom, each discipline says for itself.
+The state is the monitor and the condition, with their queues, and beside them the stage of each task, where it is in
+its program, with which the queues are compared; and whether there is an item, for which tasks wait. A task enters
+the monitor, and inside it may wait, take the item, or leave. What a notification or a signal does, and to which task,
+each discipline says for itself.
 """
 
 from __future__ import annotations
@@ -18,16 +20,19 @@ from structsync.checking import Spec, action, invariant, invariants, start
 
 # ==== Bounds ====
 
-# One who notifies or signals, two who wait, one more who comes meanwhile.
+# One that notifies or signals, two that wait, and one more that comes meanwhile.
 TASKS = ("a", "b", "c", "d")
 
-# Where a task can be.
+# The stages: where a task can be in its program.
 IDLE, ENTERS, INSIDE, WAITS, RAISES = "idle", "enters", "inside", "waits", "raises"
-NOTIFIED, BACK = "notified", "back"  # Mesa: in the queue; inside, and has not looked yet
-SIGNALLED, URGENT = "signalled", "urgent"  # Hoare: let in by this very step; waits to get in again
+NOTIFIED, BACK = (
+    "notified",
+    "back",
+)  # Mesa: in the queue; inside, and has not looked for the item yet
+SIGNALLED, URGENT = "signalled", "urgent"  # Hoare: let in by the same step; waits to get in again
 
 
-class Stage:
+class MonitorWithCondition:
     """A monitor and a condition in it, as one part of the state."""
 
     def __init__(
@@ -50,52 +55,56 @@ class Stage:
         self.condition.restore(snapshot[1])
 
 
-def at(*places: str) -> Any:
-    """Return the function that tells who is at one of these places."""
+def at(*stages: str) -> Any:
+    """Return the function that tells which tasks are at one of these stages, in the order of `TASKS`."""
 
-    def who(spec: StageSpec) -> list[str]:
-        return [who for who, where in zip(TASKS, spec.places, strict=True) if where in places]
+    def who(spec: MonitorWithConditionSpec) -> list[str]:
+        return [who for who, where in zip(TASKS, spec.stages, strict=True) if where in stages]
 
     return who
 
 
-class StageSpec(Spec):
-    """Where everybody is, and whether there is what they wait for."""
+class MonitorWithConditionSpec(Spec):
+    """A monitor with a condition, the stage of each task, and whether there is the item that they wait for."""
 
     abstract = True
 
     forgets: ClassVar[tuple[str, ...]] = ("ended",)
-    core: Stage = start(Stage)
-    places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))
+    core: MonitorWithCondition = start(MonitorWithCondition)
+    stages: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # in the order of `TASKS`
     item: bool = start(bool)
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
 
     # ==== Words that actions use ====
 
-    def move(self, who: str, place: str) -> None:
-        self.places = tuple(
-            [place if one == who else where for one, where in zip(TASKS, self.places, strict=True)]
+    def move(self, who: str, stage: str) -> None:
+        self.stages = tuple(
+            [stage if one == who else where for one, where in zip(TASKS, self.stages, strict=True)]
         )
 
-    def place(self, who: str) -> str:
-        return self.places[TASKS.index(who)]
+    def stage(self, who: str) -> str:
+        return self.stages[TASKS.index(who)]
 
     def queue(self) -> list[str]:
+        """Return the tasks in the queue of the monitor, the oldest first."""
         return [request.waiter for request in self.core.monitor.queue]
 
     def urgent(self) -> list[str]:
+        """Return the tasks that signalled and wait to get in again, the oldest first."""
         return [request.waiter for request in self.core.monitor.urgent]
 
     def waiters(self) -> list[str]:
+        """Return the tasks that wait on the condition, the oldest first."""
         return [request.waiter for request in self.core.condition.queue]
 
     def granted(self) -> list[str]:
+        """Return the tasks that the last action let into the monitor."""
         return [one.waiter for one in self.ended if one.status is Status.GRANTED]
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
         self.ended = tuple(ended)
         for who in self.granted():
-            self.move(who, BACK if self.place(who) == NOTIFIED else INSIDE)
+            self.move(who, BACK if self.stage(who) == NOTIFIED else INSIDE)
 
     # ==== Actions ====
 
@@ -124,18 +133,20 @@ class StageSpec(Spec):
 
     @invariant
     def one_inside_at_a_time(self) -> bool:
-        """At most one was let in and has not left, and the monitor knows who."""
+        """At most one task was let in and has not left, and the monitor knows which."""
         inside = at(INSIDE, BACK)(self)
         return len(inside) <= 1 and self.core.monitor.owner == (inside[0] if inside else None)
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup: a free monitor has nobody in the queue and nobody who signalled (I3)."""
+        """No lost wakeup: while no task is inside, none is in the queue and none has signalled (I3)."""
         return invariants.nothing_grantable_waits(self.core.monitor)
 
     @invariant
     def everybody_stands_in_the_right_queue(self) -> bool:
-        """Who signalled is urgent; who comes, was notified or raises is in the queue; who waits waits."""
-        queues = (self.urgent(), self.queue(), self.waiters())
-        places = (at(URGENT), at(ENTERS, NOTIFIED, RAISES), at(WAITS))
-        return all(sorted(one) == who(self) for one, who in zip(queues, places, strict=True))
+        """Each task is in the queue for what it waits for: to be notified, to get in, or to get in again."""
+        return bool(
+            sorted(self.urgent()) == at(URGENT)(self)
+            and sorted(self.queue()) == at(ENTERS, NOTIFIED, RAISES)(self)
+            and sorted(self.waiters()) == at(WAITS)(self)
+        )

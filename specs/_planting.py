@@ -1,4 +1,4 @@
-"""What planted bugs are made of: endings that the shipped core would not have chosen."""
+"""What planted bugs are made of: grants and ends that the shipped core would not have chosen."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from structsync._core.queue.request import Queue, Request
 
 
 def grant(core: Arbiter[Any], request: Request[Any]) -> Request[Any]:
-    """Grant a request wherever it stands, whether or not it fits."""
+    """Grant a request at whichever position, whether or not it fits."""
     core.grant(request)
     return request
 
 
 def withdraw_only(core: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
-    """Take a request out of the queue and let nobody in."""
+    """Take a request out of the queue, and grant none of those behind it."""
     if request.queue is not core.queue:
         return None
     core.end_with(request, Status.WITHDRAWN)
@@ -25,7 +25,7 @@ def withdraw_only(core: Arbiter[Any], request: Request[Any]) -> list[Request[Any
 
 
 def break_only(core: Arbiter[Any], requests: Iterable[Request[Any]], cause: str) -> Any:
-    """Take the core out of service, but tell only these of those who wait."""
+    """Close or break the core, but end only these of the requests in the queue."""
     core.cause = cause
     return [core.end_with(request, Status.BROKEN, cause) for request in list(requests)]
 
@@ -37,7 +37,7 @@ def move_to_the_end(core: Arbiter[Any], request: Request[Any]) -> None:
 
 
 class NewestFirst(Fifo):
-    """The wrong end of the queue."""
+    """A policy that serves the queue from its end."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The state of the specifications of groups: several queues, and the groups that are in more than one."""
+"""The state of the specifications of groups: several primitives, and groups in more than one of their queues."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Ended = list[Request[Any]]
 
 
 class Queues:
-    """Arbiters and the groups in their queues, as one part of the state.
+    """Cores of primitives and the groups in their queues, as one part of the state.
 
-    After each transition the other queues that it concerns are settled, as the shell does it.
+    After each transition the other queues that it concerns are settled, as the primitives that ship do it.
     """
 
     claims: type[Claims] = Claims
@@ -27,7 +27,7 @@ class Queues:
     # ==== Transitions; each returns the requests that it ended, in every queue ====
 
     def submit(self, who: str, every: bool, wanted: Iterable[tuple[int, Any]]) -> Ended:
-        """Submit a group; a single claim is submitted as anybody does it."""
+        """Submit a group; a single claim is submitted as a plain request."""
         pairs = [(self.arbiters[at], claim) for at, claim in wanted]
         if len(pairs) == 1:
             ((arbiter, claim),) = pairs
@@ -38,28 +38,30 @@ class Queues:
         return [one for one in group.members if one.status is not Status.PENDING]
 
     def withdraw(self, who: str, at: int) -> Ended:
-        """Withdraw somebody by the place in one of the queues."""
+        """Withdraw what a task wants, by its request in one of the queues."""
         request = self.request_of(who, at)
-        return self.carried([request, *(self.arbiters[at].withdraw(request) or ())])
+        return self.with_other_queues_settled(
+            [request, *(self.arbiters[at].withdraw(request) or ())]
+        )
 
     def release(self, at: int, claim: Any) -> Ended:
-        return self.carried(self.arbiters[at].release(claim))
+        return self.with_other_queues_settled(self.arbiters[at].release(claim))
 
     def end(self, at: int, cause: str) -> Ended:
-        return self.carried(self.arbiters[at].end(cause))
+        return self.with_other_queues_settled(self.arbiters[at].end(cause))
 
     def resize(self, at: int, size: int) -> Ended:
-        return self.carried(self.arbiters[at].resize(size))
+        return self.with_other_queues_settled(self.arbiters[at].resize(size))
 
     def task_exits(self, who: str, owned: Iterable[int]) -> Ended:
-        """Tell those that know their holders that a task has exited, one after the other."""
+        """Tell these primitives, which know their holders, that a task has exited, one after the other."""
         ended: Ended = []
         for at in owned:
-            ended += self.carried(self.arbiters[at].owner_exited(who, "broken"))
+            ended += self.with_other_queues_settled(self.arbiters[at].owner_exited(who, "broken"))
         return ended
 
-    def carried(self, ended: Ended) -> Ended:
-        """Return these and all that end elsewhere because of them."""
+    def with_other_queues_settled(self, ended: Ended) -> Ended:
+        """Return these requests, and all that end in other queues because of them."""
         return [*ended, *(one for _, others in settle_transitively(ended) for one in others)]
 
     # ==== Views ====
@@ -68,12 +70,12 @@ class Queues:
         return next(one for one in self.arbiters[at].queue if one.waiter == who)
 
     def queue(self, at: int) -> list[str]:
-        """Return who waits in a queue, in the order of arrival."""
+        """Return the tasks that wait in a queue, in the order of their arrival."""
         return [one.waiter for one in self.arbiters[at].queue]
 
     def snapshot(self) -> tuple[Any, ...]:
         groups = {
-            one.waiter: (one.group.every, self._places(one.group))
+            one.waiter: (one.group.every, self._queues_of(one.group))
             for arbiter in self.arbiters
             for one in arbiter.queue
             if isinstance(one, Member)
@@ -94,7 +96,7 @@ class Queues:
             for one, member in zip(alone, group.members, strict=True):
                 member.arbiter.replace(one, member)
 
-    def _places(self, group: Claims) -> tuple[int, ...]:
-        """Return the queues in which a group stands, in the order of its claims."""
+    def _queues_of(self, group: Claims) -> tuple[int, ...]:
+        """Return the numbers of the queues in which a group waits, in the order of its claims."""
         pending = [one.arbiter for one in group.members if one.status is Status.PENDING]
         return tuple([self.arbiters.index(one) for one in pending])

@@ -1,4 +1,4 @@
-"""Two monitors under one synchronizer: at most one switch is on, and two calls start together."""
+"""The state of the synchronizer's specification: two monitors, at most one switch on, two calls that start together."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Switches:
         return self.carried(self.monitors[CALLS[who][0]].release(self.calls[who]))
 
     def close_join(self, at: int) -> Ended:
-        """Take one of the entries that start together out of service."""
+        """Close one of the entries that start together."""
         self.ran = []
         entry = self.entries[at, "join"]
         ended = self.monitors[at].remove(entry, "closed")
@@ -115,7 +115,7 @@ class Switches:
         return self.carried(ended)
 
     def carried(self, ended: Ended) -> Ended:
-        """Return these and all that end elsewhere because of them."""
+        """Return these requests, and all that end at the other monitor because of them."""
         return [*ended, *(one for _, others in settle_transitively(ended) for one in others)]
 
     # ==== Views ====

@@ -1,4 +1,4 @@
-"""What is no queue."""
+"""A state that is no queue."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from .abstract_queue import ShortQueue
 
 @fault(ShortQueue, "waiting", refuted_by="nobody_waits_twice")
 def two_positions_of_one_waiter() -> tuple[str, ...]:
-    """Two positions in the queue, and one who waits at both."""
+    """Two positions in the queue, and one task that waits at both."""
     return ("a", "a")

@@ -1,32 +1,41 @@
 """A barrier lets its parties in when a round is full, numbers each once, and breaks as a whole.
 
-Whoever waits may be cancelled: it is not counted then, or it breaks the round for the others,
-whichever was asked for when the barrier was made. Both may happen here at any moment. A broken
-barrier refuses who comes until somebody resets it; a closed one is closed for good.
+A *round* is as many tasks as the barrier has parties; the state is the core, which has the tasks of the round that
+wait, how many parties there are, and why it is broken or closed, if it is. A task comes, and waits until the round is
+full. A task that waits may be cancelled: it withdraws, and is not counted, or it *deserts*, and breaks the round for
+the others, as was asked for when the barrier was made. Both may happen here at any moment. A broken barrier refuses
+newcomers until it is reset; a closed one is closed for good.
 
-A party may leave for good: the others of this round and of later ones do not wait for it. Once a round, while
-all are inside, an action runs; if it fails, nobody of the round goes on.
+A party may leave for good: this round and later ones do not wait for it. Once a round, while all of its tasks
+are inside, an action runs; if it fails, the round is broken.
 
-What is promised to the one who waits needs others who come and stay. Those who come and give up again, in turn, can
-keep a round from ever being full. So from some moment on, nobody gives up (`everybody_stays`), and people come (a *fair*
-action: it is enough that somebody comes, not that each does).
+What is promised to a task that waits needs others that come and stay. Tasks that come and withdraw again, in turn, can
+keep a round from ever being full. So from some moment on no task withdraws (`everybody_stays`), and tasks come (a
+*fair* action: it is enough that some task comes, not that each does).
 """
 
 from __future__ import annotations
 
-from operator import methodcaller
 from typing import Any
 
 from structsync import Status
 from structsync._core.primitives.barrier import BarrierCore
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, implies, invariant, leads_to, start, step
 
 from .common import FifoSpec
 
 # ==== Bounds ====
 
-PARTIES = 4  # the last, and three who wait for it: one can leave a gap, and two are left to be told
-TASKS = ("a", "b", "c", "d", "e", "f")  # more than a round, so that the gap is filled by others
+# The last of a round, and three that wait for it: one can withdraw or desert, and two are left to be told.
+PARTIES = 4
+TASKS = (
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
+    "f",
+)  # more than a round, so that others come for one that withdraws
 
 
 def absent(spec: BarrierSpec) -> list[str]:
@@ -38,30 +47,40 @@ def waiting(spec: BarrierSpec) -> list[str]:
 
 
 class BarrierSpec(FifoSpec):
-    """A barrier; whoever passed may come again."""
+    """A barrier; a task that was let in may come again."""
 
     forgets = ("came", "left", "deserted", "acted", "fails")
     newcomers = ((None, 0),)
     core: BarrierCore = start(BarrierCore, PARTIES)
     parties: int = start(lambda: PARTIES)  # that have not left
-    why: str | None = start(lambda: None)  # by what has happened, why it is out of service
-    patient: bool = start(bool)  # nobody gives up any more
+    why: str | None = start(lambda: None)  # by what has happened: "broken", "closed", or neither
+    patient: bool = start(bool)  # no task withdraws any more
 
-    # What the last action was; forgotten like `ended`.
-    came: tuple[str, ...] = start(tuple)
-    left: bool = start(bool)
-    deserted: tuple[str, ...] = start(tuple)
-    acted: tuple[tuple[str, ...], ...] = start(
-        tuple
-    )  # who was inside, each time that the action ran
-    fails: bool = start(bool)  # whether it would fail
+    # What happened in the last step; forgotten like `ended`.
+    came: tuple[str, ...] = start(tuple)  # the task that came
+    left: bool = start(bool)  # whether a party left
+    deserted: tuple[str, ...] = start(tuple)  # the task that deserted
+    # The tasks that were inside, each time that the action of a round ran.
+    acted: tuple[tuple[str, ...], ...] = start(tuple)
+    fails: bool = start(bool)  # whether that action fails, if it runs
+
+    # ==== Words that actions and properties use ====
 
     def act(self) -> str | None:
-        """Run the action of a round: say why it fails, or that it does not."""
+        """Run the action of a round: return None, or why it fails."""
         self.acted = (*self.acted, tuple(self.in_queue()))
         if self.fails:
             self.why = "broken"
         return self.why
+
+    def completed_round(self, before: Any) -> list[str]:
+        """Return the tasks of the round that the last step completed, in order of arrival; none if it did not."""
+        tasks = [*before.in_queue(), *self.came]
+        return tasks if (self.came or self.left) and len(tasks) == self.parties else []
+
+    def ended_as(self, status: Status) -> list[str]:
+        """Return the tasks whose requests the last step ended in this way, in the order of their ends."""
+        return [request.waiter for request in self.ended if request.status is status]
 
     # ==== Actions ====
 
@@ -117,93 +136,94 @@ class BarrierSpec(FifoSpec):
 
     @invariant
     def a_full_round_does_not_wait(self) -> bool:
-        """Fewer are in the queue than make a round: those who have left are not waited for."""
-        return not self.in_queue() or len(self.in_queue()) < self.parties
+        """No full round waits: if tasks wait, they are fewer than the parties that have not left."""
+        waiting = len(self.in_queue())
+        return waiting == 0 or waiting < self.parties
 
     @invariant
     def who_has_left_is_not_counted(self) -> bool:
-        """A party leaves for good; when the last has left, nobody can come any more."""
-        nobody_comes = self.parties > 0 or invariants.refuses(
-            self.core, methodcaller("enqueue", None)
-        )
-        return self.core.parties == self.parties and nobody_comes
+        """The barrier counts the parties that have not left; where all have left it refuses each newcomer."""
+        if self.core.parties != self.parties:
+            return False
+        return self.parties > 0 or self.refuses("enqueue", None)
 
     @invariant
     def broken_is_not_closed(self) -> bool:
-        """It says that it is broken exactly while a reset would help."""
+        """The mark `broken`, which a reset clears, is set exactly while it is broken and not closed."""
         return self.core.broken == (self.core.cause == "broken")
 
     @invariant
     def a_reset_puts_it_into_service(self) -> bool:
-        """A reset sends away who waits, and leaves no mark that keeps others out."""
+        """The cause that a reset tells the tasks that waited does not stay, so others may come."""
         return self.core.cause != "reset"
 
     @invariant
     def it_is_in_service_until_it_is_broken_or_closed(self) -> bool:
-        """It breaks with a round, a reset mends it, and a close counts whatever it was before (C1)."""
+        """It is broken since a round broke and until a reset, closed since a close, and else in service (C1)."""
         return self.core.cause == self.why
 
     # ==== Step properties ====
 
     @step
     def closed_stays_closed(self, before: Any) -> bool:
-        """Once closed, no reset opens it; once broken, only a reset or a close changes that (C1)."""
+        """Once closed it stays closed; once broken it stays so until a reset mends it or it is closed (C1)."""
         was, now = before.core.cause, self.core.cause
-        return was is None or now == was or (was == "broken" and now in (None, "closed"))
+        if was == "broken":
+            return now in ("broken", "closed", None)
+        return was is None or bool(now == was)
 
     @step
     def a_round_is_let_in_as_a_whole(self, before: Any) -> bool:
-        """Who comes last, or leaves the others alone, lets all of it in, and nobody else does (B2)."""
-        round_ = self.round_completed(before)
-        return self.granted() == ([] if self.fails else round_)
+        """A step lets in the round that it completes, all of it, unless its action fails; else no task (B2)."""
+        expected = [] if self.fails else self.completed_round(before)
+        return self.granted() == expected
 
     @step
     def the_action_runs_once_a_round_while_all_are_inside(self, before: Any) -> bool:
-        """It runs when the round is complete, and sees all of it; and at no other time."""
-        round_ = self.round_completed(before)
-        return self.acted == ((tuple(round_),) if round_ else ())
+        """The action runs once when a round is complete, with all of its tasks inside, and at no other time."""
+        completed = self.completed_round(before)
+        expected = [tuple(completed)] if completed else []
+        return [*self.acted] == expected
 
     @step
     def a_round_whose_action_fails_goes_nowhere(self, before: Any) -> bool:
-        """All of it, who completed it too, are told that it is broken."""
-        broken = [one.waiter for one in self.ended if one.status is Status.BROKEN]
-        round_ = self.round_completed(before)
-        return not (round_ and self.fails) or (broken == round_ and self.core.cause == "broken")
-
-    def round_completed(self, before: Any) -> list[str]:
-        """Return the round that the last action completed, in the order in which they came."""
-        round_ = [*before.in_queue(), *self.came]
-        return round_ if (self.came or self.left) and len(round_) == self.parties else []
+        """Where the action of a round fails, each of its tasks is told that it is broken, the last one too."""
+        completed = self.completed_round(before)
+        return implies(
+            self.fails and completed != [],
+            self.ended_as(Status.BROKEN) == completed and self.core.cause == "broken",
+        )
 
     @step
     def each_party_has_a_number_of_its_own(self, before: Any) -> bool:
-        """The parties of a round are numbered from 0, in the order in which they came (B1)."""
-        numbers = [one.claim for one in self.ended if one.waiter in self.granted()]
+        """The tasks that are let in are numbered from 0, in the order of their arrival (B1)."""
+        numbers = [request.claim for request in self.ended if request.status is Status.GRANTED]
         return numbers == [*range(len(numbers))]
 
     @step
     def a_deserter_takes_the_round_along(self, before: Any) -> bool:
-        """Who deserts is withdrawn, and everybody else of the round is told that it is broken."""
-        broken = [one.waiter for one in self.ended if one.status is Status.BROKEN]
-        withdrawn = [one.waiter for one in self.ended if one.status is Status.WITHDRAWN]
+        """A task that deserts is withdrawn, and all others are told; no task of a broken round waits on."""
+        broken = self.ended_as(Status.BROKEN)
         if self.deserted:
             others = [who for who in before.in_queue() if who not in self.deserted]
-            return withdrawn == [*self.deserted] and broken == others and not self.in_queue()
-        return not broken or not self.in_queue()
+            if self.ended_as(Status.WITHDRAWN) != [*self.deserted] or broken != others:
+                return False
+        round_breaks = bool(self.deserted or broken)
+        return implies(round_breaks, not self.in_queue())
 
     @step
     def who_has_ended_cannot_desert(self, before: Any) -> bool:
-        """A party whose round is over takes no later round along (I4)."""
+        """A task whose request has ended cannot desert: the attempt changes nothing (I4)."""
         now = self.core.snapshot()
         return all(
-            self.core.leave_and_break(one, "too late") is None and self.core.snapshot() == now
-            for one in self.ended
+            self.core.leave_and_break(request, "too late") is None and self.core.snapshot() == now
+            for request in self.ended
         )
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
     def who_stays_passes_if_others_come_and_stay(self, who: str) -> tuple[bool, bool]:
-        """Once nobody gives up any more, whoever waits passes eventually, or is ended."""
+        """Once no task withdraws any more and tasks come, each that waits is let in eventually, or is ended."""
         waits = self.patient and who in self.in_queue()
         return waits, not waits

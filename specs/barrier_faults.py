@@ -43,7 +43,7 @@ class OneTooManyIsWaitedFor(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_round_is_let_in_as_a_whole")
 class CancelledPartiesCount(BarrierCore):
-    """A party that was cancelled is still counted, and the round goes in early (B2: tokio#6494)."""
+    """A task that was cancelled is still counted, and the round is let in early (B2: tokio#6494)."""
 
     ghosts: int
 
@@ -77,7 +77,7 @@ class OneTooMany(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_round_is_let_in_as_a_whole")
 class TheLastBreaksTheRound(BarrierCore):
-    """A full round does not wait: whoever makes it full sends it away."""
+    """A round that becomes full is sent away instead of let in."""
 
     def release_round(self) -> Ended:
         return self.reset("full")
@@ -85,7 +85,7 @@ class TheLastBreaksTheRound(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_full_round_does_not_wait")
 class ARoundIsNeverFull(BarrierCore):
-    """A full round never goes in, and nobody asks again."""
+    """No round counts as full, so none is let in."""
 
     @property
     def full(self) -> bool:
@@ -103,7 +103,7 @@ class TheNewestGoesFirst(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="nobody_waits_out_of_service")
 class DeserterTellsNobody(BarrierCore):
-    """The round is broken, and the others of it wait forever."""
+    """The round is broken, and its other tasks wait forever."""
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         ended = withdraw_only(self, request)
@@ -113,7 +113,7 @@ class DeserterTellsNobody(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_deserter_takes_the_round_along")
 class DeserterTellsOne(BarrierCore):
-    """One of the others is told, and the round goes on without it."""
+    """One of the others is told, and the rest of the round waits on."""
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         if withdraw_only(self, request) is None:
@@ -125,7 +125,7 @@ class DeserterTellsOne(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_deserter_takes_the_round_along")
 class DeserterJustLeaves(BarrierCore):
-    """Whoever deserts is withdrawn, and the round goes on without it."""
+    """A task that deserts is only withdrawn, and its round waits on."""
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         return withdraw_only(self, request)
@@ -133,7 +133,7 @@ class DeserterJustLeaves(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="who_has_ended_cannot_desert")
 class DesertsAfterTheRound(BarrierCore):
-    """A party that is cancelled after its round breaks the next one."""
+    """A task that is cancelled after its round breaks the next one."""
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         withdraw_only(self, request)
@@ -150,7 +150,7 @@ class BrokenCannotBeClosed(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="closed_stays_closed")
 class ResetOpensAClosedBarrier(BarrierCore):
-    """A reset clears whatever kept people out (C1: tokio#8020)."""
+    """A reset clears every cause, a close too (C1: tokio#8020)."""
 
     def _mend(self) -> None:
         self.broken, self.cause = False, None
@@ -158,7 +158,7 @@ class ResetOpensAClosedBarrier(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="broken_is_not_closed")
 class ClosedCountsAsBroken(BarrierCore):
-    """What is broken cannot be closed any more."""
+    """A closed barrier says that it is broken, so that a reset would open it."""
 
     def end(self, cause: Hashable) -> Ended:
         ended = Arbiter.end(self, cause)
@@ -168,7 +168,7 @@ class ClosedCountsAsBroken(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_reset_puts_it_into_service")
 class ResetLeavesItBroken(BarrierCore):
-    """Who waits is sent away, and no new round begins."""
+    """The tasks that wait are sent away, and no new round begins."""
 
     def reset(self, cause: Hashable) -> Ended:
         return Arbiter.end(self, cause)
@@ -176,7 +176,7 @@ class ResetLeavesItBroken(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="ended_requests_stay_ended")
 class ADeserterIsStillInLine(BarrierCore):
-    """Whoever deserts may do it again."""
+    """A task that deserts stays in the queue."""
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
         return []
@@ -184,7 +184,7 @@ class ADeserterIsStillInLine(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
 class WhoLeavesIsWaitedFor(BarrierCore):
-    """A party that leaves is let go, and the next rounds wait for it."""
+    """A party that leaves is not waited for in this round, but in the next ones."""
 
     def remove_party(self, action: Action = None) -> Ended:
         self.parties -= 1
@@ -195,7 +195,7 @@ class WhoLeavesIsWaitedFor(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
 class NobodyIsLeftAndOneWaits(BarrierCore):
-    """When all have left, a task that comes waits forever."""
+    """When all parties have left, a task that comes waits forever."""
 
     def refuse_impossible(self, claim: int | None) -> None:
         pass
@@ -203,7 +203,7 @@ class NobodyIsLeftAndOneWaits(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_full_round_does_not_wait")
 class LeavingLetsNobodyIn(BarrierCore):
-    """The last that was waited for leaves, and the others wait forever."""
+    """The last party that the round waits for leaves, and the others wait forever."""
 
     def remove_party(self, action: Action = None) -> Ended:
         self.parties -= 1
@@ -212,7 +212,7 @@ class LeavingLetsNobodyIn(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="the_action_runs_once_a_round_while_all_are_inside")
 class TheActionRunsTooLate(BarrierCore):
-    """Some of the round may be on their way by then."""
+    """The action runs when tasks of the round may be on their way already."""
 
     def complete_round(self, action: Action = None) -> Ended:
         ended = self.release_round()
@@ -223,7 +223,7 @@ class TheActionRunsTooLate(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="the_action_runs_once_a_round_while_all_are_inside")
 class TheActionRunsForEachParty(BarrierCore):
-    """As often as there are parties."""
+    """The action runs as often as there are parties."""
 
     def complete_round(self, action: Action = None) -> Ended:
         for _ in list(self.queue)[1:]:
@@ -234,7 +234,7 @@ class TheActionRunsForEachParty(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="the_action_runs_once_a_round_while_all_are_inside")
 class LeavingRunsNoAction(BarrierCore):
-    """A round that is completed by a task that leaves goes in without it."""
+    """A round that is completed by a party that leaves is let in without its action."""
 
     def remove_party(self, action: Action = None) -> Ended:
         return super().remove_party()
@@ -242,7 +242,7 @@ class LeavingRunsNoAction(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_round_whose_action_fails_goes_nowhere")
 class AFailedActionIsForgotten(BarrierCore):
-    """The round goes on as if it had been done."""
+    """The round is let in as if its action had not failed."""
 
     def complete_round(self, action: Action = None) -> Ended:
         if action is not None:
@@ -252,7 +252,7 @@ class AFailedActionIsForgotten(BarrierCore):
 
 @fault(BarrierSpec, "core", refuted_by="a_round_is_let_in_as_a_whole")
 class ALeavingPartyCountsForTwo(BarrierCore):
-    """The round goes in before all have come."""
+    """The round is let in before all of its tasks have come."""
 
     def remove_party(self, action: Action = None) -> Ended:
         self.parties -= 1

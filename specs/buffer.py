@@ -1,11 +1,12 @@
-"""A buffer hands each item to exactly one who gets it, in its order, and loses no wakeup on either side.
+"""A buffer hands each item to exactly one task that gets, in order, and loses no wakeup on either side.
 
-To what every buffer promises (`two_sides.py`) this adds puts and gets of several items in one step, and *batches*: who
-wants a batch stays at the head of those who get while a window is open, and takes what has come by its end. The naive
-model is the list of what was put and not yet got, made from nothing but what the core reports.
+To what every buffer promises (`two_sides.py`) this adds puts and gets of several items in one step, and *batches*: a
+task that wants a batch stays at the head of those that get while a window is open, and takes what has come by its
+end. The naive model is the list of the items that were put and not yet got, made from what the core reports alone.
 
-What is promised to those who wait needs help from the others (*fair* actions): whoever puts and whoever
-gets, or the end of a window.
+A task that is not in the queue may put or get; the buffer may be closed. What is promised to tasks that wait needs help
+from the others (*fair* actions): some task puts when there are no items, and where there are, some task gets or the
+window ends.
 """
 
 from __future__ import annotations
@@ -16,17 +17,16 @@ from structsync import Status
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.sides import Batch, Get, One
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, start, step
+from structsync.checking import action, implies, invariant, start, step
 
 from .two_sides import TwoSidesSpec, waiters_are_served
 
 # ==== Bounds ====
 
-ROOM = (
-    2  # empty, full, and one in between, where a batch of two collects and two at once do not fit
-)
+# Empty, full, and one item in between, where a batch of two collects and a put of two does not fit.
+ROOM = 2
 
-# Two of each, so that one is behind another one; the items of two tasks can be told apart.
+# More than one task on each side, so that one is behind another; the items of two tasks can be told apart.
 PUTS = {"a": ("a",), "b": ("b",), "both": ("c", "d")}
 GETS: dict[str, Get] = {"x": One(), "y": Get(2), "batch": Batch(2)}
 CLAIMS = ((PUTS["a"], 0), (PUTS["both"], 0), (GETS["x"], 0), (GETS["batch"], 0))
@@ -48,7 +48,7 @@ class BufferSpec(TwoSidesSpec):
     gets = GETS
     newcomers = CLAIMS
     core: BufferCore = start(BufferCore, ROOM)
-    kept: tuple[str, ...] = start(tuple)  # what was put and not yet got, by what the core reported
+    kept: tuple[str, ...] = start(tuple)  # the items put and not yet got, by what the core reported
 
     def got(self, request: Request[Any]) -> None:
         if request.waiter in PUTS:
@@ -64,7 +64,7 @@ class BufferSpec(TwoSidesSpec):
         return self.kept[:number]
 
     def without(self, items: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what is kept when these are out."""
+        """Return what is kept when these, the next, have come out."""
         return self.kept[len(items) :]
 
     # ==== Actions ====
@@ -77,7 +77,7 @@ class BufferSpec(TwoSidesSpec):
 
     @action(when=lambda spec: spec.kept, fair=True)
     def take_out(self) -> None:
-        """Who collects is satisfied with what there is; else somebody gets."""
+        """If a batch collects, its window ends, and it takes what there is; else a task gets."""
         if self.core.collecting is not None:
             self.note(self.core.end_window(self.core.collecting))
         else:
@@ -96,53 +96,54 @@ class BufferSpec(TwoSidesSpec):
 
     @invariant
     def no_item_is_lost_or_doubled(self) -> bool:
-        """What is in it is what was put and not yet got, in the order in which it comes out (I1)."""
-        found = self.core.items.restored(self.core.items.snapshot())
-        return tuple(found.take() for _ in range(len(found))) == self.next_of(len(self.kept))
+        """The items that would come out are those that were put and not yet got, in order (I1)."""
+        copy = self.core.items.copy()
+        would_come_out = tuple(copy.take() for _ in range(len(copy)))
+        return would_come_out == self.next_of(len(self.kept))
 
     @invariant
     def it_never_holds_more_than_it_has_room_for(self) -> bool:
-        """A put waits while there is no room for all of its items."""
+        """There are never more items in it than it has room for: a put of more waits."""
         return len(self.core.items) <= ROOM
 
     @invariant
     def more_than_fits_is_refused(self) -> bool:
-        """What can never be put blocks nobody (I7)."""
-        return invariants.refuses(self.core, lambda core: core.ask(("c",) * (ROOM + 1)))
+        """A put of more items than it ever has room for is refused, and leaves no trace (I7)."""
+        return self.refuses("ask", ("c",) * (ROOM + 1))
 
     @invariant
     def what_is_complete_takes_nothing(self) -> bool:
-        """After complete() a put is refused, and a get once it is empty; nobody waits for either."""
+        """Once it is complete no task waits to put, and puts are refused; once it is empty too, so it is with gets."""
         if self.core.completed is None:
             return True
-        puts = not self.waiting_to(PUTS) and invariants.refuses(
-            self.core, lambda core: core.ask(PUTS["a"])
-        )
+        puts_have_ended = not self.waiting_to(PUTS) and self.refuses("ask", PUTS["a"])
         if self.core.items:
-            return puts
-        gets = invariants.refuses(self.core, lambda core: core.ask(GETS["x"]))
-        return puts and gets and not self.core.queue
+            return puts_have_ended
+        gets_have_ended = not self.waiting_to(GETS) and self.refuses("ask", GETS["x"])
+        return puts_have_ended and gets_have_ended
 
     @invariant
     def a_window_is_open_while_a_batch_collects(self) -> bool:
-        """It is open exactly if the next to get is a batch and its first item is there."""
+        """A window is open exactly if the next to get wants a batch and there are items: its own."""
         head = self.core.queue.gets.head
-        collects = bool(head is not None and self.core.items and head.claim.collects)
-        return (self.core.collecting is head) if collects else (self.core.collecting is None)
+        collects = head is not None and head.claim.collects and len(self.core.items) > 0
+        expected = head if collects else None
+        return self.core.collecting is expected
 
     @invariant
     def the_sides_wait_for_each_other_never(self) -> bool:
-        """Where a task waits to get and somebody to put, a batch collects and its window will end."""
-        both = self.waiting_to(PUTS) and self.waiting_to(GETS)
-        return not both or self.core.collecting is not None
+        """Tasks wait on both sides only while a batch collects, whose window will end."""
+        tasks_wait_on_both_sides = bool(self.waiting_to(PUTS) and self.waiting_to(GETS))
+        return implies(tasks_wait_on_both_sides, self.core.collecting is not None)
 
     # ==== Step properties ====
 
     @step
     def nobody_is_handed_nothing(self, before: Any) -> bool:
-        """Whoever is granted a get has an item at least, and no more than it wants."""
-        gets = [one for one in self.ended if one.waiter in GETS and one.status is Status.GRANTED]
-        return all(1 <= len(got_by(one)) <= GETS[one.waiter].most for one in gets)
+        """A task that is granted a get is handed one item at least, and no more than it wants."""
+        granted = [request for request in self.ended if request.status is Status.GRANTED]
+        gets = [request for request in granted if request.waiter in GETS]
+        return all(1 <= len(got_by(request)) <= GETS[request.waiter].most for request in gets)
 
     # ==== Temporal properties ====
 

@@ -17,7 +17,7 @@ Ended = list[Request[Any]]
 
 @fault(BufferSpec, "core", refuted_by="nothing_grantable_waits")
 class APutWakesNobody(BufferCore):
-    """What is put at once is not told to those who wait to get."""
+    """A put that is granted at once wakes none of the tasks that wait to get."""
 
     def ask(self, claim: Any, waiter: Any = None) -> tuple[Request[Any], Ended]:
         request = self.submit(claim, waiter=waiter)
@@ -26,7 +26,7 @@ class APutWakesNobody(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="nothing_grantable_waits")
 class WithdrawalWakesNobody(BufferCore):
-    """A put of two gives up, and the single one behind it sleeps on (H1: golang/go#37852)."""
+    """A put of two is withdrawn, and the put of one behind it sleeps on (H1: golang/go#37852)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         ended = withdraw_only(self, request)
@@ -36,7 +36,7 @@ class WithdrawalWakesNobody(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="no_item_is_lost_or_doubled")
 class TheItemOfWhoGivesUpIsLost(BufferCore):
-    """Who gives up a get takes an item along (P13: cpython asyncio.Queue; P16: anyio#146)."""
+    """A get that is withdrawn takes an item along (P13: cpython asyncio.Queue; P16: anyio#146)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         if request.queue is self.queue and type(request.claim) is not tuple and self.items:
@@ -46,7 +46,7 @@ class TheItemOfWhoGivesUpIsLost(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="no_item_is_lost_or_doubled")
 class AnItemStaysWhereItWas(BufferCore):
-    """Who waited for an item gets a copy: another one gets it again."""
+    """A task that waited for an item gets a copy, and the item is got again by another."""
 
     def granted(self, request: Request[Any], handed: Any) -> None:
         super().granted(request, handed)
@@ -96,7 +96,7 @@ class ImpossibleClaimsAreQueued(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="what_is_complete_takes_nothing")
 class APutIsTakenAfterTheEnd(BufferCore):
-    """What is complete has room all the same."""
+    """A buffer that is complete has room for puts all the same."""
 
     def complete(self, for_puts: Any, for_gets: Any) -> Ended:
         self.completed = (for_puts, for_gets)
@@ -105,7 +105,7 @@ class APutIsTakenAfterTheEnd(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="what_is_complete_takes_nothing")
 class WhoWaitsForMoreIsNotTold(BufferCore):
-    """complete() tells those who put, and those who wait to get sleep on (C2: gh-117531)."""
+    """complete() ends the puts, and tasks that wait to get sleep on (C2: gh-117531)."""
 
     def complete(self, for_puts: Any, for_gets: Any) -> Ended:
         self.completed, self.room = (for_puts, for_gets), NO_ROOM
@@ -122,7 +122,7 @@ class TheWindowOpensWithTheNextItemOnly(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="the_sides_wait_for_each_other_never")
 class OnlyWholeBatchesAreGot(BufferCore):
-    """Who wants two waits for two, and who would put two for room for two."""
+    """A get of two waits for two items, while a put of two waits for room for two."""
 
     def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
         if type(claim) is tuple or len(self.items) >= claim.most:
@@ -152,7 +152,7 @@ class WhoAsksForTwoMayGetNothing(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="those_who_put_are_a_queue")
 class NewcomersBarge(BufferCore):
-    """Whoever comes and fits goes in, although others wait on its side (H8)."""
+    """A task that comes and fits is granted, although others wait on its side (H8)."""
 
     def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
         return super().exchange(claim, None, takes)
@@ -160,10 +160,11 @@ class NewcomersBarge(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="those_who_get_are_a_queue")
 class GetsPassABatch(BufferCore):
-    """Whoever gets is handed what a batch collects that came earlier (O1)."""
+    """A get is handed the items that a batch collects which came earlier (O1)."""
 
     def exchange(self, claim: Any, ahead: Request[Any] | None, takes: bool) -> Any:
-        return super().exchange(claim, ahead if type(claim) is tuple else None, takes)
+        gets = type(claim) is not tuple
+        return super().exchange(claim, None if gets else ahead, takes)
 
 
 @fault(BufferSpec, "core", refuted_by="nowait_agrees_with_the_queue")
@@ -184,7 +185,7 @@ class TheSidesStandInEachOthersWay(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="ended_requests_stay_ended")
 class WithdrawingAGrantTakesItBack(BufferCore):
-    """Who withdraws after the grant puts the item back, and has it all the same."""
+    """A withdrawal after the grant puts the item back, and the task has it all the same."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         if request.status is Status.GRANTED and type(request.claim) is list:
@@ -194,7 +195,7 @@ class WithdrawingAGrantTakesItBack(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="positions_are_kept")
 class WithdrawalSendsTheNextToTheEnd(BufferCore):
-    """The one behind a cancelled waiter loses its place."""
+    """The task behind a cancelled waiter loses its position."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         ended = super().withdraw(request)
@@ -216,7 +217,7 @@ class CloseForgetsAllButTheHead(BufferCore):
 
 @fault(BufferSpec, "core", refuted_by="nobody_joins_out_of_service")
 class ClosedTakesMoreWaiters(BufferCore):
-    """Whoever comes after the closing waits for what cannot come (P9)."""
+    """A task that comes after the closing waits for what cannot come (P9)."""
 
     def enqueue(self, claim: Any, priority: int = 0, waiter: Any = None) -> Request[Any]:
         request: Request[Any] = Request(claim, self.next_ticket, waiter)

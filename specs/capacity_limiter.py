@@ -1,29 +1,31 @@
 """A limiter lends each borrower one token at most, and no more than there are.
 
-The number of tokens may change at any time, down to none (a pause) and below what is lent; whoever
-holds a token then keeps it. What is promised to the one who waits needs help from the others
-(*fair* actions): borrowers give back, and a limiter that was reduced is raised again.
+The state is the core, with its queue, and which borrowers were granted a token and have not released it. An idle
+borrower may request a token; one that waits may withdraw. The number of tokens may change at any time, down to none
+(a pause) and below what is lent; a borrower that has a token then keeps it. The limiter may be closed, for good.
+
+What is promised to a borrower that waits needs help from the others (*fair* actions): tokens are released, and a
+limiter that was reduced grows again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import methodcaller
 from typing import Any
 
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, invariant, leads_to, start, step
 
 from .common import FifoSpec
 
 # ==== Bounds ====
 
-# Three that hold a token and three in the queue: the head, the tail, and one between them.
+# Three that have a token and three in the queue: the head, the tail, and one between them.
 BORROWERS = ("a", "b", "c", "d", "e", "f")
 
-FULL = 3  # so that a limiter reduced to one has lent too much by one, and by two
-REDUCED = (0, 1, 2)  # a pause; and the way up from 1 to 2 that must not let anybody in (O4)
+FULL = 3  # so that a limiter reduced to one token has lent one too many, or two
+REDUCED = (0, 1, 2)  # a pause; and from 1 to 2, which must grant nothing while three are lent (O4)
 
 
 def idle(spec: CapacityLimiterSpec) -> list[str]:
@@ -36,12 +38,13 @@ def waiting(spec: CapacityLimiterSpec) -> list[str]:
 
 
 class CapacityLimiterSpec(FifoSpec):
-    """A limiter and who has its tokens."""
+    """A limiter, and which borrowers have its tokens."""
 
-    symmetric = BORROWERS[:4]  # all six could be exchanged, in thirty times as many ways
+    # All six can be exchanged; but a state is compared with all its renamings, thirty times as many.
+    symmetric = BORROWERS[:4]
     newcomers = (("one more", 0),)
     core: CapacityLimiterCore = start(CapacityLimiterCore, FULL)
-    lent: tuple[str, ...] = start(tuple)  # who was granted a token and has not given it back
+    lent: tuple[str, ...] = start(tuple)  # who was granted a token and has not released it
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
         found = super().renamed(snapshot, names)
@@ -64,8 +67,8 @@ class CapacityLimiterSpec(FifoSpec):
 
     @action(who=lent, fair=True)
     def release(self, who: str) -> None:
-        place = self.lent.index(who)
-        self.lent = self.lent[:place] + self.lent[place + 1 :]
+        at = self.lent.index(who)
+        self.lent = self.lent[:at] + self.lent[at + 1 :]
         self.note(self.core.release(who))
 
     @action(tokens=REDUCED, when=lambda spec, tokens: tokens != spec.core.total_tokens)
@@ -84,36 +87,31 @@ class CapacityLimiterSpec(FifoSpec):
 
     @invariant
     def tokens_are_conserved(self) -> bool:
-        """The limiter counts as borrowers those who were granted a token and have it (I1)."""
-        return tuple(sorted(map(str, self.core.borrowers))) == self.lent
+        """The limiter counts as borrowers those that were granted a token and have it, and no others (I1)."""
+        return sorted(map(str, self.core.borrowers)) == [*self.lent]
 
     @invariant
     def nobody_has_two_claims(self) -> bool:
-        """Whoever has a token or waits for one is refused, and that leaves no trace (O5, O6)."""
-        return all(
-            invariants.refuses(self.core, methodcaller("enqueue", who))
-            for who in {*self.lent, *self.in_queue()}
-        )
+        """A borrower that has a token or waits for one is refused another, without a trace (O5, O6)."""
+        return all(self.refuses("enqueue", who) for who in {*self.lent, *self.in_queue()})
 
     @invariant
     def nothing_is_given_back_twice(self) -> bool:
-        """Whoever has no token cannot give one back, and the attempt leaves no trace."""
-        return all(
-            invariants.refuses(self.core, methodcaller("release", who))
-            for who in ("one more", *self.in_queue()[:1])
-        )
+        """A borrower without a token cannot release one, and the attempt leaves no trace."""
+        have_none = ("one more", *self.in_queue()[:1])
+        return all(self.refuses("release", who) for who in have_none)
 
     # ==== Step properties ====
 
     @step
     def only_free_tokens_are_granted(self, before: Any) -> bool:
-        """Whoever is granted a token is granted one that was there (O3, O4)."""
+        """No token is granted beyond those that there are: after a grant no more are lent (O3, O4)."""
         return not self.granted() or len(self.lent) <= self.core.total_tokens
 
     # ==== Temporal properties ====
 
     @leads_to(who=BORROWERS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If tokens come back, whoever waits is granted one eventually, or withdraws, or is ended."""
+        """If tokens come back and it grows again, a borrower that waits has one eventually, withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

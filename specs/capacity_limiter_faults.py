@@ -29,7 +29,7 @@ class OneBorrowerWaitsTwice(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="only_free_tokens_are_granted")
 class GrowingWakesByTheDifference(CapacityLimiterCore):
-    """Reduced below what is lent, then raised by one: one is let in, room or not (O4: anyio PR 1223)."""
+    """Reduced below what is lent, then raised by one: one token is granted, room or not (O4: anyio PR 1223)."""
 
     def resize(self, total_tokens: float) -> Ended:
         more = int(total_tokens - self.total_tokens)
@@ -48,7 +48,7 @@ class GrowingWakesNobody(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class PausedForEver(CapacityLimiterCore):
-    """A pause is not noticed to be over: nobody is let in any more."""
+    """At full size again, it grants no token to a task in the queue."""
 
     def admits(self, claim: Hashable) -> bool:
         return super().admits(claim) and (self.total_tokens < 3 or not self.queue)
@@ -56,7 +56,7 @@ class PausedForEver(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class NowaitBarges(CapacityLimiterCore):
-    """A nowait passes those in the queue, who wait although there is room (O3: anyio#1170)."""
+    """A nowait passes the tasks in the queue, which wait although there is room (O3: anyio#1170)."""
 
     def resize(self, total_tokens: float) -> Ended:
         self.total_tokens = total_tokens
@@ -79,7 +79,7 @@ class CancelledWaiterTakesItsTokenAlong(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="ended_requests_stay_ended")
 class WithdrawalIsGranted(CapacityLimiterCore):
-    """A withdrawal that comes when there is room is answered, and the token granted all the same."""
+    """A borrower that has withdrawn is in the queue again, and will be granted a token all the same."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         ended = withdraw_only(self, request)
@@ -90,7 +90,7 @@ class WithdrawalIsGranted(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="nobody_waits_out_of_service")
 class CloseForgetsTheHead(CapacityLimiterCore):
-    """Closing tells everybody but the one who is next (C3: dotnet/runtime#59639)."""
+    """Closing tells all tasks in the queue but the head (C3: dotnet/runtime#59639)."""
 
     def end(self, cause: Hashable) -> Ended:
         ended: Ended = break_only(self, self.waiting()[1:], str(cause))
@@ -99,7 +99,7 @@ class CloseForgetsTheHead(CapacityLimiterCore):
 
 @fault(CapacityLimiterSpec, "core", refuted_by="nothing_is_given_back_twice")
 class SurplusIsSwallowed(CapacityLimiterCore):
-    """Giving back what one does not have passes in silence, and frees somebody else's token."""
+    """A release by a borrower without a token passes in silence."""
 
     def give_back(self, claim: Hashable) -> None:
         if self.borrowers:

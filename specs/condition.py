@@ -1,17 +1,19 @@
 """A condition loses no notification, whatever is cancelled when; several may share one lock.
 
-A wait has two stages. Whoever waits on a condition has given up the lock and stands in the queue of
-the condition. When *notified*, it moves to the end of the queue for the lock; when *granted* the
-lock, the wait has happened. A cancellation may come at either stage:
+The state is a lock and two conditions on it, with their queues, and beside them the stage of each task: where it is
+in its program. A task acquires the lock, owns it, and may wait, notify, or release. A wait has two stages. A task
+that waits on a condition has released the lock and is in the queue of the condition. When *notified*, it moves to the
+end of the queue for the lock; when *granted* the lock, the wait has happened. A cancellation may come at either stage:
 
-* not notified yet: it leaves the queue of the condition;
-* notified already: the oldest that waits on the same condition and is not notified, its *heir*,
-  takes over its position in the queue for the lock; without an heir the place is given up.
+* not notified yet: the task leaves the queue of the condition;
+* notified already: the oldest task that waits on the same condition and is not notified, its *heir*,
+  takes over its position in the queue for the lock; without an heir the position is lost.
 
-Either way the cancelled one goes to the end of the queue for the lock and *raises* once it owns it:
-the block around it will release the lock. Nothing but the end of the lock takes it out of there.
+Either way the cancelled task goes to the end of the queue for the lock and *raises* once it owns it:
+the block around it will release the lock. Nothing but the end of the lock takes it out of there. The lock and the
+conditions may be closed, and the lock breaks when its owner exits.
 
-What is promised to those in the queue for the lock needs owners that release it (a *fair* action).
+What is promised to tasks in the queue for the lock needs owners that release it (a *fair* action).
 """
 
 from __future__ import annotations
@@ -21,27 +23,37 @@ from typing import Any
 
 from structsync import Status
 from structsync._core.queue.request import Request
-from structsync.checking import Spec, action, invariant, invariants, leads_to, start, step, terminal
+from structsync.checking import (
+    Spec,
+    action,
+    implies,
+    invariant,
+    invariants,
+    leads_to,
+    start,
+    step,
+    terminal,
+)
 
 from ._lock_with_conditions import CONDITIONS, LockWithConditions
 
 # ==== Bounds ====
 
 # An owner that notifies; two that wait on the same condition, the cancelled one and its heir; and
-# one more that makes the heir the oldest of two, or stands in the queue for the lock between others.
+# one more that makes the heir the oldest of two, or is in the queue for the lock between others.
 TASKS = ("a", "b", "c", "d")
 
-# Where a task can be.
+# The stages: where a task can be in its program.
 IDLE, ACQUIRES, OWNS, RAISES = "idle", "acquires", "owns", "raises"
 WAITS = {on: f"waits until {on}" for on in CONDITIONS}
 NOTIFIED = {on: f"notified of {on}" for on in CONDITIONS}
 
 
-def at(*places: str) -> Any:
-    """Return the function that tells who is at one of these places."""
+def at(*stages: str) -> Any:
+    """Return the function that tells which tasks are at one of these stages, in the order of `TASKS`."""
 
     def who(spec: ConditionSpec) -> list[str]:
-        return [who for who, where in zip(TASKS, spec.places, strict=True) if where in places]
+        return [who for who, where in zip(TASKS, spec.stages, strict=True) if where in stages]
 
     return who
 
@@ -55,38 +67,38 @@ def may_wait(spec: ConditionSpec, who: str, on: str) -> bool:
 
 
 class ConditionSpec(Spec):
-    """Two conditions on one lock, where everybody is, and what the last action did."""
+    """Two conditions on one lock, the stage of each task, and what the last action did."""
 
     forgets = ("ended", "cancelled")
     symmetric = TASKS
     core: LockWithConditions = start(LockWithConditions)
-    places: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # where each task is
+    stages: tuple[str, ...] = start(lambda: (IDLE,) * len(TASKS))  # in the order of `TASKS`
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
-    cancelled: tuple[str, ...] = start(tuple)  # whom it cancelled; forgotten too
+    cancelled: tuple[str, ...] = start(tuple)  # the task that it cancelled; forgotten too
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
-        """Exchange the places too: who is at which is told by the order of `TASKS`."""
-        moved = {names[who]: at for who, at in zip(TASKS, snapshot.places, strict=True)}
-        return super().renamed(snapshot, names)._replace(places=tuple([moved[w] for w in TASKS]))
+        """Rename in `stages` too, where the order of `TASKS` says whose stage it is."""
+        moved = {names[who]: at for who, at in zip(TASKS, snapshot.stages, strict=True)}
+        return super().renamed(snapshot, names)._replace(stages=tuple([moved[w] for w in TASKS]))
 
     # ==== Words that actions use ====
 
-    def move(self, who: str, place: str) -> None:
-        self.places = tuple(
-            [place if one == who else at for one, at in zip(TASKS, self.places, strict=True)]
+    def move(self, who: str, stage: str) -> None:
+        self.stages = tuple(
+            [stage if one == who else at for one, at in zip(TASKS, self.stages, strict=True)]
         )
 
-    def place(self, who: str) -> str:
-        return self.places[TASKS.index(who)]
+    def stage(self, who: str) -> str:
+        return self.stages[TASKS.index(who)]
 
     def in_queue(self, on: str | None = None) -> list[str]:
-        """Return who is in the queue for the lock, or waits on a condition un-notified."""
+        """Return the tasks in the queue for the lock, or in that of a condition; the oldest first."""
         core = self.core.conditions[on] if on else self.core.lock
         return [request.waiter for request in core.queue]
 
     def heirs_of(self, who: str) -> list[str]:
-        """Return who takes over if this one is cancelled: the oldest not notified, or nobody."""
-        notified = [on for on in CONDITIONS if self.place(who) == NOTIFIED[on]]
+        """Return the heir of a task, should it be cancelled: the oldest that is not notified, if there is one."""
+        notified = [on for on in CONDITIONS if self.stage(who) == NOTIFIED[on]]
         return [heir for on in notified for heir in self.in_queue(on)[:1]]
 
     def request_of(self, who: str, on: str | None = None) -> Request[Any]:
@@ -94,7 +106,7 @@ class ConditionSpec(Spec):
         return next(r for one in queues for r in one.queue if r.waiter == who)
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
-        """Record what the core ended: granted means that it owns the lock."""
+        """Record the requests that the core ended: a task whose request is granted owns the lock."""
         self.ended = (*self.ended, *ended)
         for request in ended:
             if request.status is Status.GRANTED:
@@ -112,8 +124,9 @@ class ConditionSpec(Spec):
             "owner": self.core.lock.owner,
             "queue": ", ".join(self.in_queue()) or "-",
             **queues,
-            "out of service": ", ".join(name for name, one in out if one.cause is not None) or "-",
-            **{who: self.place(who) for who in TASKS},
+            "closed or broken": ", ".join(name for name, one in out if one.cause is not None)
+            or "-",
+            **{who: self.stage(who) for who in TASKS},
         }
 
     # ==== Actions ====
@@ -155,7 +168,7 @@ class ConditionSpec(Spec):
     @action(
         who=at(*WAITS.values(), *NOTIFIED.values()),
         on=CONDITIONS,
-        when=lambda spec, who, on: spec.place(who) in (WAITS[on], NOTIFIED[on]),
+        when=lambda spec, who, on: spec.stage(who) in (WAITS[on], NOTIFIED[on]),
     )
     def cancel(self, who: str, on: str) -> None:
         request = self.request_of(who, on)
@@ -183,106 +196,107 @@ class ConditionSpec(Spec):
 
     @terminal
     def everybody_was_told(self) -> bool:
-        """When the lock is out of service, and nobody is anywhere, nothing more need happen."""
+        """When the lock is closed or broken, and all tasks are idle, nothing more need happen."""
         return not lock_in_service(self) and at(IDLE)(self) == [*TASKS]
 
     # ==== Invariants ====
 
     @invariant
     def one_owner_at_a_time(self) -> bool:
-        """Whoever was granted the lock and has not released it is alone, and the lock knows it."""
+        """At most one task was granted the lock and has not released it, and the lock knows which."""
         owners = at(OWNS)(self)
         return len(owners) <= 1 and self.core.lock.owner == (owners[0] if owners else None)
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup: a lock that nobody owns has nobody in the queue (I3)."""
+        """No lost wakeup: a lock that no task owns has no task in its queue (I3)."""
         return invariants.nothing_grantable_waits(self.core.lock)
 
     @invariant
     def nobody_waits_out_of_service(self) -> bool:
-        """The end of the lock reaches everybody, also those on its conditions (C5, C8)."""
-        queues = list(self.core.conditions.values())
-        if self.core.lock.cause is not None:
-            return not any(one.queue for one in (self.core.lock, *queues))
-        return all(invariants.nobody_waits_out_of_service(one) for one in queues)
+        """The end of a condition reaches all tasks that wait on it, the end of the lock all in any queue (C5, C8)."""
+        lock, conditions = self.core.lock, self.core.conditions.values()
+        if lock.cause is not None:
+            return not lock.queue and not any(condition.queue for condition in conditions)
+        return all(invariants.nobody_waits_out_of_service(condition) for condition in conditions)
 
     @invariant
     def everybody_is_in_one_queue_and_the_right_one(self) -> bool:
-        """Whoever is to own the lock is in the queue for it; whoever is not notified is not (N4)."""
-        to_own_it = at(ACQUIRES, *NOTIFIED.values(), RAISES)(self)
-        return sorted(self.in_queue()) == to_own_it and all(
+        """In the queue for the lock are the tasks that are to own it, in a condition's those that wait on it (N4)."""
+        are_to_own_it = at(ACQUIRES, *NOTIFIED.values(), RAISES)(self)
+        return sorted(self.in_queue()) == are_to_own_it and all(
             sorted(self.in_queue(on)) == at(WAITS[on])(self) for on in CONDITIONS
         )
 
     @invariant
     def nowait_agrees_with_the_queue(self) -> bool:
-        """`acquire_nowait` succeeds exactly when a request made now would be granted (I2)."""
+        """`acquire_nowait` succeeds exactly when a request made now would be granted at once (I2)."""
         return invariants.nowait_agrees(self.core.lock, "one more")
 
     # ==== Step properties ====
 
     @step
     def a_second_cancellation_changes_nothing(self, before: Any) -> bool:
-        """A wait ends exactly once: cancelled after its end it stays where it is (I4)."""
+        """A wait ends exactly once: to cancel it after that changes nothing (I4)."""
         now = self.core.snapshot()
-        for one in self.ended:
-            answers = [condition.cancel(one) for condition in self.core.conditions.values()]
-            if answers != [None, None] or self.core.snapshot() != now:
-                return False
-        return True
+        return all(
+            condition.cancel(request) is None and self.core.snapshot() == now
+            for request in self.ended
+            for condition in self.core.conditions.values()
+        )
 
     @step
     def no_notification_is_lost(self, before: Any) -> bool:
-        """A cancelled waiter that was notified leaves an heir notified, if there is one (N1)."""
+        """If a task that was notified is cancelled, its heir is notified instead, if it has one (N1)."""
         heirs = [heir for who in self.cancelled for heir in before.heirs_of(who)]
-        return all(heir in (*self.granted(), *self.in_queue()) for heir in heirs)
+        return all(heir in self.granted() or heir in self.in_queue() for heir in heirs)
 
     @step
     def positions_are_kept(self, before: Any) -> bool:
-        """Nobody in the queue for the lock is passed; an heir has the position of the cancelled one."""
+        """No task in the queue for the lock is passed; an heir has the position of the cancelled task."""
         expected: list[str] = []
         for who in before.in_queue():
             if who in self.cancelled:
-                expected += before.heirs_of(who)  # one or nobody
-            elif self.place(who) != IDLE:  # else it was ended with the lock
+                expected += before.heirs_of(who)  # one, or none
+            elif self.stage(who) != IDLE:  # else it withdrew, or was ended with the lock
                 expected.append(who)
-        now = [*self.granted(), *self.in_queue()]
-        return now[: len(expected)] == expected
+        granted_and_waiting = [*self.granted(), *self.in_queue()]
+        return granted_and_waiting[: len(expected)] == expected
 
     @step
     def the_oldest_are_notified_first(self, before: Any) -> bool:
-        """Those who leave a condition for the lock do so in the order in which they waited."""
-        now = [*self.granted(), *self.in_queue()]
+        """Of the tasks that wait on a condition those that move to the lock are the oldest, in their order."""
+        granted_and_waiting = [*self.granted(), *self.in_queue()]
         for on in CONDITIONS:
             waited = [who for who in before.in_queue(on) if who not in self.cancelled]
-            moved = [who for who in now if who in waited]
-            if moved != waited[: len(moved)]:
+            moved = [who for who in granted_and_waiting if who in waited]
+            oldest = waited[: len(moved)]
+            if moved != oldest:
                 return False
         return True
 
     @step
     def the_cancelled_join_at_the_end(self, before: Any) -> bool:
-        """A cancelled waiter is the last in the queue for the lock, or owns it already."""
-        now = [*self.granted(), *self.in_queue()]
-        return not self.cancelled or now[-1:] == list(self.cancelled)
+        """A task that is cancelled is the last in the queue for the lock, or owns it already."""
+        granted_and_waiting = [*self.granted(), *self.in_queue()]
+        return implies(self.cancelled != (), granted_and_waiting[-1:] == [*self.cancelled])
 
     @step
     def the_lock_knows_who_is_to_be_told(self, before: Any) -> bool:
-        """Its end can reach the conditions that have waiters, and no others are kept alive.
+        """The lock knows the conditions on which tasks wait, which its end is to reach, and keeps no others.
 
-        Of each step, because a state that is restored knows it anyway.
+        A step property, because restoring a state computes this anew.
         """
-        lock = self.core.lock
-        return {*lock.conditions} == {one for one in self.core.conditions.values() if one.queue}
+        have_waiters = {one for one in self.core.conditions.values() if one.queue}
+        return {*self.core.lock.conditions} == have_waiters
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
     def who_is_in_queue_owns_the_lock(self, who: str) -> tuple[bool, bool]:
-        """If owners release it, whoever is in the queue owns it eventually, or withdraws, or is ended.
+        """If owners release it, a task in the queue owns it eventually, or withdraws, or is ended.
 
-        Cancelling a notified waiter sends it to the end, once. Then nothing holds it up.
+        A task that is cancelled after it was notified goes to the end of the queue, but only once.
         """
         waits = who in self.in_queue()
         return waits, not waits

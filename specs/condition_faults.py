@@ -90,13 +90,13 @@ class _ReleaserComesFirst(LockCore):
 
 @fault(ConditionSpec, "core", refuted_by="no_notification_is_lost")
 def notification_dies_with_the_cancelled_waiter() -> LockWithConditions:
-    """Notified, cancelled in the queue for the lock, and nobody takes over (N1: trio.Condition)."""
+    """Notified, then cancelled in the queue for the lock, and no task takes over (N1: trio.Condition)."""
     return LockWithConditions(NoHeir)
 
 
 @fault(ConditionSpec, "core", refuted_by="the_oldest_are_notified_first")
 def the_newest_is_notified() -> LockWithConditions:
-    """Notifying one takes the newest, who came long after the oldest."""
+    """Notifying one task takes the newest, which came long after the oldest."""
     return LockWithConditions(TakesTheNewest)
 
 
@@ -108,7 +108,7 @@ def the_heir_goes_to_the_end() -> LockWithConditions:
 
 @fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_queue_and_the_right_one")
 def every_cancellation_notifies() -> LockWithConditions:
-    """Somebody is woken because somebody else, not notified, was cancelled (a spurious wakeup)."""
+    """A task is woken because another, not notified, was cancelled (a spurious wakeup)."""
     return LockWithConditions(_EveryCancellationNotifies)
 
 
@@ -120,7 +120,7 @@ def cancelled_returns_without_the_lock() -> LockWithConditions:
 
 @fault(ConditionSpec, "core", refuted_by="the_cancelled_join_at_the_end")
 def cancelled_keeps_its_place() -> LockWithConditions:
-    """The cancelled one goes first, and the one that can use the notification comes later."""
+    """A cancelled task keeps its position, and the one that can use the notification comes later."""
     return LockWithConditions(CancelledKeepsItsPlace)
 
 
@@ -138,19 +138,19 @@ def one_too_many_is_notified() -> LockWithConditions:
 
 @fault(ConditionSpec, "core", refuted_by="nobody_waits_out_of_service")
 def closing_forgets_the_newest() -> LockWithConditions:
-    """Closing a condition tells all but the last to come (C2: CPython gh-117531)."""
+    """Closing a condition tells all tasks that wait but the newest (C2: CPython gh-117531)."""
     return LockWithConditions(_ClosingForgetsTheNewest)
 
 
 @fault(ConditionSpec, "core", refuted_by="nobody_waits_out_of_service")
 def breaking_the_lock_strands_its_conditions() -> LockWithConditions:
-    """The owner is gone; those in the queue are told, those on the conditions wait forever (C4)."""
+    """The owner has exited; tasks in the queue are told, tasks on the conditions wait forever (C4)."""
     return LockWithConditions(lock=_EndsAlone)
 
 
 @fault(ConditionSpec, "core", refuted_by="nothing_grantable_waits")
 def waiting_wakes_nobody() -> LockWithConditions:
-    """The lock is given up for the wait, and those in the queue for it sleep on."""
+    """The lock is released for the wait, and the tasks in the queue for it sleep on."""
     return LockWithConditions(WaitWakesNobody)
 
 
@@ -168,11 +168,11 @@ def a_condition_that_nobody_waits_on_is_kept() -> LockWithConditions:
 
 @fault(ConditionSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 def a_nowait_passes_the_notified() -> LockWithConditions:
-    """The lock is free while the notified one wakes up, and a nowait gets it (O3: anyio#1170)."""
+    """The lock is free while the notified task wakes up, and a nowait gets it (O3: anyio#1170)."""
     return LockWithConditions(lock=_ReleaserComesFirst)
 
 
 @fault(ConditionSpec, "core", refuted_by="who_is_in_queue_owns_the_lock")
 def the_releaser_comes_first() -> LockWithConditions:
-    """Whoever releases the lock takes it again, and the notified one starves (O1: gh-90155)."""
+    """A task that releases the lock takes it again, and the notified one starves (O1: gh-90155)."""
     return LockWithConditions(lock=_ReleaserComesFirst)

@@ -1,8 +1,11 @@
 """A semaphore with the policy "eligible" serves the oldest claim that fits, and may starve large ones.
 
-It is for those who would rather have a small claim served than a permit idle. Nobody who fits is
-passed by anybody younger; so whoever wants a single permit is served. Who wants more can be passed
+It is for those who would rather have a small claim served than a permit idle. A claim that fits is never
+passed by a younger one; so a task that wants a single permit is served. One that wants more can be passed
 forever, and no property here says otherwise (`semaphore_faults.py` shows how).
+
+The state and the actions are those of every semaphore (`permits.py`). What is promised to those who wait needs holders
+that release (a *fair* action).
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ from .permits import PermitsSpec, alike
 
 # ==== Bounds ====
 
-WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2, "f": 1, "g": 2}  # one more: few states
-PERMITS = 3  # the largest claim
+# Claims of 1, 2 and 3 in one queue: small ones behind a large one and before it, and two that fit together.
+# Seven tasks, one more than in `semaphore.py`: a size that does not change leaves few states.
+WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2, "f": 1, "g": 2}
+PERMITS = 3  # the largest claim; two others fit beside each other
 SMALL = tuple(who for who, weight in WEIGHTS.items() if weight == 1)
 
 
@@ -33,14 +38,12 @@ class EligibleSpec(PermitsSpec):
 
     @step
     def nobody_who_fits_is_passed(self, before: Any) -> bool:
-        """Whoever is older than one that was granted, and still waits, did not fit then (I2)."""
-        granted, still = self.granted(), self.in_queue()
-        queue = [*before.in_queue(), *(who for who in granted if who not in before.in_queue())]
+        """A task that is older than one that was granted, and waits on, did not fit at that moment (I2)."""
         on_hand = self.core.value
-        for who in reversed(granted):
-            on_hand += WEIGHTS[who]  # permits on hand just before this grant
-            older = queue[: queue.index(who)]
-            if any(WEIGHTS[one] <= on_hand for one in older if one in still):
+        for who in reversed(self.granted()):
+            on_hand += WEIGHTS[who]  # now as many as there were just before this grant
+            passed = [one for one in before.ahead_of(who) if one in self.in_queue()]
+            if any(WEIGHTS[one] <= on_hand for one in passed):
                 return False
         return True
 
@@ -48,6 +51,6 @@ class EligibleSpec(PermitsSpec):
 
     @leads_to(who=SMALL)
     def small_claims_are_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are released, whoever wants one gets it eventually, or withdraws, or is ended."""
+        """If permits are released, a task that wants one gets it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

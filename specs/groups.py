@@ -1,9 +1,9 @@
-"""Who wants several resources gets all of them in one step, or the first that can be had.
+"""A task that wants several resources gets all of them in one step, or the first that can be had.
 
-To what every group is promised (`several_queues.py`) this adds three semaphores of a fixed size, and a task that
-closes one of them: that ends whoever waits there, and takes groups out of the other queues too. Whoever is
-behind a group waits for it, also where the semaphore is free; when a group leaves, those behind it are
-let in, in every queue.
+To what every group is promised (`several_queues.py`) this adds three semaphores of a fixed size. An idle task may
+request what it wants, and each semaphore may be closed: that ends the tasks that wait there, and takes their groups out
+of the other queues too. A task behind a group waits for it, also where the semaphore has a permit; when a group
+leaves, those behind it are granted what fits, in every queue.
 
 What is promised to those who wait needs holders that release (a *fair* action).
 """
@@ -20,14 +20,13 @@ from .several_queues import SeveralQueuesSpec, Want, idle
 
 # ==== Bounds ====
 
-# A large one and two small ones: at the large one two may hold and one of them may be in the way of
-# a claim for both; a third, so that what is settled in the second queue can let in a group that
-# leaves the third.
+# A large one and two small ones: at the large one two tasks may hold, and one of them may be in the way of a
+# claim for both permits; a third, so that what is settled in the second queue can grant a group that leaves the third.
 SIZES = (2, 1, 1)
 LARGE, SMALL, OTHER = range(3)
 
-# Of both kinds one that writes the large one first and one that does not; two alone, so that
-# a plain request can be before and behind a group in the first queue and in the last.
+# Groups of both kinds, which name the large one first or not; two plain requests, so that one can be before
+# and behind a group in the first queue and in the last.
 WANTS: dict[str, Want] = {
     "all": (True, ((LARGE, 1), (SMALL, 1))),
     "all of it": (True, ((SMALL, 1), (LARGE, 2))),
@@ -44,7 +43,7 @@ def semaphores() -> Sequence[SemaphoreCore]:
 
 
 class GroupsSpec(SeveralQueuesSpec):
-    """Three semaphores, groups of both kinds, and those who want one thing."""
+    """Three semaphores, groups of both kinds, and tasks that want one thing."""
 
     wants = WANTS
     core: Queues = start(Queues, semaphores)
@@ -63,7 +62,7 @@ class GroupsSpec(SeveralQueuesSpec):
 
     @terminal
     def all_are_closed_and_unused(self) -> bool:
-        """Closed, with nobody who waits or holds anything, nothing more need happen."""
+        """When all are closed, and no task waits or holds anything, nothing more need happen."""
         closed = all(one.cause is not None for one in self.core.arbiters)
         return closed and not self.waiting() and not self.held
 
@@ -71,7 +70,7 @@ class GroupsSpec(SeveralQueuesSpec):
 
     @invariant
     def permits_are_conserved(self) -> bool:
-        """Every permit that exists is on hand or out with whoever was granted it (I1)."""
+        """Every permit that exists is on hand, or out with a task that was granted it (I1)."""
         return all(
             semaphore.value == SIZES[at] - sum(self.claims_held(at))
             for at, semaphore in enumerate(self.core.arbiters)
@@ -79,12 +78,12 @@ class GroupsSpec(SeveralQueuesSpec):
 
     @invariant
     def nobody_waits_out_of_service(self) -> bool:
-        """Closing a semaphore ends everybody who waits there, and groups leave the others (C8)."""
+        """A closed semaphore has no task in its queue: the requests of all have been ended (C8)."""
         return all(invariants.nobody_waits_out_of_service(one) for one in self.core.arbiters)
 
     @invariant
     def a_group_with_a_closed_member_is_refused(self) -> bool:
-        """One claim on a closed semaphore, first or last, and the group is refused without a trace (C8)."""
+        """A group with a claim on a closed semaphore, first or last, is refused and leaves no trace (C8)."""
         closed = [at for at, one in enumerate(self.core.arbiters) if one.cause is not None]
         return all(
             self.refuses(every, wanted)
@@ -96,7 +95,7 @@ class GroupsSpec(SeveralQueuesSpec):
 
     @invariant
     def a_group_with_an_impossible_claim_is_refused(self) -> bool:
-        """One claim for more than there ever was, and the group is refused without a trace (I7)."""
+        """A group with a claim for more permits than there ever were is refused and leaves no trace (I7)."""
         too_many = (LARGE, SIZES[LARGE] + 1)
         return all(
             self.refuses(every, wanted)
@@ -108,6 +107,6 @@ class GroupsSpec(SeveralQueuesSpec):
 
     @leads_to(who=tuple(WANTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release, whoever waits is eventually granted, withdraws, or is ended by a close."""
+        """If holders release, a task that waits is granted eventually, or withdraws, or is ended by a close."""
         waits = who in self.waiting()
         return waits, not waits

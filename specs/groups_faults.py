@@ -1,4 +1,4 @@
-"""Bugs of those who take several things, planted in ours: each must be found by the named property."""
+"""Bugs of programs that take several things, planted in our groups: each must be found by the named property."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GreedyClaims(Claims):
 
 @fault(GroupsSpec, "core", refuted_by="everything_or_one_thing_is_held")
 class AChoiceGetsEverything(Queues):
-    """Whoever wants any of several is granted all of them: two commits for one choice (Go's select)."""
+    """A group that wants any of several is granted all of them: two commits for one choice (Go's select)."""
 
     claims = GreedyClaims
 
@@ -40,7 +40,7 @@ class PlacesKeptClaims(Claims):
 
 @fault(GroupsSpec, "core", refuted_by="a_position_in_every_queue_or_in_none")
 class AChoiceKeepsItsOtherPlaces(Queues):
-    """Whoever was granted one of several stays in the queue for the others, and will be granted them."""
+    """A group that was granted one of several stays in the queues of the others, and will be granted them."""
 
     claims = PlacesKeptClaims
 
@@ -49,7 +49,7 @@ class AChoiceKeepsItsOtherPlaces(Queues):
 class OtherQueuesAreNotSettled(Queues):
     """A group leaves a queue, and those behind it sleep on (H1: golang/go#37852, in another queue)."""
 
-    def carried(self, ended: Ended) -> Ended:
+    def with_other_queues_settled(self, ended: Ended) -> Ended:
         return ended + [
             other
             for one in ended
@@ -66,14 +66,14 @@ class ImpatientClaims(Claims):
 
 @fault(GroupsSpec, "core", refuted_by="grants_follow_each_queue")
 class OnlyOneQueueIsKept(Queues):
-    """A group that is next somewhere takes what is free elsewhere, past those who came earlier (O1)."""
+    """A group at the head of one queue takes what is free elsewhere, past tasks that came earlier (O1)."""
 
     claims = ImpatientClaims
 
 
 @fault(GroupsSpec, "core", refuted_by="positions_are_kept_in_each_queue")
 class PlacesAreNotKept(Queues):
-    """When somebody gives up, the next in that line goes to its end (O2: gh-76915)."""
+    """When a task withdraws, the head of that queue goes to its end (O2: gh-76915)."""
 
     def withdraw(self, who: str, at: int) -> Ended:
         ended = super().withdraw(who, at)
@@ -86,9 +86,9 @@ class PlacesAreNotKept(Queues):
 class OneMemberIsReported(Queues):
     """A group that is granted everything is told of one grant: the others look like leaks."""
 
-    def carried(self, ended: Ended) -> Ended:
+    def with_other_queues_settled(self, ended: Ended) -> Ended:
         told: Ended = []
-        for one in super().carried(ended):
+        for one in super().with_other_queues_settled(ended):
             group = one.group
             if group is None or not any(each.group is group for each in told):
                 told.append(one)
@@ -129,7 +129,7 @@ class TakesNothing(Claims):
 
 @fault(GroupsSpec, "core", refuted_by="who_requests_waits_or_is_granted")
 class WhatIsFreeIsNotTaken(Queues):
-    """A group that could have all at once gets nothing and no place: its task sleeps forever."""
+    """A group that could have all at once gets nothing and no position: its task sleeps forever."""
 
     claims = TakesNothing
 
@@ -141,7 +141,7 @@ class AsksTheFirst(Claims):
 
 @fault(GroupsSpec, "core", refuted_by="a_group_with_a_closed_member_is_refused")
 class OnlyTheFirstClaimIsRefused(Queues):
-    """A group waits, and blocks those behind it, for what is closed (D8: zio#11187)."""
+    """A group waits for what is closed, and blocks those behind it (D8: zio#11187)."""
 
     claims = AsksTheFirst
 
@@ -155,7 +155,7 @@ class AsksWhetherItIsClosed(Claims):
 
 @fault(GroupsSpec, "core", refuted_by="a_group_with_an_impossible_claim_is_refused")
 class TooLargeClaimsWait(Queues):
-    """A group waits, and blocks those behind it, for more than there ever was (D8: zio#11187)."""
+    """A group waits for more than there ever was, and blocks those behind it (D8: zio#11187)."""
 
     claims = AsksWhetherItIsClosed
 

@@ -1,42 +1,46 @@
 """A pool serves its jobs in the order of its queue, loses none, runs none twice, and bounds what it accepts.
 
-Whoever is idle may submit; whoever waits may be withdrawn, accepted or not. A worker that is free
-takes the job that is next. What is promised to the one who waits needs jobs that end (*fair*).
+The state is the core, with its queue of jobs, which jobs run, and which of those in the queue were told that they are
+accepted. A job that is not in the pool may be submitted, and waits in the queue then. While there is no room it is
+*held back*: it has its position, but is not accepted yet, and the task that submits it waits too. A job that waits may
+be withdrawn, accepted or not. A worker that is free takes the job that is next. The pool may be closed, which ends the
+jobs that are held back, and cancelled, which ends all that wait.
+
+What is promised to a job that waits needs jobs that end (a *fair* action).
 """
 
 from __future__ import annotations
 
-from operator import methodcaller
 from typing import Any
 
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, implies, invariant, leads_to, start, step
 
 from .common import FifoSpec, QueueSpec
 
 # ==== Bounds ====
 
 WORKERS = 2  # one of them ends while the other still runs
-ROOM = 2  # an accepted one that goes, and one that stays
+ROOM = 2  # an accepted job that leaves the queue, and one that stays
 
-# Two run, two are accepted, and two are held back, who may be accepted in the wrong order.
+# Two run, two are accepted, and two are held back, which could be accepted in the wrong order.
 JOBS = ("a", "b", "c", "d", "e", "f")
 
-# With priorities: one of either level runs, is accepted and is held back; so a held-back job may be the
-# next. Ageing has a specification of its own (priority.py), so here levels are strict.
+# With priorities: jobs of both levels run, are accepted and are held back; so the next to run may be held
+# back. Ageing has a specification of its own (`priority.py`), so here levels are strict.
 LEVELS = {"a": 1, "b": 0, "c": 1, "d": 0, "e": 1}
 
 
 class PoolSpec(QueueSpec):
-    """The jobs of a pool: who waits, who runs, and who was told that it is accepted."""
+    """The jobs of a pool: which wait, which run, and which were told that they are accepted."""
 
     abstract = True
 
     newcomers: tuple[tuple[str, int], ...] = (("one more", 0),)
     core: JobQueueCore
-    running: tuple[str, ...] = start(tuple)
-    told: tuple[str, ...] = start(tuple)  # those in the queue whose submission has returned
+    running: tuple[str, ...] = start(tuple)  # that were granted a worker and have not ended
+    told: tuple[str, ...] = start(tuple)  # in the queue, and told that they are accepted
 
     # ==== Words that actions use ====
 
@@ -64,8 +68,8 @@ class PoolSpec(QueueSpec):
 
     @action(who=lambda spec: spec.running, fair=True)
     def end_job(self, who: str) -> None:
-        place = self.running.index(who)
-        self.running = self.running[:place] + self.running[place + 1 :]
+        at = self.running.index(who)
+        self.running = self.running[:at] + self.running[at + 1 :]
         self.note(self.core.release(who))
 
     @action(when=lambda spec: spec.core.cause is None)
@@ -81,45 +85,50 @@ class PoolSpec(QueueSpec):
 
     @invariant
     def each_worker_has_one_job(self) -> bool:
-        """As many workers are busy as jobs were granted one and have not ended (I1)."""
+        """As many workers are busy as jobs run, and no more than there are (I1)."""
         return self.core.busy == len(self.running) <= WORKERS
 
     @invariant
     def what_is_accepted_is_bounded(self) -> bool:
-        """Never more are accepted than there is room for, and whoever is accepted was told."""
-        queue = self.core.queue
-        accepted = [one.waiter for one in queue if not self.core.is_held_back(one)]
-        return sorted(accepted) == list(self.told) and len(accepted) <= ROOM
+        """No more jobs are accepted than there is room for, and exactly those were told that they are."""
+        accepted = [one.waiter for one in self.core.queue if not self.core.is_held_back(one)]
+        return len(accepted) <= ROOM and sorted(accepted) == [*self.told]
 
     @invariant
     def nobody_is_held_back_beside_room(self) -> bool:
-        """Whoever is held back finds no room (I3)."""
-        return not self.core.held_back or self.core.accepted == ROOM
+        """Jobs are held back only while there is no room (I3)."""
+        return implies(len(self.core.held_back) > 0, self.core.accepted == ROOM)
 
     @invariant
     def the_oldest_are_accepted(self) -> bool:
-        """Nobody is accepted before a task that came earlier."""
-        held = [self.core.is_held_back(one) for one in self.core.queue]
-        return held == sorted(held)
+        """No job is held back while one that came later is accepted."""
+        jobs = [*self.core.queue]
+        accepted = [one for one in jobs if not self.core.is_held_back(one)]
+        return accepted == jobs[: len(accepted)]
 
     @invariant
     def nobody_waits_out_of_service(self) -> bool:
-        """Closed, nobody is held back, but the accepted may run; cancelled, nobody waits at all (C8)."""
+        """Once closed, no job is held back, but accepted ones may wait; once cancelled, none waits (C8)."""
+        if self.core.cause == "closed":
+            return not self.core.held_back
         if self.core.cause == "cancelled":
             return not self.core.queue
-        return self.core.cause is None or not self.core.held_back
+        return True
 
     @invariant
     def nothing_ends_that_does_not_run(self) -> bool:
-        """A job that ends without one that runs is refused, and leaves no trace."""
-        return bool(self.running) or invariants.refuses(self.core, methodcaller("release", "x"))
+        """While no job runs none can end, and the attempt leaves no trace."""
+        return len(self.running) > 0 or self.refuses("release", "x")
 
     # ==== Step properties ====
 
     @step
     def closed_stays_closed(self, before: Any) -> bool:
-        """Closed, it may still be cancelled; nothing else changes why it is out of service (C1)."""
-        return before.core.cause in (None, self.core.cause) or self.core.cause == "cancelled"
+        """Once closed it stays closed, or is cancelled; once cancelled it stays so (C1)."""
+        was, now = before.core.cause, self.core.cause
+        if was == "closed":
+            return now in ("closed", "cancelled")
+        return was is None or bool(now == was)
 
 
 class JobQueueSpec(PoolSpec, FifoSpec):
@@ -138,7 +147,7 @@ class JobQueueSpec(PoolSpec, FifoSpec):
 
     @leads_to(who=JOBS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If jobs end, whatever waits runs eventually, or is withdrawn, or is ended."""
+        """If jobs end, each job that waits runs eventually, or is withdrawn, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -160,10 +169,11 @@ class PriorityJobQueueSpec(PoolSpec):
 
     @step
     def the_most_urgent_runs_next(self, before: Any) -> bool:
-        """Whoever is granted a worker passes nobody of its level or of a smaller one (I2)."""
+        """No job is granted a worker while one of a smaller level waits on, or an older one of its level (I2)."""
         for who in self.granted():
-            queue = before.in_queue()
-            older = queue[: queue.index(who)] if who in queue else queue
-            if any(LEVELS[one] <= LEVELS[who] for one in older if one in self.in_queue()):
-                return False
-        return all(LEVELS[one] >= LEVELS[who] for who in self.granted() for one in self.in_queue())
+            for one in self.in_queue():
+                is_more_urgent = LEVELS[one] < LEVELS[who]
+                is_older = LEVELS[one] == LEVELS[who] and one in before.ahead_of(who)
+                if is_more_urgent or is_older:
+                    return False
+        return True

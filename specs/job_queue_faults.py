@@ -26,7 +26,7 @@ class EndedJobKeepsItsWorker(JobQueueCore):
 
 @fault(JobQueueSpec, "core", refuted_by="nothing_ends_that_does_not_run")
 class EndsTwice(JobQueueCore):
-    """A job may end that does not run: there is a worker too many then."""
+    """A job that does not run may end: there is one worker too many then."""
 
     def give_back(self, claim: Hashable) -> None:
         self.busy -= 1
@@ -34,7 +34,7 @@ class EndsTwice(JobQueueCore):
 
 @fault(JobQueueSpec, "core", refuted_by="nothing_grantable_waits")
 class NextJobIsNotTaken(JobQueueCore):
-    """A worker that is free looks for no job; whoever submits next will see to it."""
+    """A worker that is free takes no job from the queue until the next one is submitted."""
 
     def release(self, claim: Hashable) -> Ended:
         self.give_back(claim)
@@ -54,7 +54,7 @@ class RoomForOneMore(JobQueueCore):
 
 @fault(JobQueueSpec, "core", refuted_by="nobody_is_held_back_beside_room")
 class RoomIsNotPassedOn(JobQueueCore):
-    """A job leaves the queue, and who is held back hears nothing of the room."""
+    """A job leaves the queue, and none that is held back is accepted."""
 
     def left(self, request: Request[Any]) -> None:
         if self.held_back.pop(request.ticket, None) is None:
@@ -63,7 +63,7 @@ class RoomIsNotPassedOn(JobQueueCore):
 
 @fault(JobQueueSpec, "core", refuted_by="the_oldest_are_accepted")
 class TheLastIsAccepted(JobQueueCore):
-    """Room goes to who came last."""
+    """Room goes to the job that came last."""
 
     def left(self, request: Request[Any]) -> None:
         if self.held_back.pop(request.ticket, None) is None:
@@ -75,7 +75,7 @@ class TheLastIsAccepted(JobQueueCore):
 
 @fault(JobQueueSpec, "core", refuted_by="what_is_accepted_is_bounded")
 class NobodyIsTold(JobQueueCore):
-    """Who is accepted is counted, and not woken."""
+    """A job that is accepted is counted, and whoever submitted it is not told."""
 
     def take_newly_accepted(self) -> Ended:
         super().take_newly_accepted()
@@ -84,7 +84,7 @@ class NobodyIsTold(JobQueueCore):
 
 @fault(JobQueueSpec, "core", refuted_by="nobody_waits_out_of_service")
 class CloseForgetsWhoIsHeldBack(JobQueueCore):
-    """Closing tells nobody."""
+    """Closing ends none of the jobs that are held back."""
 
     def close(self, cause: Hashable) -> Ended:
         self.cause = cause
@@ -93,7 +93,7 @@ class CloseForgetsWhoIsHeldBack(JobQueueCore):
 
 @fault(JobQueueSpec, "core", refuted_by="ended_requests_stay_ended")
 class WithdrawnJobRuns(JobQueueCore):
-    """A job that was withdrawn stands in the queue again."""
+    """A job that was withdrawn is in the queue again."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         ended = withdraw_only(self, request)

@@ -1,6 +1,8 @@
-"""A latch falls to zero once, never below, and lets in all who wait.
+"""A latch falls to zero once, never below, and lets in all tasks that wait.
 
-Whoever is idle may wait; whoever waits may give up; somebody counts down (eventually: that is *fair*).
+The state is the core, with its queue, and how much is left to count down. A task that is not in the queue may wait for
+zero; one that waits may withdraw. The latch is counted down, by one or by several, and may be closed, for good. What
+is promised to a task that waits needs counting down, by one, until zero (a *fair* action).
 """
 
 from __future__ import annotations
@@ -8,25 +10,25 @@ from __future__ import annotations
 from typing import Any
 
 from structsync._core.primitives.latch import LatchCore
-from structsync.checking import action, invariant, invariants, leads_to, start, terminal
+from structsync.checking import action, invariant, leads_to, start, terminal
 
 from .common import FifoSpec
 
 # ==== Bounds ====
 
-COUNT = 4  # by ones and twos, with something left after the first
-WAITERS = ("a", "b", "c", "d")  # some before the last count, some after; neighbours to be exchanged
+COUNT = 4  # by ones, by twos and at once: the first count may leave something, or nothing
+WAITERS = ("a", "b", "c", "d")  # some wait before the last count, some come after it
 
 
 class LatchSpec(FifoSpec):
-    """A latch, and what was not counted down yet."""
+    """A latch, and how much is left to count down."""
 
     newcomers = ((0, 0),)
     core: LatchCore = start(LatchCore, COUNT)
     left: int = start(lambda: COUNT)
 
     def got(self, request: Any) -> None:
-        """Waiting takes nothing."""
+        """Change nothing: a task that is let in takes nothing."""
 
     # ==== Actions ====
 
@@ -58,30 +60,31 @@ class LatchSpec(FifoSpec):
 
     @terminal
     def nobody_is_left(self) -> bool:
-        """Closed, nothing more need happen; open it goes on, because whoever comes passes."""
+        """Once it is closed nothing more need happen; at zero tasks may still come, and are let in."""
         return self.core.cause == "closed"
 
     # ==== Invariants ====
 
     @invariant
     def the_count_is_what_is_left(self) -> bool:
-        """Only counting down changes it."""
+        """The count of the latch is what is left to count down; nothing else changes it."""
         return self.core.count == self.left
 
     @invariant
     def it_never_goes_below_zero(self) -> bool:
-        """More than is left is refused, and leaves no trace."""
-        return invariants.refuses(self.core, lambda core: core.release(self.left + 1))
+        """Counting down by more than is left is refused, and leaves no trace."""
+        return self.refuses("release", self.left + 1)
 
     @invariant
     def it_is_open_exactly_at_zero(self) -> bool:
-        """Whoever comes at zero passes, and nobody does before."""
-        return self.core.cause is not None or self.core.admissible(0) == (self.left == 0)
+        """Until it is closed, a task that comes is let in at once exactly if the count is zero."""
+        is_closed = self.core.cause is not None
+        return is_closed or self.core.admissible(0) == (self.left == 0)
 
     # ==== Temporal properties ====
 
     @leads_to(who=WAITERS)
     def who_waits_is_let_in(self, who: str) -> tuple[bool, bool]:
-        """If it is counted down, whoever waits is let in eventually, or withdraws, or is ended."""
+        """If it is counted down, a task that waits is let in eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

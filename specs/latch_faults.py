@@ -16,7 +16,7 @@ Ended = list[Request[Any]]
 
 @fault(LatchSpec, "core", refuted_by="the_count_is_what_is_left")
 class WaitingCounts(LatchCore):
-    """Each that is let in is counted down for."""
+    """Each task that is let in counts the latch down."""
 
     def admit(self, claim: int) -> None:
         self.count -= 1
@@ -32,7 +32,7 @@ class TooMuchIsForgiven(LatchCore):
 
 @fault(LatchSpec, "core", refuted_by="it_is_open_exactly_at_zero")
 class OpensEarly(LatchCore):
-    """With one left it is open."""
+    """The latch is open when one is left to count down."""
 
     def admits(self, claim: int) -> bool:
         return self.count <= 1
@@ -40,7 +40,7 @@ class OpensEarly(LatchCore):
 
 @fault(LatchSpec, "core", refuted_by="nothing_grantable_waits")
 class OneIsLetIn(LatchCore):
-    """The last count wakes one of those who wait."""
+    """The last count wakes one of the tasks that wait."""
 
     def release(self, claim: int) -> Ended:
         self.give_back(claim)
@@ -49,7 +49,7 @@ class OneIsLetIn(LatchCore):
 
 @fault(LatchSpec, "core", refuted_by="who_waits_is_let_in")
 class NobodyIsLetIn(LatchCore):
-    """Who waits already is not woken."""
+    """Counting down to zero wakes none of the tasks that wait."""
 
     def release(self, claim: int) -> Ended:
         self.give_back(claim)
@@ -58,7 +58,7 @@ class NobodyIsLetIn(LatchCore):
 
 @fault(LatchSpec, "core", refuted_by="no_deadlock")
 class ZeroIsTheEnd(LatchCore):
-    """Once it is open it is out of service, and whoever comes late is refused."""
+    """At zero it is closed, and tasks that come later are refused."""
 
     def release(self, claim: int) -> Ended:
         ended = super().release(claim)

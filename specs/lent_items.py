@@ -1,10 +1,12 @@
 """An item of a buffer in hand is used up or comes back where it was; it keeps its room meanwhile.
 
-Some get items for good, others work on theirs: who works on an item may fail, and then it is there again,
-before all that were put after it. What is complete may still get an item back.
+Some tasks get items for good, others, the *workers*, have an item in hand while they work on it. A worker uses its
+item up, or fails; then the item is in the buffer again, before all that were put after it. An item may come back to a
+buffer that is complete, too.
 
-The naive model is the list of what was put and is neither got nor used up, in that order, with who has it
-in hand; made from nothing but what the core reports.
+The naive model is the list of the items that were put and are neither got nor used up, in the order of the puts, and
+which worker has each in hand; made from what the core reports alone. What is promised to tasks that wait needs the
+others to put, to get, and to use up (*fair* actions).
 """
 
 from __future__ import annotations
@@ -14,18 +16,20 @@ from typing import Any
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.sides import Batch, Get, Lend, One
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, start
+from structsync.checking import action, invariant, start
 
 from .two_sides import TwoSidesSpec, waiters_are_served
 
 # ==== Bounds ====
 
-ROOM = 2  # one in hand and one in the buffer, and two in hand
-FAILURES = 1  # who fails forever is never through; several that come back are for tests/core
+ROOM = 2  # one item in hand and one in the buffer, or two in hand
+FAILURES = (
+    1  # a worker that failed again and again would never be done; more failures are for tests/core
+)
 
 
 class Work(Lend):
-    """A claim of one who works on items; equal to itself after a restart, too."""
+    """The claim of a worker; all claims of one worker are equal, so that states can be compared."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Work) and self.borrower == other.borrower
@@ -37,7 +41,8 @@ class Work(Lend):
         return f"Work({self.borrower!r})"
 
 
-# The items of two tasks can be told apart; a batch looks at how much room there is.
+# The items of two tasks can be told apart. A get for good, two workers, and a batch: it stops collecting when there is
+# no room for more, and items in hand keep theirs.
 PUTS = {"a": ("a",), "b": ("b",)}
 GETS: dict[str, Get] = {
     "x": One(),
@@ -61,41 +66,61 @@ class LentItemsSpec(TwoSidesSpec):
     gets = GETS
     newcomers = CLAIMS
     core: BufferCore = start(BufferCore, ROOM)
-    items: tuple[tuple[str, str | None], ...] = start(tuple)  # what is there, and in whose hand
+    # Each item, and which worker has it in hand; None: it is in the buffer.
+    items: tuple[tuple[str, str | None], ...] = start(tuple)
     failures: int = start(lambda: 0)
+
+    # ==== Words that actions and properties use ====
 
     def got(self, request: Request[Any]) -> None:
         who = request.waiter
         if who in PUTS:
             self.items += ((PUTS[who][0], None),)
             return
-        found = self.found_by(request)
-        self.handed += found
-        for _ in found:
-            place = self.next_place()
-            self.due += (self.items[place][0],)
-            self.replace(place, who if who in WORKERS else None)
+        got = self.got_by(request)
+        self.handed += got
+        for _ in got:
+            at = self.next_out()
+            self.due += (self.items[at][0],)
+            if who in WORKERS:
+                self.lend(at, who)
+            else:
+                self.forget(at)
 
-    def found_by(self, request: Request[Any]) -> tuple[str, ...]:
+    def got_by(self, request: Request[Any]) -> tuple[str, ...]:
+        """Return what a granted request to get was handed."""
         if request.waiter in WORKERS:
             return (self.core.item_of(request.claim),)
         return tuple(request.claim)
 
-    def next_place(self) -> int:
-        """Return where the item stands that is to come out next."""
-        return next(place for place, (_, who) in enumerate(self.items) if who is None)
+    def next_out(self) -> int:
+        """Return at which number of the list the item is that comes out next."""
+        return next(at for at, (_, who) in enumerate(self.items) if who is None)
 
-    def replace(self, place: int, who: str | None) -> None:
-        """Say in whose hand an item is; None: nobody has it any more, nor does the buffer."""
-        item, rest = self.items[place][0], self.items[place + 1 :]
-        self.items = (*self.items[:place], *(() if who is None else ((item, who),)), *rest)
+    def lend(self, at: int, who: str | None) -> None:
+        """Record which worker has the item in hand; None: the item is in the buffer again."""
+        item, _ = self.items[at]
+        self.items = (*self.items[:at], (item, who), *self.items[at + 1 :])
+
+    def forget(self, at: int) -> None:
+        """Record that the item was got for good, or is used up, or was dropped by a closed buffer."""
+        self.items = (*self.items[:at], *self.items[at + 1 :])
 
     def in_hand(self) -> list[str]:
+        """Return which workers have an item in hand."""
         return [who for _, who in self.items if who is not None]
 
-    def there(self) -> tuple[str, ...]:
-        """Return what is in the buffer, as it is to come out."""
+    def in_hand_of(self, who: str) -> int:
+        """Return at which number of the list the item is that this worker has in hand."""
+        return [worker for _, worker in self.items].index(who)
+
+    def in_buffer(self) -> tuple[str, ...]:
+        """Return the items that are in the buffer, in the order in which they were put."""
         return tuple(item for item, who in self.items if who is None)
+
+    def next_out_first(self) -> tuple[str, ...]:
+        """Return the items that are in the buffer, in the order in which they come out."""
+        return self.in_buffer()
 
     # ==== Actions ====
 
@@ -108,26 +133,21 @@ class LentItemsSpec(TwoSidesSpec):
 
     @action(who=lambda spec: spec.in_hand(), fair=True)
     def use_up(self, who: str) -> None:
-        self.replace([one for _, one in self.items].index(who), None)
+        self.forget(self.in_hand_of(who))
         self.note(self.core.release(GETS[who]))
 
     @action(who=lambda spec: spec.in_hand() if spec.failures < FAILURES else [])
     def fail(self, who: str) -> None:
         self.failures += 1
-        place = [one for _, one in self.items].index(who)
         if self.core.cause is not None:
-            self.replace(place, None)
+            self.forget(self.in_hand_of(who))
         else:
-            self.items = (
-                *self.items[:place],
-                (self.items[place][0], None),
-                *self.items[place + 1 :],
-            )
+            self.lend(self.in_hand_of(who), None)
         self.note(self.core.put_back(GETS[who]))
 
-    @action(when=lambda spec: spec.there(), fair=True)
+    @action(when=lambda spec: spec.in_buffer(), fair=True)
     def take_out(self) -> None:
-        """Who collects is satisfied with what there is; else somebody gets."""
+        """If a batch collects, its window ends, and it takes what there is; else a task gets."""
         if self.core.collecting is not None:
             self.note(self.core.end_window(self.core.collecting))
         else:
@@ -151,31 +171,29 @@ class LentItemsSpec(TwoSidesSpec):
 
     @invariant
     def no_item_is_lost_or_doubled(self) -> bool:
-        """What is in the buffer comes out in its order, and each has in hand what it was handed (I1)."""
-        found = self.core.items.copy()
-        out = tuple(found.take() for _ in range(len(found)))
-        lent = {who: self.core.item_of(GETS[who]) for who in self.in_hand()}
-        return (
-            out == self.out()
-            and len(self.core.lent) == len(lent)
-            and all((item, who) in self.items for who, item in lent.items())
+        """The items in the buffer would come out in order, and each worker has what it was handed (I1)."""
+        copy = self.core.items.copy()
+        would_come_out = tuple(copy.take() for _ in range(len(copy)))
+        if would_come_out != self.next_out_first():
+            return False
+        workers = self.in_hand()
+        return len(self.core.lent) == len(workers) and all(
+            (self.core.item_of(GETS[who]), who) in self.items for who in workers
         )
-
-    def out(self) -> tuple[str, ...]:
-        return self.there()
 
     @invariant
     def an_item_in_hand_keeps_its_room(self) -> bool:
-        """Whoever puts waits while there would be no room for what may come back."""
+        """Items in the buffer and items in hand are together no more than there is room for."""
         return len(self.core.items) + len(self.core.lent) <= ROOM
 
     @invariant
     def the_end_is_told_when_nothing_can_come_back(self) -> bool:
-        """Who gets is sent away from what is complete when nothing is left and nothing in hand."""
+        """A complete buffer refuses a get exactly if no item is left or in hand; then no task waits."""
         if self.core.completed is None or self.core.cause is not None:
             return True
-        is_told = invariants.refuses(self.core, lambda core: core.ask(One()))
-        return is_told == (not self.items) and not (is_told and self.core.queue)
+        if self.refuses("ask", One()):
+            return not self.items and not self.core.queue
+        return len(self.items) > 0
 
     # ==== Temporal properties ====
 
@@ -187,8 +205,8 @@ class LentFromAStackSpec(LentItemsSpec):
 
     core: BufferCore = start(BufferCore, ROOM, policy="lifo")
 
-    def next_place(self) -> int:
-        return max(place for place, (_, who) in enumerate(self.items) if who is None)
+    def next_out(self) -> int:
+        return max(at for at, (_, who) in enumerate(self.items) if who is None)
 
-    def out(self) -> tuple[str, ...]:
-        return self.there()[::-1]
+    def next_out_first(self) -> tuple[str, ...]:
+        return self.in_buffer()[::-1]

@@ -17,7 +17,7 @@ Ended = list[Request[Any]]
 
 @fault(LentItemsSpec, "core", refuted_by="nothing_grantable_waits")
 class WhatComesBackWakesNobody(BufferCore):
-    """Who waits for an item sleeps on beside the one that has come back."""
+    """An item has come back, and a task that waits for one sleeps on."""
 
     def put_back(self, claim: Hashable) -> Ended:
         entry = self.lent[claim]
@@ -29,7 +29,7 @@ class WhatComesBackWakesNobody(BufferCore):
 
 @fault(LentItemsSpec, "core", refuted_by="nothing_grantable_waits")
 class WhatIsUsedUpWakesNobody(BufferCore):
-    """There is room again, and who waits for it is not told."""
+    """There is room again, and a task that waits for it sleeps on."""
 
     def release(self, claim: Any) -> Ended:
         self.give_back(claim)
@@ -46,7 +46,7 @@ class WhatFailsIsLost(BufferCore):
 
 @fault(LentItemsSpec, "core", refuted_by="no_item_is_lost_or_doubled")
 class WhatComesBackGoesToTheEnd(BufferCore):
-    """As a job that its worker puts back by hand."""
+    """An item that comes back is behind those that were put after it, as if its worker had put it."""
 
     def put_back(self, claim: Hashable) -> Ended:
         item = self.item_of(claim)
@@ -58,7 +58,7 @@ class WhatComesBackGoesToTheEnd(BufferCore):
 
 @fault(LentFromAStackSpec, "core", refuted_by="items_come_out_in_order")
 class AStackForgetsItsOrder(BufferCore):
-    """What comes back lies at the bottom."""
+    """An item that comes back to a stack lies at the bottom."""
 
     def put_back(self, claim: Hashable) -> Ended:
         entry = self.lent[claim]
@@ -70,7 +70,7 @@ class AStackForgetsItsOrder(BufferCore):
 
 @fault(LentItemsSpec, "core", refuted_by="no_item_is_lost_or_doubled")
 class WhatIsClosedTakesItBack(BufferCore):
-    """An item that nobody can get any more is kept."""
+    """A closed buffer keeps an item that comes back, and no task can get it."""
 
     def put_back(self, claim: Hashable) -> Ended:
         entry = self.lent[claim]
@@ -81,7 +81,7 @@ class WhatIsClosedTakesItBack(BufferCore):
 
 @fault(LentItemsSpec, "core", refuted_by="an_item_in_hand_keeps_its_room")
 class AnItemInHandLeavesItsRoom(BufferCore):
-    """Others put into it, and what comes back is one too many."""
+    """Others put into the room of an item in hand, and when it comes back there is one too many."""
 
     def lend(self, claim: Lend) -> Lend:
         super().lend(claim)
@@ -114,7 +114,7 @@ class TheEndIsToldTooEarly(BufferCore):
 
 @fault(LentItemsSpec, "core", refuted_by="who_waits_is_served")
 class TheEndIsNotToldWhenTheLastIsUsedUp(BufferCore):
-    """Who waits for what may come back waits forever."""
+    """The last item in hand is used up, and a task that waits for it to come back waits forever."""
 
     def release(self, claim: Any) -> Ended:
         self.give_back(claim)

@@ -1,25 +1,27 @@
-"""A lock has one owner at a time, goes to whoever waits longest, and breaks if its owner disappears.
+"""A lock has one owner at a time, goes to the task that waits longest, and breaks if its owner disappears.
 
-The claim is the claimant itself: the lock knows who owns it, and refuses whoever owns it or waits
-for it already. A task may disappear (trio calls this the exit of a task): if it owns the lock, the
-lock is out of service and everybody in the queue is told; if it has a position in the queue (from `request()`),
-the place is given up.
+The state is the core, with its queue, and which task was granted the lock and has not released it. An idle task may
+request the lock, a task that waits may withdraw, and the lock may be closed, for good. The claim is the task itself:
+the lock knows which task owns it, and refuses one that owns it or waits for it already. A task may *disappear* (trio
+calls this the exit of a task): if it owns the lock, the lock is broken and all tasks in the queue are told; if it has
+a position in the queue (from `request()`), that is withdrawn.
+
+What is promised to a task that waits needs owners that release the lock (a *fair* action).
 """
 
 from __future__ import annotations
 
-from operator import methodcaller
 from typing import Any
 
 from structsync._core.primitives.lock import LockCore
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, invariant, leads_to, start, step
 
 from .common import FifoSpec
 
 # ==== Bounds ====
 
-# One owner and five in the queue: the head, the tail, and a middle in which neighbours can be exchanged.
+# One owner and five in the queue: the head, the tail, and three between them, whose order could be wrong.
 TASKS = ("a", "b", "c", "d", "e", "f")
 
 
@@ -33,16 +35,17 @@ def waiting(spec: LockSpec) -> list[str]:
 
 
 class LockSpec(FifoSpec):
-    """A lock, and who was granted it and has not released it."""
+    """A lock, and which task was granted it and has not released it."""
 
-    symmetric = TASKS[:4]  # all six could be exchanged, in thirty times as many ways
+    # All six can be exchanged; but a state is compared with all its renamings, thirty times as many.
+    symmetric = TASKS[:4]
     forgets = ("gone",)
     newcomers = (("one more", 0),)
     core: LockCore = start(LockCore)
-    owners: tuple[str, ...] = start(tuple)  # who was granted the lock and has not released it
-    why: str | None = start(lambda: None)  # by what has happened, why it is out of service
+    owners: tuple[str, ...] = start(tuple)  # granted the lock, and have not released it
+    why: str | None = start(lambda: None)  # by what has happened: "broken", "closed", or neither
 
-    # Who disappeared in the queue just now; forgotten like `ended`.
+    # The task in the queue that the last action made disappear; forgotten like `ended`.
     gone: tuple[str, ...] = start(tuple)
 
     # ==== Words that actions use ====
@@ -89,50 +92,46 @@ class LockSpec(FifoSpec):
 
     @invariant
     def the_lock_knows_its_owner(self) -> bool:
-        """Whoever was granted the lock is who it says owns it."""
-        return self.core.owner == (self.owners[-1] if self.owners else None)
+        """The owner that the lock names is the task that was granted it, and none if no task was."""
+        expected = self.owners[-1] if self.owners else None
+        return bool(self.core.owner == expected)
 
     @invariant
     def nobody_has_two_claims(self) -> bool:
-        """Whoever owns the lock or waits for it is refused, and that leaves no trace (I7)."""
-        return all(
-            invariants.refuses(self.core, methodcaller("enqueue", who))
-            for who in (*self.owners, *self.in_queue())
-        )
+        """A task that owns the lock or waits for it is refused another claim, without a trace (I7)."""
+        return all(self.refuses("enqueue", who) for who in (*self.owners, *self.in_queue()))
 
     @invariant
     def only_the_owner_releases(self) -> bool:
-        """Whoever does not own the lock cannot release it, and the attempt leaves no trace."""
-        return all(
-            invariants.refuses(self.core, methodcaller("release", who))
-            for who in ("one more", *self.in_queue()[:1])
-        )
+        """A task that does not own the lock cannot release it, and the attempt leaves no trace."""
+        do_not_own_it = ("one more", *self.in_queue()[:1])
+        return all(self.refuses("release", who) for who in do_not_own_it)
 
     @invariant
     def it_is_broken_exactly_if_its_owner_disappeared(self) -> bool:
-        """The first thing that takes it out of service counts: a close, or the end of its owner (C5)."""
+        """It is broken if its owner disappeared, closed if it was closed, and what came first counts (C5)."""
         return self.core.cause == self.why
 
     # ==== Step properties ====
 
     @step
     def whoever_disappears_leaves_the_queue(self, before: Any) -> bool:
-        """A position in the queue is given up when the task that has it disappears, and the task is told."""
-        told = [one.waiter for one in self.ended]
-        return all(who in told and who not in self.in_queue() for who in self.gone)
+        """When a task in the queue disappears, its request ends and its position is gone."""
+        ended = [request.waiter for request in self.ended]
+        return all(who in ended and who not in self.in_queue() for who in self.gone)
 
     @step
     def whoever_left_may_come_back(self, before: Any) -> bool:
-        """Only those in the queue are taken for those in the queue.
+        """The index of the tasks that wait has those in the queue and no others, which are not refused then.
 
-        Of each step, because a state that is restored knows it anyway.
+        A step property, because restoring a state computes this anew.
         """
-        return self.core.pending == {one.claim: one for one in self.core.queue}
+        return self.core.pending == {request.claim: request for request in self.core.queue}
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If owners release it, whoever waits owns it eventually, or withdraws, or is ended."""
+        """If owners release it, a task that waits owns it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -37,7 +37,7 @@ class ReleaseSkipsACancelledWaiter(LockCore):
 
 @fault(LockSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class ReleaserComesFirst(LockCore):
-    """The lock is free while the next one wakes up; whoever released it takes it again (O1: gh-90155)."""
+    """The lock is free while the next task wakes up; the one that released it takes it again (O1: gh-90155)."""
 
     def release(self, claim: Hashable) -> Ended:
         self.give_back(claim)
@@ -58,7 +58,7 @@ class HandsOverToTheNewest(LockCore):
 
 @fault(LockSpec, "core", refuted_by="one_owner_at_a_time")
 class WithdrawalHandsOver(LockCore):
-    """Whoever gives up in the queue hands the lock to the next one all the same (O2: gh-76915)."""
+    """A task that withdraws hands the lock to the next one, although it is owned (O2: gh-76915)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
         if withdraw_only(self, request) is None:
@@ -68,7 +68,7 @@ class WithdrawalHandsOver(LockCore):
 
 @fault(LockSpec, "core", refuted_by="nobody_waits_out_of_service")
 class OwnerDisappearsUnnoticed(LockCore):
-    """The owner is gone, and those in the queue wait for it (C4: trio#3035)."""
+    """The owner is gone, and the tasks in the queue are not told (C4: trio#3035)."""
 
     def end(self, cause: Hashable) -> Ended:
         ended: Ended = break_only(self, (), str(cause))
@@ -85,7 +85,7 @@ class WhoeverDisappearedStaysInLine(LockCore):
 
 @fault(LockSpec, "core", refuted_by="it_is_broken_exactly_if_its_owner_disappeared")
 class TheDisappearedOwnerKeepsIt(LockCore):
-    """The owner is gone, and the lock is owned by nobody who could release it (C4: trio#3035)."""
+    """The owner is gone and owns the lock still: no task can release it (C4: trio#3035)."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         return [] if self.owner == claimant else super().owner_exited(claimant, cause)
@@ -93,7 +93,7 @@ class TheDisappearedOwnerKeepsIt(LockCore):
 
 @fault(LockSpec, "core", refuted_by="it_is_broken_exactly_if_its_owner_disappeared")
 class WhoeverDisappearsBreaksIt(LockCore):
-    """A task that only waited is gone, and a lock that is well owned is out of service."""
+    """A task that only waited is gone, and the lock of another owner is broken."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         return self.end(cause)
@@ -101,7 +101,7 @@ class WhoeverDisappearsBreaksIt(LockCore):
 
 @fault(LockSpec, "core", refuted_by="nobody_has_two_claims")
 class TakenTwice(LockCore):
-    """Whoever owns the lock may queue for it, and waits for itself (D3: tokio#2849)."""
+    """A task that owns the lock may queue for it, and waits for itself (D3: tokio#2849)."""
 
     def refuse_impossible(self, claim: Hashable) -> None:
         pass
@@ -112,7 +112,7 @@ class TakenTwice(LockCore):
 
 @fault(LockSpec, "core", refuted_by="only_the_owner_releases")
 class AnybodyReleases(LockCore):
-    """Whoever calls release frees the lock, owner or not (P10: vs-threading PR 520)."""
+    """A task that calls release frees the lock, owner or not (P10: vs-threading PR 520)."""
 
     def give_back(self, claim: Hashable) -> None:
         self.owner = None
@@ -121,7 +121,7 @@ class AnybodyReleases(LockCore):
 @fault(LockSpec, "core", refuted_by="no_hidden_history")
 @fault(LockSpec, "core", refuted_by="whoever_left_may_come_back")
 class CancelledClaimantsAreRemembered(LockCore):
-    """Whoever gave up counts as waiting, and is refused forever after (A4: trio#548)."""
+    """A task that has withdrawn counts as waiting, and is refused forever after (A4: trio#548)."""
 
     def left(self, request: Request[Any]) -> None:
         pass
@@ -133,7 +133,7 @@ class CancelledClaimantsAreRemembered(LockCore):
 
 @fault(LockSpec, "core", refuted_by="the_lock_knows_its_owner")
 class ReleasedToNobody(LockCore):
-    """With nobody in the queue the one who released it still owns it."""
+    """A task that releases the lock while no task waits still owns it."""
 
     def give_back(self, claim: Hashable) -> None:
         if self.queue:
@@ -142,7 +142,7 @@ class ReleasedToNobody(LockCore):
 
 @fault(LockSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class NowaitPassesTheNext(LockCore):
-    """The lock is free while the next one wakes up, and a nowait gets it (O3: anyio#1170)."""
+    """The lock is free while the next task wakes up, and a nowait gets it (O3: anyio#1170)."""
 
     def release(self, claim: Hashable) -> Ended:
         self.give_back(claim)

@@ -1,8 +1,10 @@
-"""One task at a time has the lock of a key, and nothing is kept of a key that nobody uses.
+"""One task at a time has the lock of a key, and nothing is kept of a key that no task uses.
 
-Whoever is idle may ask for either key; the lock of a key is made when somebody asks. What nobody holds and
-nobody waits for may be forgotten at any moment (so weak references do it), and then the next one who asks is given a
-new lock. Whoever holds a key releases it eventually (that is *fair*), or ends with it.
+The state is the map that ships, the locks that there are, with their queues, and which task holds which key. An idle
+task may ask for either key; the lock of a key is made when a task asks for it. A task that waits may withdraw. A lock
+that no task holds or waits for may be forgotten at any moment (as weak references do it), and then the next task that
+asks is given a new one. A task that holds a key releases it eventually (that is *fair*), or exits with it, which
+breaks the lock for good.
 """
 
 from __future__ import annotations
@@ -17,12 +19,12 @@ from structsync.checking import Spec, action, invariant, invariants, leads_to, s
 
 # ==== Bounds ====
 
-KEYS = ("x", "y")  # one beside the other
-TASKS = ("a", "b", "c")  # one that holds, and two behind it
+KEYS = ("x", "y")  # one that is used, and another one
+TASKS = ("a", "b", "c")  # one that holds a key, and two behind it
 
 
 class Locks:
-    """The map, and its locks as long as a task has them: they can be forgotten one by one."""
+    """The map and the locks that there are, as one part of the state; each can be forgotten by itself."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = KeyedLockCore
 
@@ -50,20 +52,34 @@ class Locks:
 
 
 class LockMapSpec(Spec):
-    """A lock map, and who holds which key."""
+    """A lock map, and which task holds which key."""
 
     forgets = ("granted",)
     core: Locks = start(Locks)
-    holding: tuple[tuple[str, str], ...] = start(tuple)  # who has which key, in order of names
-    broken: frozenset[str] = start(frozenset)  # keys whose owner has ended
-    granted: tuple[tuple[str, str], ...] = start(tuple)  # by the last action
+    # Pairs of a task and the key that it holds, in order of names.
+    holding: tuple[tuple[str, str], ...] = start(tuple)
+    broken: frozenset[str] = start(frozenset)  # keys whose owner has exited
+    # Pairs of a task and the key that the last action granted it; then forgotten.
+    granted: tuple[tuple[str, str], ...] = start(tuple)
+
+    # ==== Words that actions and properties use ====
 
     def waiting(self) -> list[tuple[str, str]]:
+        """Return pairs of a task and the key that it waits for; of each key in the order of arrival."""
         return [
             (one.waiter, str(key)) for key, lock in self.core.entries.items() for one in lock.queue
         ]
 
+    def waiting_for(self, key: str) -> list[str]:
+        """Return the tasks that wait for a key, in the order of their arrival."""
+        return [who for who, its_key in self.waiting() if its_key == key]
+
+    def granted_of(self, key: str) -> list[str]:
+        """Return the tasks that the last action granted a key, in this order."""
+        return [who for who, its_key in self.granted if its_key == key]
+
     def note(self, key: str, ended: Iterable[Request[Any]]) -> None:
+        """Record the grants among the requests that a transition of this key's lock ended."""
         granted = [(one.waiter, key) for one in ended if one.status is Status.GRANTED]
         self.granted = tuple(granted)
         self.holding = tuple(sorted({*self.holding, *granted}))
@@ -96,7 +112,7 @@ class LockMapSpec(Spec):
     def end(self, pair: tuple[str, str]) -> None:
         who, key = pair
         self.broken |= {key}
-        self.note(key, self.core.lock_of(key).owner_exited(who, "its owner has ended"))
+        self.note(key, self.core.lock_of(key).owner_exited(who, "its owner has exited"))
 
     @action(key=lambda spec: [*spec.core.entries], when=lambda spec, key: spec.is_free_to_go(key))
     def forget(self, key: str) -> None:
@@ -104,32 +120,32 @@ class LockMapSpec(Spec):
         del self.core.entries[key]
 
     def is_free_to_go(self, key: str) -> bool:
-        """Return whether nobody has the lock: the map does not hold it, and nobody waits in it."""
+        """Return whether no task uses the lock: the map does not keep it, and none waits for it."""
         return key not in self.core.map.held and not self.core.entries[key].queue
 
     # ==== Where it may end ====
 
     @terminal
     def every_lock_is_broken(self) -> bool:
-        """When the owners of all keys have ended, nothing can be asked for any more."""
+        """When the owners of all keys have exited and no task waits, nothing more need happen."""
         return self.broken == {*KEYS} and not self.waiting()
 
     # ==== Invariants ====
 
     @invariant
     def one_task_holds_a_key(self) -> bool:
-        """Also where its lock was taken out of the map again and again."""
+        """No two tasks hold one key, also if its lock was forgotten and made anew."""
         keys = [key for _, key in self.holding]
-        return len(keys) == len(set(keys))
+        return len(keys) == len({*keys})
 
     @invariant
     def what_is_held_is_kept_and_nothing_else(self) -> bool:
-        """The map knows the keys that are locked now."""
+        """The map keeps the locks of the keys that tasks hold, and no others."""
         return {*self.core.map.held} == {key for _, key in self.holding}
 
     @invariant
     def what_broke_stays_broken(self) -> bool:
-        """The lock whose owner has ended is not exchanged for a new one."""
+        """A lock whose owner has exited is not forgotten, nor exchanged for one that is not broken."""
         return all(
             key in self.core.entries and self.core.entries[key].cause is not None
             for key in self.broken
@@ -137,26 +153,25 @@ class LockMapSpec(Spec):
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup, in any lock (I3)."""
+        """No lost wakeup: a lock that no task holds has no task in its queue (I3)."""
         return all(invariants.nothing_grantable_waits(one) for one in self.core.entries.values())
 
     # ==== Step properties ====
 
     @step
     def the_key_decides_who_is_next(self, before: Any) -> bool:
-        """First come, first served, for each key (I2)."""
-        for _, key in self.granted:
-            line = [who for who, one in before.waiting() if one == key]
-            after = [who for who, one in self.waiting() if one == key]
-            granted = [who for who, one in self.granted if one == key]
-            if not invariants.served_in_queue(line, granted, after):
-                return False
-        return True
+        """First come, first served, for each key: no task is granted it while an older one waits on (I2)."""
+        return all(
+            invariants.served_in_queue(
+                before.waiting_for(key), self.granted_of(key), self.waiting_for(key)
+            )
+            for key in KEYS
+        )
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If keys are given back, whoever waits is granted eventually, or withdraws, or is ended."""
-        waits = who in [one for one, _ in self.waiting()]
+        """If keys are released, a task that waits is granted its key eventually, or withdraws, or is ended."""
+        waits = any(who in self.waiting_for(key) for key in KEYS)
         return waits, not waits

@@ -26,7 +26,7 @@ class _NotKept(KeyedLockCore):
 
 @fault(LockMapSpec, "core", refuted_by="one_task_holds_a_key")
 class WhatIsHeldIsForgotten(Locks):
-    """Weak references alone: a lock that was acquired and let go of is made again, and granted again."""
+    """The map has weak references alone: a lock that is held is forgotten, made anew, and granted again."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _NotKept
 
@@ -38,7 +38,7 @@ class _KeptForGood(KeyedLockCore):
 
 @fault(LockMapSpec, "core", refuted_by="what_is_held_is_kept_and_nothing_else")
 class EveryKeyStays(Locks):
-    """An entry for each key that was ever locked."""
+    """The map keeps the lock of each key that was ever held."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _KeptForGood
 
@@ -52,7 +52,7 @@ class _Dropped(_KeptForGood):
 
 @fault(LockMapSpec, "core", refuted_by="one_task_holds_a_key")
 class AHandOverIsForgotten(Locks):
-    """Who releases takes the entry away, though it belongs to the next one by now."""
+    """A task that releases takes the entry away, although the next task holds the key by now."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _Dropped
 
@@ -66,7 +66,7 @@ class _Mended(KeyedLockCore):
 
 @fault(LockMapSpec, "core", refuted_by="what_broke_stays_broken")
 class WhatBrokeIsExchanged(Locks):
-    """The next one who asks is given a new lock, over what the owner left half done."""
+    """The next task that asks is given a new lock, over what the owner left half done."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _Mended
 
@@ -79,7 +79,7 @@ class _NewestFirst(KeyedLockCore):
 
 @fault(LockMapSpec, "core", refuted_by="the_key_decides_who_is_next")
 class TheNewestIsNext(Locks):
-    """The wrong end of the queue."""
+    """The queue of a key is served from its end."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _NewestFirst
 
@@ -92,13 +92,13 @@ class _LetsNobodyIn(KeyedLockCore):
 
 @fault(LockMapSpec, "core", refuted_by="nothing_grantable_waits")
 class NobodyIsNext(Locks):
-    """Those who wait for a key that was given back are not woken."""
+    """The tasks that wait for a key that was released are not woken."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _LetsNobodyIn
 
 
 @fault(LockMapSpec, "core", refuted_by="who_waits_is_granted")
 class WhoWaitsWaits(Locks):
-    """And they wait forever, as long as nobody else comes."""
+    """The tasks that wait for a key that was released wait forever."""
 
     lock_type: ClassVar[type[KeyedLockCore]] = _LetsNobodyIn

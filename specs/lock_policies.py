@@ -1,8 +1,13 @@
-"""Locks and capacity limiters whose queues are served by priority, or by who is eligible.
+"""Locks and capacity limiters whose queues are served with the policy "priority" or "eligible".
 
-A claim on either is as large as any other, so with "eligible" the oldest always is: it is the same queue as first
-come, first served, and refines the same abstract queue. With "priority" the smaller number goes first, and
-of equals the oldest; here levels never age (`priority.py` is about those that do).
+The state is the core, with its queue, and which tasks were granted the lock or a token and have not released it. An
+idle task may request it, with its level; a task that waits may withdraw; the core may be closed, for good. What is
+promised to tasks that wait needs holders that release (a *fair* action).
+
+A claim on either is as large as any other, so with "eligible" the oldest always fits if one does: it is the same
+queue as first come, first served, and refines the same abstract queue. With "priority" the smaller number goes first,
+and of equals the oldest; here levels never age (`priority.py` is about those that do), so that only the tasks of the
+smallest number are sure to be served.
 """
 
 from __future__ import annotations
@@ -18,20 +23,20 @@ from .common import FifoSpec, QueueSpec
 
 # ==== Bounds ====
 
-# One owner and four in the queue, or two borrowers and three: on each level of two a first and a second.
+# One owner and four in the queue, or two borrowers and three in it: of two levels, two tasks on each at least.
 LEVELS = {"a": 0, "b": 0, "c": 1, "d": 1, "e": 0}
 MOST_IMPORTANT = ("a", "b", "e")
 TOKENS = 2
 
 
 class HoldersSpec(QueueSpec):
-    """Something that claimants hold, and who was granted it and has not given it back."""
+    """A lock or a limiter, and which tasks were granted it and have not released it."""
 
     abstract = True
 
     newcomers = (("one more", 0), ("another", 1))
     core: Any
-    most: int  # how many may hold it
+    most: int  # how many tasks may hold it at once
     holders: tuple[str, ...] = start(tuple)  # in order of names
 
     # ==== Words that actions use ====
@@ -66,31 +71,32 @@ class HoldersSpec(QueueSpec):
 
     @invariant
     def no_more_hold_it_than_may(self) -> bool:
-        """As many as there is room for, and each of them once (I1)."""
+        """No more tasks hold it than may, and each holds it once (I1)."""
         return len(self.holders) == len({*self.holders}) <= self.most
 
     # ==== Temporal properties ====
 
     @leads_to(who=MOST_IMPORTANT)
     def the_most_important_are_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release, whoever has the smallest number is granted eventually, or is ended."""
+        """If holders release, a task of the smallest number is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
 
 class ByLevelSpec(HoldersSpec):
-    """The smaller number first."""
+    """The smaller number goes first."""
 
     abstract = True
 
     @step
     def the_most_important_is_granted(self, before: Any) -> bool:
-        """Of those who wait the smallest number goes first, and of equals the oldest (I2)."""
-        waited = before.in_queue()
-        came = [*waited, *[who for who in self.granted() if who not in waited]]
-        left = [who for who in came if who in (*self.granted(), *self.in_queue())]
-        ranked = sorted(left, key=lambda who: (LEVELS[who], came.index(who)))
-        return ranked[: len(self.granted())] == self.granted()
+        """Those granted are those of the smallest numbers among all that waited, of equals the oldest (I2)."""
+        granted, waits_on = self.granted(), self.in_queue()
+        waited = [who for who in before.in_queue() if who in granted or who in waits_on]
+        newcomers = [who for who in granted if who not in waited]
+        # sorted() keeps the order of arrival among equals.
+        by_level = sorted([*waited, *newcomers], key=lambda who: LEVELS[who])
+        return by_level[: len(granted)] == granted
 
 
 class PriorityLockSpec(ByLevelSpec):
@@ -108,14 +114,14 @@ class PriorityLimiterSpec(ByLevelSpec):
 
 
 class EligibleLockSpec(HoldersSpec, FifoSpec):
-    """A lock that would pass over whoever is not eligible, and there is nobody."""
+    """A lock with the policy "eligible": it would pass over claims that do not fit, and there are none."""
 
     most = 1
     core: LockCore = start(LockCore, policy="eligible")
 
 
 class EligibleLimiterSpec(HoldersSpec, FifoSpec):
-    """A limiter that would pass over whoever is not eligible, and there is nobody."""
+    """A limiter with the policy "eligible": it would pass over claims that do not fit, and there are none."""
 
     most = TOKENS
     core: CapacityLimiterCore = start(CapacityLimiterCore, TOKENS, policy="eligible")

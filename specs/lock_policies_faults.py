@@ -14,7 +14,7 @@ from .lock_policies import EligibleLimiterSpec, PriorityLimiterSpec, PriorityLoc
 
 @fault(PriorityLockSpec, "core", refuted_by="the_most_important_is_granted")
 class TheLevelIsForgotten(LockCore):
-    """A lock that takes a policy, and serves first come, first served."""
+    """A lock with the policy "priority" serves first come, first served."""
 
     def __init__(self, policy: str, ageing: int | None) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class TheLevelIsForgotten(LockCore):
 
 @fault(PriorityLimiterSpec, "core", refuted_by="no_more_hold_it_than_may")
 class WhoIsImportantNeedsNoToken(CapacityLimiterCore):
-    """Who goes first passes those who hold a token, too."""
+    """A task of the smallest number is granted a token although none is free."""
 
     def admits(self, claim: Any) -> bool:
         return claim in ("a", "b") or super().admits(claim)
@@ -30,7 +30,7 @@ class WhoIsImportantNeedsNoToken(CapacityLimiterCore):
 
 @fault(EligibleLimiterSpec, "core", refuted_by="the_most_important_are_served")
 class TheNewestIsEligible(CapacityLimiterCore):
-    """Of those who are eligible the newest is served."""
+    """Of the claims that fit the newest is served."""
 
     def __init__(self, total_tokens: float, policy: str) -> None:
         super().__init__(total_tokens)

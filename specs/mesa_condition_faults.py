@@ -12,7 +12,7 @@ from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._broken_conditions import CancelledKeepsItsPlace, HeirGoesToTheEnd, NoHeir, TakesTheNewest
-from ._monitor_with_condition import Stage
+from ._monitor_with_condition import MonitorWithCondition
 from .mesa_condition import MesaSpec
 
 Ended = list[Request[Any]]
@@ -44,42 +44,42 @@ class _NewestFirst(MonitorCore):
 
 
 @fault(MesaSpec, "core", refuted_by="whoever_notifies_goes_on")
-def the_monitor_is_passed_on() -> Stage:
+def the_monitor_is_passed_on() -> MonitorWithCondition:
     """A notification lets the waiter in, and the notifier is to wait for it (Hoare)."""
-    return Stage(_Hoare)
+    return MonitorWithCondition(_Hoare)
 
 
 @fault(MesaSpec, "core", refuted_by="the_notified_go_to_the_end_of_the_queue")
-def the_notified_come_first() -> Stage:
-    """Whoever is notified gets in before those in the queue."""
-    return Stage(_NotifiedComeFirst)
+def the_notified_come_first() -> MonitorWithCondition:
+    """A task that is notified gets in before those in the queue."""
+    return MonitorWithCondition(_NotifiedComeFirst)
 
 
 @fault(MesaSpec, "core", refuted_by="the_notified_go_to_the_end_of_the_queue")
-def the_heir_goes_to_the_end() -> Stage:
+def the_heir_goes_to_the_end() -> MonitorWithCondition:
     """The notification is handed on, but its position in the queue is lost."""
-    return Stage(HeirGoesToTheEnd)
+    return MonitorWithCondition(HeirGoesToTheEnd)
 
 
 @fault(MesaSpec, "core", refuted_by="the_oldest_is_notified")
-def the_newest_is_notified() -> Stage:
-    """A notification takes the newest, who came long after the oldest."""
-    return Stage(TakesTheNewest)
+def the_newest_is_notified() -> MonitorWithCondition:
+    """A notification takes the newest task that waits, which came long after the oldest."""
+    return MonitorWithCondition(TakesTheNewest)
 
 
 @fault(MesaSpec, "core", refuted_by="no_notification_is_lost")
-def notification_dies_with_the_cancelled_waiter() -> Stage:
-    """Notified, cancelled in the queue, and nobody takes over (N1: trio.Condition)."""
-    return Stage(NoHeir)
+def notification_dies_with_the_cancelled_waiter() -> MonitorWithCondition:
+    """Notified, then cancelled in the queue, and no task takes over (N1: trio.Condition)."""
+    return MonitorWithCondition(NoHeir)
 
 
 @fault(MesaSpec, "core", refuted_by="the_cancelled_come_last")
-def cancelled_keeps_its_place() -> Stage:
-    """The cancelled one goes first, and the one that can use the notification comes later."""
-    return Stage(CancelledKeepsItsPlace)
+def cancelled_keeps_its_place() -> MonitorWithCondition:
+    """A cancelled task keeps its position, and the one that can use the notification comes later."""
+    return MonitorWithCondition(CancelledKeepsItsPlace)
 
 
 @fault(MesaSpec, "core", refuted_by="who_is_in_queue_gets_in")
-def the_newest_gets_in() -> Stage:
-    """The queue is a stack, and the notified starve under those who come."""
-    return Stage(monitor=_NewestFirst)
+def the_newest_gets_in() -> MonitorWithCondition:
+    """The queue is a stack, and the notified starve while others come."""
+    return MonitorWithCondition(monitor=_NewestFirst)

@@ -4,10 +4,10 @@ To what every group is promised (`several_queues.py`) this adds what happens to 
 
 * The semaphore is resized. A claim that does not fit any more keeps its position; where the semaphore grows, a group
   may be granted, and those behind it in the other queues may be let in.
-* A task exits. If it holds the lock or the read-write lock, that one is *broken* for good: whoever waits there is
-  ended, and groups leave the other queues. A semaphore is not broken. If the task waits, its request is
+* A task exits. If it holds the lock or the read-write lock, that one is *broken* for good: the requests that wait
+  there are ended, and groups leave the other queues. A semaphore is not broken. If the task waits, its request is
   withdrawn from each queue. What it held stays with it until it is released, by another task.
-* Readers in a row enter together, also where one of them is a member of a group.
+* Readers next to each other in the queue enter together, also where one of them is a member of a group.
 
 What is promised to those who wait needs holders that release, and a semaphore that grows back (*fair* actions).
 """
@@ -52,7 +52,7 @@ def members() -> Sequence[Any]:
 
 
 def may_exit(spec: MixedGroupsSpec) -> list[str]:
-    """Return who waits for, or holds, a member that knows its holders."""
+    """Return the tasks that wait for, or hold, the lock or the read-write lock."""
     busy = {*spec.waiting(), *spec.holding()}
     return [who for who in WANTS if who in busy and spec.owned_by(who)]
 
@@ -63,13 +63,13 @@ class MixedGroupsSpec(SeveralQueuesSpec):
     forgets = ("exited",)
     wants = WANTS
     core: Queues = start(Queues, members)
-    broken: tuple[int, ...] = start(tuple)  # by what has happened, which are out of service
-    exited: tuple[str, ...] = start(tuple)  # who exited while it waited; then forgotten
+    broken: tuple[int, ...] = start(tuple)  # the members that are broken, by what has happened
+    exited: tuple[str, ...] = start(tuple)  # the task that exited while it waited; then forgotten
 
     # ==== Words that actions use ====
 
     def owned_by(self, who: str) -> list[int]:
-        """Return which members of those that a task wants break if it exits as their holder."""
+        """Return which members that a task wants would break if it held them and exited."""
         return [at for at, _ in self.wants[who][1] if at in OWNED]
 
     # ==== Actions ====
@@ -98,19 +98,20 @@ class MixedGroupsSpec(SeveralQueuesSpec):
 
     @invariant
     def permits_are_conserved(self) -> bool:
-        """Every permit that exists is on hand or out with whoever was granted it, whatever the size (I1)."""
+        """Every permit that exists is on hand, or out with a task that was granted it, at any size (I1)."""
         semaphore = self.core.arbiters[PERMITS]
-        return bool(semaphore.value == semaphore.max_value - sum(self.claims_held(PERMITS)))
+        on_hand, out = semaphore.value, sum(self.claims_held(PERMITS))
+        return bool(on_hand + out == semaphore.max_value)
 
     @invariant
     def the_lock_has_the_owner_that_was_granted_it(self) -> bool:
-        """Nobody but the one that was granted the lock, alone or in a group, owns it."""
+        """The owner of the lock is the one task that was granted it, alone or in a group, and has not released it."""
         owner = self.core.arbiters[LOCK].owner
         return self.claims_held(LOCK) == ([] if owner is None else [owner])
 
     @invariant
     def the_read_write_lock_is_held_as_it_was_granted(self) -> bool:
-        """Those who were granted it hold it, each in its mode, and a writer is alone."""
+        """The tasks that were granted it hold it, each in its mode, and no others; a writer is alone."""
         rwlock = self.core.arbiters[RWLOCK]
         held = {Access(READ, who) for who in rwlock.readers}
         if rwlock.writer is not None:
@@ -120,18 +121,18 @@ class MixedGroupsSpec(SeveralQueuesSpec):
 
     @invariant
     def what_a_holder_left_is_broken_and_nothing_else(self) -> bool:
-        """A lock is broken exactly if a task exited that held it, and a semaphore never (C5)."""
+        """A lock is broken exactly if a task exited while it held it, and the semaphore never is (C5)."""
         broken = [at for at in self.core.numbers if self.core.arbiters[at].cause is not None]
         return broken == [*self.broken]
 
     @invariant
     def nobody_waits_out_of_service(self) -> bool:
-        """Whoever waited for what broke was ended, and is in no other queue either (C8)."""
+        """What is broken has no task in its queue: the requests of all have been ended (C8)."""
         return all(invariants.nobody_waits_out_of_service(one) for one in self.core.arbiters)
 
     @invariant
     def a_group_with_a_broken_member_is_refused(self) -> bool:
-        """One claim on a broken member, first or last, and the group is refused without a trace (C5)."""
+        """A group with a claim on a broken member, first or last, is refused and leaves no trace (C5)."""
         claims = {LOCK: "one more", RWLOCK: Access(READ, "one more")}
         return all(
             self.refuses(every, wanted)
@@ -144,7 +145,7 @@ class MixedGroupsSpec(SeveralQueuesSpec):
 
     @step
     def who_exits_leaves_every_queue(self, before: Any) -> bool:
-        """A task that exits while it waits is in no queue after it, and its request has ended."""
+        """When a task that waits exits, its request ends, and it is in no queue any more."""
         ended = [one.waiter for one in self.ended]
         return all(who in ended and who not in self.waiting() for who in self.exited)
 

@@ -1,4 +1,4 @@
-"""Bugs of groups where one member changes: it is resized, broken, or read by several. Each is found by the named property."""
+"""Bugs of groups where a member is resized, broken, or read by several: each must be found by the named property."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def with_members(ended: Ended) -> Ended:
 
 @fault(MixedGroupsSpec, "core", refuted_by="nothing_grantable_waits")
 class GrowingIsOfOneQueue(Queues):
-    """A group granted because a semaphore grew leaves another queue, and those behind it sleep on (H1)."""
+    """A group is granted since a semaphore grew, and those behind it in another queue sleep on (H1)."""
 
     def resize(self, at: int, size: int) -> Ended:
         ended: Ended = self.arbiters[at].resize(size)
@@ -70,7 +70,7 @@ class NeverNegativeCore(SemaphoreCore):
 
 @fault(MixedGroupsSpec, "core", refuted_by="permits_are_conserved")
 class ShrinkingForgetsWhatIsOut(Queues):
-    """Shrunk below what is out it is empty, and then it grows by what is in use (O4: anyio PR 1223)."""
+    """Shrunk below what is out its value is 0, and then it grows by what is in use (O4: anyio PR 1223)."""
 
     def __init__(self, make: Make) -> None:
         super().__init__(lambda: replaced(make(), PERMITS, NeverNegativeCore(FULL, max_value=FULL)))
@@ -98,7 +98,7 @@ class StaysElsewhereClaims(Claims):
 
 @fault(MixedGroupsSpec, "core", refuted_by="a_position_in_every_queue_or_in_none")
 class ABrokenGroupStaysInOtherQueues(Queues):
-    """One member breaks, and the group keeps its position at the others, in everybody's way."""
+    """One member breaks, and the group keeps its positions at the others, where it blocks those behind it."""
 
     claims = StaysElsewhereClaims
 
@@ -132,7 +132,7 @@ class NotIndexedCore(RWLockCore):
 
 @fault(MixedGroupsSpec, "core", refuted_by="who_exits_leaves_every_queue")
 class WhoExitsStaysInAGroup(Queues):
-    """The read-write lock does not know the members of groups: when their task exits they wait on."""
+    """The read-write lock does not know which tasks wait in groups: when one exits, its group waits on."""
 
     def __init__(self, make: Make) -> None:
         super().__init__(lambda: replaced(make(), RWLOCK, NotIndexedCore()))
@@ -140,7 +140,7 @@ class WhoExitsStaysInAGroup(Queues):
 
 @fault(MixedGroupsSpec, "core", refuted_by="what_a_holder_left_is_broken_and_nothing_else")
 class AnExitBreaksTheWholeGroup(Queues):
-    """Who exits with a lock takes the semaphore of the same group out of service, too."""
+    """A task that exits with the lock breaks the semaphore, too."""
 
     def task_exits(self, who: str, owned: Iterable[int]) -> Ended:
         ended = super().task_exits(who, owned)
@@ -157,7 +157,7 @@ class BreaksItsHeadCore(RWLockCore):
 
 @fault(MixedGroupsSpec, "core", refuted_by="nobody_waits_out_of_service")
 class OnlyTheHeadHearsOfTheExit(Queues):
-    """A reader exits, and of those who wait to write the first alone is ended (C4: trio#3035)."""
+    """The read-write lock breaks, and only the head of its queue is ended (C4: trio#3035)."""
 
     def __init__(self, make: Make) -> None:
         super().__init__(lambda: replaced(make(), RWLOCK, BreaksItsHeadCore()))
@@ -230,7 +230,7 @@ class AllReadersCore(RWLockCore):
 
 @fault(MixedGroupsSpec, "core", refuted_by="the_read_write_lock_is_held_as_it_was_granted")
 class AWriterIsTakenForAReader(Queues):
-    """Whoever is granted it in a group reads, whatever it claimed: others read what is written."""
+    """A task that is granted it counts as a reader, whatever it claimed: others read while it writes."""
 
     def __init__(self, make: Make) -> None:
         super().__init__(lambda: replaced(make(), RWLOCK, AllReadersCore()))
@@ -245,7 +245,7 @@ class KeepsItsOwnerCore(LockCore):
 
 @fault(MixedGroupsSpec, "core", refuted_by="the_lock_has_the_owner_that_was_granted_it")
 class AReleaseWithAQueueKeepsTheOwner(Queues):
-    """The release waits for the next owner to be ready for the lock, and a group may never be."""
+    """A release while tasks wait leaves the lock to its owner until the next can take it, which a group may never."""
 
     def __init__(self, make: Make) -> None:
         super().__init__(lambda: replaced(make(), LOCK, KeepsItsOwnerCore()))

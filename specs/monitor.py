@@ -1,36 +1,37 @@
 """A monitor has one task inside, and the next is always the oldest whose guard holds.
 
-Guards look at the state (here: how many items are in a box) and perhaps at the call (how many items
-somebody wants). They may be set, replaced and removed while calls wait, and an entry may be taken out
-of service. A guard that raises ends the call that it was asked about, and touches no other.
+The state is the core, with its queue and a box of items that it guards (`_box.py`), and which task was let in and has
+not left. Each task has one call, of an entry of the monitor. It enters, may withdraw while it waits, and leaves; the
+box may also be changed from outside while no task is inside. Guards look at the box and perhaps at the call (how many
+items a task wants). One may be removed and set again while calls wait, and an entry may be taken out of service. A
+guard that raises ends the call that it was evaluated for, and no other. The monitor may be closed.
 
-Whoever is not permitted is passed over, so a call may be passed forever (who wants two items, while
-others take one at a time). Whoever needs no permission is not. And whoever is permitted *again and again*, at moments when
-the monitor is free, gets in: those who leave, and those who change the box from outside, leave it half full again and
-again, so that one may put and one may take. That is *strong* fairness: while others are inside neither can happen, so
-neither stays possible.
+A task that is not permitted is passed over, so a call may be passed forever (that of a task that wants two items, while
+others take one at a time). A call that needs no permission is not. And a task that is permitted *again and again*, at
+moments when the monitor is free, gets in: tasks that leave, and changes from outside, leave the box half full again
+and again, so that one may put and one may take. That is *strong* fairness: while others are inside neither can happen,
+so neither stays possible. That tasks leave is *fair*.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import methodcaller
 from typing import Any
 
 from structsync._core.monitors.entry import EntryCore, Invocation
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, implies, invariant, leads_to, start, step
 
 from ._box import CALLS, ROOM, BoxCore, Defect
 from .common import QueueSpec
 
 # ==== Bounds ====
 
-# The calls are in `_box.py`: two of an entry whose guard looks at the state alone, so that its queue
+# The calls are in `_box.py`: two of an entry whose guard looks at the box alone, so that its queue
 # has a first and a second; one whose guard may raise; two of an entry whose guard looks at the call,
-# who differ; and one who needs no permission.
+# which differ; and one that needs no permission.
 
-# What happens to the box when the call of that task ends.
+# How many items a task adds to the box when it leaves.
 EFFECTS = {"puts": 1, "puts too": 1, "risks it": 0, "takes one": -1, "takes two": -2, "looks": 0}
 
 HALF_FULL = 1  # one may put, and one may take
@@ -54,7 +55,7 @@ def is_free(spec: MonitorSpec) -> bool:
 
 
 class MonitorSpec(QueueSpec):
-    """A monitor round a box, and who was let in and has not left."""
+    """A monitor with a box, and which task was let in and has not left."""
 
     symmetric = ("puts", "puts too")
     core: BoxCore = start(BoxCore)
@@ -73,7 +74,7 @@ class MonitorSpec(QueueSpec):
         return [(self.call(who), 0) for who in ("puts", "takes one")]
 
     def permits(self, who: str) -> bool:
-        """Ask the guard of a task's call in this state."""
+        """Return whether the guard of a task's call holds in this state."""
         try:
             return bool(self.entry_of(who).permits(self.call(who)))
         except Defect:
@@ -132,75 +133,74 @@ class MonitorSpec(QueueSpec):
 
     @invariant
     def one_inside_at_a_time(self) -> bool:
-        """At most one was let in and has not left, and the monitor knows who."""
-        return len(self.inside) <= 1 and self.core.owner == (self.inside or (None,))[0]
+        """At most one task was let in and has not left, and the monitor knows which."""
+        owner = self.inside[0] if self.inside else None
+        return len(self.inside) <= 1 and bool(self.core.owner == owner)
 
     @invariant
     def nobody_waits_where_a_guard_raises(self) -> bool:
-        """Whoever's guard raises is told as soon as it is asked."""
-        asked = is_free(self) and self.core.items == ROOM
-        return not asked or "risks it" not in self.in_queue()
+        """No call waits whose guard would raise now, while the monitor is free to evaluate it."""
+        guard_raises = self.core.items == ROOM
+        return implies(is_free(self) and guard_raises, "risks it" not in self.in_queue())
 
     @invariant
     def nobody_waits_for_what_was_taken_out(self) -> bool:
-        """Taking an entry out of service reaches all who wait for it, and newcomers are refused."""
-        gone = [who for who in CALLS if self.entry_of(who).cause is not None]
-        return not any(who in self.in_queue() for who in gone) and all(
-            invariants.refuses(self.core, methodcaller("enqueue", self.call(who))) for who in gone
+        """No call waits for an entry that was taken out of service, and each new one is refused without a trace."""
+        taken_out = [who for who in CALLS if self.entry_of(who).cause is not None]
+        return all(
+            who not in self.in_queue() and self.refuses("enqueue", self.call(who))
+            for who in taken_out
         )
 
     @invariant
     def whoever_is_inside_cannot_enter(self) -> bool:
-        """A second call of the task inside is refused and leaves no trace: it would wait for itself."""
-        return all(
-            invariants.refuses(self.core, methodcaller("enqueue", self.call(who)))
-            for who in self.inside
-        )
+        """A second call of the task inside, which would wait for itself, is refused and leaves no trace."""
+        return all(self.refuses("enqueue", self.call(who)) for who in self.inside)
 
     @invariant
     def only_who_is_inside_leaves(self) -> bool:
-        """Whoever is not inside cannot leave, and the attempt leaves no trace."""
-        return all(
-            invariants.refuses(self.core, methodcaller("release", self.call(who)))
-            for who in self.in_queue()[:1]
-        )
+        """A task in the queue cannot leave the monitor, and the attempt leaves no trace."""
+        head = self.in_queue()[:1]  # one is enough
+        return all(self.refuses("release", self.call(who)) for who in head)
 
     # ==== Step properties ====
 
     @step
     def guards_hold_at_the_grant(self, before: Any) -> bool:
-        """Whoever was let in is permitted by the state at that moment."""
+        """A task that is let in is permitted by its guard at that moment."""
         return all(self.permits(who) for who in self.granted())
 
     @step
     def nobody_permitted_is_passed(self, before: Any) -> bool:
-        """Whoever is older than the one that was let in, and still waits, is not permitted (I2)."""
-        queue = before.in_queue()
-        return not any(
-            self.permits(one)
-            for who in self.granted()
-            for one in (queue[: queue.index(who)] if who in queue else queue)
-            if one in self.in_queue()
-        )
+        """No task that is permitted waits on while one that came later is let in (I2)."""
+        for who in self.granted():
+            passed = [one for one in before.ahead_of(who) if one in self.in_queue()]
+            if any(self.permits(one) for one in passed):
+                return False
+        return True
 
     @step
     def an_error_ends_its_own_call_only(self, before: Any) -> bool:
-        """The error of a guard is told to whom it was asked about (I6)."""
-        told = [one.waiter for one in self.ended if isinstance(getattr(one, "cause", None), Defect)]
-        return all(who == "risks it" for who in told)
+        """The error of a guard ends the call that it was evaluated for, and no other (I6)."""
+        ended_by_error = [
+            request.waiter
+            for request in self.ended
+            if isinstance(getattr(request, "cause", None), Defect)
+        ]
+        return all(who == "risks it" for who in ended_by_error)
 
     @step
     def the_queues_of_the_entries_are_the_queue(self, before: Any) -> bool:
-        """The lanes have exactly those in the queue, each in order, and none of them is empty.
+        """The queues of the entries have the tasks of the whole queue, in its order, and none is kept empty.
 
-        Of each step, because a state that is restored knows it anyway.
+        A step property, because restoring a state computes this anew.
         """
         expected: dict[Any, list[str]] = {}
         for who in self.in_queue():
             expected.setdefault(self.entry_of(who), []).append(who)
         queue = self.core.queue
-        lanes = {entry: [one.waiter for one in lane] for entry, lane in queue.by_entry.items()}
-        return lanes == expected and len(queue) == sum(map(len, lanes.values()))
+        found = {entry: [one.waiter for one in lane] for entry, lane in queue.by_entry.items()}
+        return found == expected and len(queue) == sum(map(len, found.values()))
 
     # ==== Temporal properties ====
 
@@ -209,12 +209,12 @@ class MonitorSpec(QueueSpec):
         assuming={"leave_it_half_full": "strong together", "change_from_outside": "strong"},
     )
     def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
-        """If the box is left half full again and again, who puts or takes one gets in, or is ended."""
+        """If the box is half full again and again, each task that puts or takes one gets in, withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
     @leads_to
     def who_needs_no_permission_is_served(self) -> tuple[bool, bool]:
-        """If those inside leave, whoever needs no permission gets in eventually, or withdraws, or is ended."""
+        """If those inside leave, a task that needs no permission gets in eventually, withdraws, or is ended."""
         waits = "looks" in self.in_queue()
         return waits, not waits

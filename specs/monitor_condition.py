@@ -1,12 +1,13 @@
 """Signal and wait: what the signaller saw is still true when the waiter goes on (Hoare).
 
-A signal passes the monitor to the oldest waiter in one step, and the signaller gets in again before
-everybody in the queue. In the discipline of Mesa, which `mesa_condition.py` is about, the waiter stands at
-the end of the queue instead; that is planted here as a fault.
+The state and the bounds are those of `_monitor_with_condition.py`. A signal passes the monitor to the oldest waiter in
+one step, and the signaller, which is *urgent* then, gets in again before all tasks in the queue. In the discipline of
+Mesa, which `mesa_condition.py` is about, the waiter is at the end of the queue instead; that is planted here as a
+fault.
 
-What is promised needs those inside to leave, and for who waits on the condition a task that comes and signals. Both are
-*strong* fairness: who signals is not inside until the other has left, so neither leaving nor signalling stays
-possible; but each is possible again and again. Where all wait, nobody is left to signal.
+What is promised needs those inside to leave, and for a task that waits on the condition another that comes and
+signals. Both are *strong* fairness: a task that signals is not inside until the other has left, so neither leaving nor
+signalling stays possible; but each is possible again and again. Where all tasks wait, none is left to signal.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from ._monitor_with_condition import (
     TASKS,
     URGENT,
     WAITS,
-    Stage,
-    StageSpec,
+    MonitorWithCondition,
+    MonitorWithConditionSpec,
     at,
 )
 
 
-class HoareStage(Stage):
-    """A monitor and a condition in it on which others wait for a signal."""
+class MonitorWithHoareCondition(MonitorWithCondition):
+    """A monitor, and a condition in it whose waiters are signalled."""
 
     def __init__(
         self,
@@ -43,10 +44,10 @@ class HoareStage(Stage):
         super().__init__(condition, monitor)
 
 
-class HoareSpec(StageSpec):
-    """One who signals waits, and one who was signalled goes on."""
+class HoareSpec(MonitorWithConditionSpec):
+    """A task that signals waits, and the task that was signalled goes on."""
 
-    core: Stage = start(HoareStage)
+    core: MonitorWithCondition = start(MonitorWithHoareCondition)
 
     # ==== Actions ====
 
@@ -69,33 +70,34 @@ class HoareSpec(StageSpec):
 
     @step
     def what_the_signaller_saw_still_holds(self, before: Any) -> bool:
-        """Whoever was signalled finds what it waited for."""
-        return self.item or not any(before.place(who) == SIGNALLED for who in self.granted())
+        """A task that was signalled finds the item when it gets in, also in a later step than the signal."""
+        were_signalled = [who for who in self.granted() if before.stage(who) == SIGNALLED]
+        return self.item or not were_signalled
 
     @step
     def signallers_go_first(self, before: Any) -> bool:
-        """Nobody in the queue gets in before those who signalled, the oldest first."""
+        """Of the tasks that did not wait on the condition the oldest that signalled gets in first."""
         urgent = before.urgent()
-        return all(
-            who == urgent[0] for who in self.granted() if urgent and who not in before.waiters()
-        )
+        let_in = [who for who in self.granted() if who not in before.waiters()]
+        return not urgent or all(who == urgent[0] for who in let_in)
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
     def who_signalled_gets_in_again(self, who: str) -> tuple[bool, bool]:
-        """If those inside leave, whoever signalled gets in again eventually."""
-        waits = self.place(who) == URGENT
+        """If those inside leave, a task that signalled gets in again eventually."""
+        waits = self.stage(who) == URGENT
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong"})
     def who_comes_gets_in(self, who: str) -> tuple[bool, bool]:
-        """If those inside leave, whoever stands in the queue of the monitor gets in eventually."""
-        waits = self.place(who) in (ENTERS, RAISES)
+        """If those inside leave, a task in the queue of the monitor gets in eventually."""
+        waits = self.stage(who) in (ENTERS, RAISES)
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong", "make_and_signal": "strong", "enter": "weak"})
     def who_waits_is_signalled(self, who: str) -> tuple[bool, bool]:
-        """If those inside signal, whoever waits goes on eventually, unless nobody is left to signal."""
-        waits = self.place(who) == WAITS
-        return waits, not waits or at(WAITS)(self) == [*TASKS]
+        """If those inside signal, a task that waits goes on eventually, or all wait and none is left to signal."""
+        waits = self.stage(who) == WAITS
+        all_wait = at(WAITS)(self) == [*TASKS]
+        return waits, not waits or all_wait

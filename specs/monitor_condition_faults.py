@@ -11,7 +11,7 @@ from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._broken_conditions import ReturnsWithoutTheLock, WaitWakesNobody
-from .monitor_condition import HoareSpec, HoareStage
+from .monitor_condition import HoareSpec, MonitorWithHoareCondition
 
 Signalled = tuple[Request[Any] | None, list[Request[Any]]]
 
@@ -68,15 +68,15 @@ class _SignalsNobody(HoareConditionCore):
 
 
 @fault(HoareSpec, "core", refuted_by="who_waits_is_signalled")
-class NobodyIsSignalled(HoareStage):
-    """A signal is taken for one that came when nobody waited."""
+class NobodyIsSignalled(MonitorWithHoareCondition):
+    """A signal lets no task in, as if none had waited."""
 
     def __init__(self) -> None:
         super().__init__(_SignalsNobody)
 
 
 @fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
-class SignalledStandInLine(HoareStage):
+class SignalledStandInLine(MonitorWithHoareCondition):
     """A signal only moves the waiter to the end of the queue (Mesa)."""
 
     def __init__(self) -> None:
@@ -89,24 +89,24 @@ class SignalledComeTooLate(SignalledStandInLine):
 
 
 @fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
-class SignallersJoinTheLine(HoareStage):
-    """Whoever signals waits behind those in the queue."""
+class SignallersJoinTheLine(MonitorWithHoareCondition):
+    """A task that signals waits behind those in the queue."""
 
     def __init__(self) -> None:
         super().__init__(_SignallerJoinsTheLine)
 
 
 @fault(HoareSpec, "core", refuted_by="one_inside_at_a_time")
-class TwoAfterASignal(HoareStage):
-    """The waiter goes on, and so does whoever signalled."""
+class TwoAfterASignal(MonitorWithHoareCondition):
+    """The waiter goes on, and so does the task that signalled."""
 
     def __init__(self) -> None:
         super().__init__(_SignallerStays)
 
 
 @fault(HoareSpec, "core", refuted_by="signallers_go_first")
-class NewestSignallerFirst(HoareStage):
-    """Those who signalled are a stack."""
+class NewestSignallerFirst(MonitorWithHoareCondition):
+    """Of the tasks that signalled the newest gets in first."""
 
     def __init__(self) -> None:
         super().__init__(monitor=_NewestSignallerFirst)
@@ -114,15 +114,15 @@ class NewestSignallerFirst(HoareStage):
 
 @fault(HoareSpec, "core", refuted_by="who_comes_gets_in")
 @fault(HoareSpec, "core", refuted_by="nothing_grantable_waits")
-class WaitFreesNobody(HoareStage):
-    """Whoever waits frees the monitor and lets nobody in."""
+class WaitFreesNobody(MonitorWithHoareCondition):
+    """A task that waits frees the monitor, and none in the queue is let in."""
 
     def __init__(self) -> None:
         super().__init__(_WaitWakesNobody)
 
 
 @fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
-class CancelledIsForgotten(HoareStage):
+class CancelledIsForgotten(MonitorWithHoareCondition):
     """A cancelled waiter does not get in again (N4: returns without the lock)."""
 
     def __init__(self) -> None:
@@ -130,8 +130,8 @@ class CancelledIsForgotten(HoareStage):
 
 
 @fault(HoareSpec, "core", refuted_by="who_signalled_gets_in_again")
-class TheLineGoesFirst(HoareStage):
-    """Whoever signalled gets in only when nobody is in the queue."""
+class TheLineGoesFirst(MonitorWithHoareCondition):
+    """A task that signalled gets in only when no task is in the queue."""
 
     def __init__(self) -> None:
         super().__init__(monitor=_QueueFirst)

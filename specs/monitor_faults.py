@@ -28,7 +28,7 @@ class TwoInside(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="who_is_permitted_again_and_again_is_served")
 class TheNewestPermittedGetsIn(BoxCore):
-    """Of those who are permitted the one who came last; who came first sees the others take turns."""
+    """Of the tasks that are permitted the newest gets in; the oldest sees the others take turns."""
 
     def candidates(self) -> Iterator[Request[Invocation]]:
         return iter([*super().candidates()][::-1])
@@ -36,7 +36,7 @@ class TheNewestPermittedGetsIn(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
 class LeavingAsksNobody(BoxCore):
-    """Whoever leaves lets in nobody, although what changed permits somebody (no signal on exit)."""
+    """A task leaves and none is let in, although what it changed permits one (no signal on exit)."""
 
     def release(self, claim: Invocation) -> Ended:
         self.give_back(claim)
@@ -45,7 +45,7 @@ class LeavingAsksNobody(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
 class ReplacingAGuardAsksNobody(BoxCore):
-    """A guard is removed, and those whom it held up sleep on."""
+    """A guard is removed, and the tasks that it held up sleep on."""
 
     def constrain(self, entry: EntryCore, guard: Guard | None) -> Ended:
         entry.guard = guard
@@ -54,7 +54,7 @@ class ReplacingAGuardAsksNobody(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
 class OnlyTheOldestOfAnEntryIsAsked(BoxCore):
-    """One look at the head of a queue, although its guard depends on the call."""
+    """Only the guard of the oldest call of an entry is evaluated, although it depends on the call."""
 
     def candidates(self) -> Iterator[Request[Invocation]]:
         heads = [lane.head for lane in self.queue.by_entry.values() if lane.head is not None]
@@ -63,7 +63,7 @@ class OnlyTheOldestOfAnEntryIsAsked(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="guards_hold_at_the_grant")
 class TheGuardIsNotAskedAgain(BoxCore):
-    """Whoever is first in the queue when the monitor becomes free gets in, permitted or not."""
+    """The head of the queue gets in when the monitor becomes free, permitted or not."""
 
     def admits(self, claim: Invocation) -> bool:
         waits = claim.entry in self.queue.by_entry
@@ -72,7 +72,7 @@ class TheGuardIsNotAskedAgain(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="nobody_permitted_is_passed")
 class TheEntriesAreAskedInTurn(BoxCore):
-    """The first entry that has a call that is permitted is served, however old the others' are."""
+    """An entry with a call that is permitted is served before the next entry, however old the others' calls are."""
 
     def candidates(self) -> Iterator[Request[Invocation]]:
         lanes = self.queue.by_entry.values()
@@ -81,7 +81,7 @@ class TheEntriesAreAskedInTurn(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="an_error_ends_its_own_call_only")
 class AnErrorReachesTheWholeLine(BoxCore):
-    """A guard raises, and whoever waits is told."""
+    """A guard raises, and all calls that wait are ended."""
 
     def settle(self, candidates: Iterable[Request[Invocation]] | None = None) -> Ended:
         ended = super().settle(candidates)
@@ -104,7 +104,7 @@ class AnErrorMeansNo(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="nobody_waits_for_what_was_taken_out")
 class TakenOutTellsNobody(BoxCore):
-    """An entry is taken out of service, and those who wait for it hang (C2: CPython gh-117531)."""
+    """An entry is taken out of service, and the tasks that wait for it hang (C2: CPython gh-117531)."""
 
     def remove(self, entry: EntryCore, cause: Hashable) -> Ended:
         entry.cause = cause
@@ -113,7 +113,7 @@ class TakenOutTellsNobody(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="whoever_is_inside_cannot_enter")
 class WaitsForItself(BoxCore):
-    """A task inside calls another entry, and waits until it has left itself."""
+    """A task inside calls the monitor again, and waits until it has left itself."""
 
     def refuse_impossible(self, claim: Invocation) -> None:
         pass
@@ -121,7 +121,7 @@ class WaitsForItself(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="only_who_is_inside_leaves")
 class AnybodyLeaves(BoxCore):
-    """Whoever gives the monitor back frees it."""
+    """Any task that releases the monitor frees it, inside or not."""
 
     def give_back(self, claim: Invocation) -> None:
         self.owner = None
@@ -137,7 +137,7 @@ class KeepsEmptyLanes(Lanes):
 
 @fault(MonitorSpec, "core", refuted_by="the_queues_of_the_entries_are_the_queue")
 class TheIndexKeepsTheWithdrawn(BoxCore):
-    """An entry for which nobody waits any more counts as one for which somebody does."""
+    """An entry for which no task waits any more counts as one for which a task does."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -150,7 +150,7 @@ class TheIndexKeepsTheWithdrawn(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="who_needs_no_permission_is_served")
 class TheYoungestIsNext(BoxCore):
-    """Of those who are permitted the youngest gets in."""
+    """Of the tasks that are permitted the youngest gets in."""
 
     def candidates(self) -> Iterator[Request[Invocation]]:
         return iter(list(self.queue)[::-1])
@@ -158,7 +158,7 @@ class TheYoungestIsNext(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="nobody_waits_out_of_service")
 class ClosingTellsOne(BoxCore):
-    """Closing tells one of those in the queue; the others hang (C2: CPython gh-117531)."""
+    """Closing tells one of the tasks in the queue; the others hang (C2: CPython gh-117531)."""
 
     def end(self, cause: Hashable) -> Ended:
         ended: Ended = break_only(self, self.waiting()[:1], str(cause))

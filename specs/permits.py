@@ -1,8 +1,10 @@
 """What semaphores of every policy have in common: permits on hand, permits out, requests for some.
 
-Whoever is idle may request its weight in permits: all of them or none. Whoever waits may withdraw at
-any moment. Whoever holds permits releases them eventually (that is *fair*: it is what those who wait
-need of the others). A task may close the semaphore for good.
+An idle task may request as many permits as its weight: it is granted all of them or none. A task that waits
+may withdraw at any moment. A task that holds permits releases them eventually (that is *fair*: those who wait need it
+of the others). The semaphore may be closed, for good.
+
+The specification of each policy says how many tasks and permits there are, and why these are enough.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from .common import QueueSpec
 
 
 def alike(weights: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
-    """Return those who request equally many permits: nothing else tells them apart."""
+    """Return the groups of tasks that request equally many permits: nothing else tells them apart."""
     groups = [tuple(who for who in weights if weights[who] == n) for n in {*weights.values()}]
     return tuple(sorted(group for group in groups if len(group) > 1))
 
 
 def may_request(spec: PermitsSpec) -> list[str]:
-    """Return who is idle and requests something that is not impossible (see the invariants)."""
+    """Return the idle tasks whose requests are not refused (see `impossible_claims_are_refused`)."""
     core, busy = spec.core, {*spec.out, *spec.in_queue()}
     if core.cause is not None:
         return []
@@ -41,13 +43,13 @@ def holding(spec: PermitsSpec) -> list[str]:
 
 
 class PermitsSpec(QueueSpec):
-    """A semaphore and who has its permits."""
+    """A semaphore, and which tasks have its permits."""
 
     abstract = True
 
-    weights: Mapping[str, int]  # what each waiter requests
+    weights: Mapping[str, int]  # how many permits each task requests
     core: SemaphoreCore
-    out: tuple[str, ...] = start(tuple)  # the permits that are out: who has each, in order of names
+    out: tuple[str, ...] = start(tuple)  # of each permit that is out, who has it; in order of names
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
         found = super().renamed(snapshot, names)
@@ -91,18 +93,19 @@ class PermitsSpec(QueueSpec):
 
     @invariant
     def permits_are_conserved(self) -> bool:
-        """Every permit that exists is on hand or out with somebody (I1)."""
-        return self.core.value == (self.core.max_value or 0) - len(self.out)
+        """Every permit that exists is on hand, or out with a task that was granted it (I1)."""
+        on_hand, existing = self.core.value, self.core.max_value
+        return on_hand + len(self.out) == existing
 
     @invariant
     def impossible_claims_are_refused(self) -> bool:
-        """More than there ever was is refused at once, and leaves no trace (I7)."""
+        """A request for more permits than ever existed is refused, and leaves no trace (I7)."""
         too_many = (self.core.largest or 0) + 1
         return invariants.refuses(self.core, lambda core: core.enqueue(too_many, 0, "one more"))
 
     @invariant
     def surplus_is_refused(self) -> bool:
-        """More than is out cannot be given back, and the attempt leaves no trace (I1)."""
+        """A release of more permits than are out is refused, and leaves no trace (I1)."""
         surplus = len(self.out) + 1
         return invariants.refuses(self.core, lambda core: core.release(surplus))
 
@@ -110,5 +113,5 @@ class PermitsSpec(QueueSpec):
 
     @step
     def only_free_permits_are_granted(self, before: Any) -> bool:
-        """Whoever is granted permits is granted permits that were there (O4, O9, P8)."""
+        """No grant takes more permits than are on hand: their number is not negative after it (O4, O9, P8)."""
         return not self.granted() or self.core.value >= 0

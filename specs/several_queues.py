@@ -2,12 +2,13 @@
 
 A *group* claims several primitives and has one position in the queue of each. One that wants *all* is granted
 when it is at the head of each queue and fits everywhere; one that wants *any* is granted at the first queue
-that would grant it, and leaves the others in the same step. Who wants one thing alone makes a plain request.
+that would grant it, and leaves the others in the same step. A task that wants one thing alone makes a plain request.
 
-The state is the queues of the primitives that ship (`_queues.py`), and beside them a naive model, made from what
-the core reports: who holds what. A specification adds the primitives, who wants what, and the actions that
-request, close, resize or exit. Actions here: whoever waits may withdraw, and whoever holds releases
-eventually (that is *fair*: those who wait need it), one claim after the other, in one step.
+The state is the primitives that ship, with their queues (`_queues.py`), and beside them a naive model, made from what
+the core reports: which task holds what. Queues are told by their numbers. Actions here: a task that waits may withdraw,
+and a task that holds what it wants releases it eventually (that is *fair*: those who wait need it), one claim after
+the other, in one step. A specification adds the primitives, what each task wants, the actions that request, close,
+resize or exit, and the bounds.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from structsync.checking import Spec, action, invariant, invariants, start, step
 
 from ._queues import Queues
 
-# Whether all are wanted, or any of them; and which: a queue, by its number, and the claim on it.
+# Whether all of these are wanted, or any of them; and which: the number of a queue, and the claim there.
 Want = tuple[bool, tuple[tuple[int, Any], ...]]
 
 
 def idle(spec: SeveralQueuesSpec) -> list[str]:
-    """Return who neither waits nor holds anything, and wants nothing that is out of service."""
+    """Return the tasks that neither wait nor hold anything, and want nothing that is closed or broken."""
     busy = {*spec.waiting(), *spec.holding()}
     return [
         who
@@ -45,19 +46,20 @@ def holding(spec: SeveralQueuesSpec) -> list[str]:
 
 
 class SeveralQueuesSpec(Spec):
-    """Several queues, who waits in them, and who holds what by what the core reported."""
+    """Several queues, and which task holds what by what the core reported."""
 
     abstract = True
     forgets: ClassVar[tuple[str, ...]] = ("requested", "ended")
 
     wants: Mapping[str, Want]  # what each task wants
     core: Queues
-    held: tuple[tuple[str, int], ...] = start(tuple)  # who was granted a claim, and at which queue
-    # What the last action requested, and what it ended; then forgotten.
+    # Each claim that was granted and is not released: of which task, and at which queue.
+    held: tuple[tuple[str, int], ...] = start(tuple)
+    # The task that made a request in the last action, and the requests that this ended; then forgotten.
     requested: tuple[str, ...] = start(tuple)
     ended: tuple[Request[Any], ...] = start(tuple)
 
-    # ==== Words that actions use ====
+    # ==== Words that actions and properties use ====
 
     def submit(self, who: str, every: bool, wanted: Iterable[tuple[int, Any]]) -> None:
         """Submit a group, or a plain request if one thing is wanted, and record what that ended."""
@@ -65,25 +67,25 @@ class SeveralQueuesSpec(Spec):
         self.note(self.core.submit(who, every, wanted))
 
     def note(self, ended: Iterable[Request[Any]]) -> None:
-        """Record what the core ended, in whichever queue."""
+        """Record the requests that the core ended, in whichever queue."""
         self.ended = (*self.ended, *ended)
-        granted = [self.position(one) for one in ended if one.status is Status.GRANTED]
+        granted = [self.task_and_queue(one) for one in ended if one.status is Status.GRANTED]
         self.held = tuple(sorted((*self.held, *granted)))
 
-    def position(self, request: Any) -> tuple[str, int]:
-        """Return whose request it is, and in which queue."""
+    def task_and_queue(self, request: Any) -> tuple[str, int]:
+        """Return which task made the request, and at which queue."""
         wanted = self.wants[request.waiter][1]
         if len(wanted) == 1:  # a plain request does not know its queue
             return (request.waiter, wanted[0][0])
         return (request.waiter, self.core.arbiters.index(request.arbiter))
 
     def waiting(self) -> list[str]:
-        """Return who is in a queue, in one at least."""
+        """Return the tasks that are in a queue, in one at least."""
         queues = [self.core.queue(at) for at in self.core.numbers]
         return [who for who in self.wants if any(who in queue for queue in queues)]
 
     def holding(self) -> list[str]:
-        """Return who was granted what it wants, and waits for nothing more."""
+        """Return the tasks that were granted what they want, and wait for nothing more."""
         waiting = self.waiting()
         return [who for who in self.wants if self.held_by(who) and who not in waiting]
 
@@ -96,15 +98,16 @@ class SeveralQueuesSpec(Spec):
         return [dict(self.wants[who][1])[at] for who, queue in self.held if queue == at]
 
     def granted(self, at: int) -> list[str]:
-        """Return whom the last action granted a claim at this queue, in this order."""
-        granted = [self.position(one) for one in self.ended if one.status is Status.GRANTED]
+        """Return the tasks that the last action granted a claim at this queue, in this order."""
+        granted = [self.task_and_queue(one) for one in self.ended if one.status is Status.GRANTED]
         return [who for who, queue in granted if queue == at]
 
     def is_head_and_fits(self, who: str, at: int, claim: Any) -> bool:
+        """Return whether a task is at the head of a queue, and there is room for its claim."""
         return self.core.queue(at)[:1] == [who] and self.core.arbiters[at].admits(claim)
 
     def refuses(self, every: bool, wanted: Iterable[tuple[int, Any]]) -> bool:
-        """Return whether the group of a newcomer is refused, and that leaves no trace."""
+        """Return whether a group of one more task is refused, and the attempt leaves no trace."""
         before = self.core.snapshot()
         try:
             self.core.submit("one more", every, wanted)
@@ -136,26 +139,26 @@ class SeveralQueuesSpec(Spec):
 
     @invariant
     def everything_or_one_thing_is_held(self) -> bool:
-        """Who wants all holds all of it or nothing; who wants any holds one thing or nothing."""
+        """A task that wants all holds all or nothing; one that wants any holds one thing or nothing."""
         for who, (every, wanted) in self.wants.items():
-            whole = len(wanted) if every else 1
-            if len(self.held_by(who)) not in (0, whole):
+            number_granted_together = len(wanted) if every else 1
+            if len(self.held_by(who)) not in (0, number_granted_together):
                 return False
         return True
 
     @invariant
     def a_position_in_every_queue_or_in_none(self) -> bool:
-        """Who waits is once in each queue and holds nothing; who does not wait is in no queue."""
-        waiting = self.waiting()
-        for who, (_, wanted) in self.wants.items():
-            positions = 1 if who in waiting else 0
-            if any(self.core.queue(at).count(who) != positions for at, _ in wanted):
+        """A task that waits has one position in each queue that it wants, and holds nothing."""
+        for who in self.waiting():
+            _, wanted = self.wants[who]
+            once_in_each = all(self.core.queue(at).count(who) == 1 for at, _ in wanted)
+            if not once_in_each or self.held_by(who):
                 return False
-        return not any(self.held_by(who) for who in waiting)
+        return True
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup, in any queue (I3): the heads do not fit, or not everywhere."""
+        """No lost wakeup: no task waits that could be granted all that it wants, or any, as it wants it (I3)."""
         for who in self.waiting():
             every, wanted = self.wants[who]
             fits = [self.is_head_and_fits(who, at, claim) for at, claim in wanted]
@@ -167,12 +170,12 @@ class SeveralQueuesSpec(Spec):
 
     @step
     def who_requests_waits_or_is_granted(self, before: Any) -> bool:
-        """A group that is submitted has positions, or what it wants: it is never forgotten."""
+        """A task that makes a request waits after it, or was granted it: it is never forgotten."""
         return all(who in self.waiting() or self.held_by(who) for who in self.requested)
 
     @step
     def grants_follow_each_queue(self, before: Any) -> bool:
-        """First come, first served at each queue: no grant passes anybody there (I2)."""
+        """First come, first served at each queue: no task is granted there while an older one waits on (I2)."""
         return all(
             invariants.served_in_queue(before.core.queue(at), self.granted(at), self.core.queue(at))
             for at in self.core.numbers
@@ -180,8 +183,8 @@ class SeveralQueuesSpec(Spec):
 
     @step
     def positions_are_kept_in_each_queue(self, before: Any) -> bool:
-        """A position is lost by ending alone, and newcomers are at the end (I2)."""
-        ended = [one.waiter for one in self.ended]
+        """A task keeps its positions until its request ends, and newcomers join at the end (I2)."""
+        ended = [request.waiter for request in self.ended]
         return all(
             invariants.places_are_kept(before.core.queue(at), ended, self.core.queue(at))
             for at in self.core.numbers
@@ -189,12 +192,11 @@ class SeveralQueuesSpec(Spec):
 
     @step
     def a_group_ends_once_and_as_a_whole(self, before: Any) -> bool:
-        """Of a group that ends each request ends, once, and is in no queue any more (I4)."""
-        ended = [self.position(one) for one in self.ended]
-        members = {(who, at) for who, _ in ended for at, _ in self.wants[who][1]}
-        in_a_queue = {id(one) for arbiter in self.core.arbiters for one in arbiter.queue}
-        return (
-            {*ended} == members
-            and len(ended) == len(members)
-            and not any(id(one) in in_a_queue for one in self.ended)
+        """Where a request of a group ends, all of its requests end, each once, and leave their queues (I4)."""
+        ended = [self.task_and_queue(request) for request in self.ended]
+        expected = {(who, at) for who, _ in ended for at, _ in self.wants[who][1]}
+        each_once = {*ended} == expected and len(ended) == len(expected)
+        still_in_queues = [one for arbiter in self.core.arbiters for one in arbiter.queue]
+        return each_once and not any(
+            request is one for request in self.ended for one in still_in_queues
         )

@@ -1,10 +1,12 @@
 """What every buffer promises to those who put and to those who get: two queues, and items in their order.
 
-Those who put wait for room and those who get for items, in a queue each. Each of the two is a queue that serves first
-come, first served (`abstract_queue.py`); one step may grant on both sides.
+Tasks that put wait for room, tasks that get wait for items, each side in a queue of its own. Each of the two serves
+first come, first served (`abstract_queue.py`); one step may grant on both sides.
 
-A specification adds what each puts or wants, and a naive model of the items, which says what is *due*: what a get
-is to be handed, in this order.
+The state is the buffer that ships, and a naive model of its items, which a specification adds. Of the last action it
+also has what was *handed* to those who get, and what was *due* by the model: the items that were to be handed out, in
+this order. A specification says what each task puts or wants, which actions there are, and the bounds; here a task that
+waits may withdraw, and the buffer may be completed: no more will be put.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from .common import QueueSpec
 
 
 def waiters_are_served(names: tuple[str, ...]) -> Callable[[Any, str], tuple[bool, bool]]:
-    """Return the temporal property of those who put and get, for their names."""
+    """Return the temporal property of the tasks with these names."""
 
     @leads_to(who=names)
     def who_waits_is_served(spec: TwoSidesSpec, who: str) -> tuple[bool, bool]:
@@ -33,29 +35,29 @@ def waiters_are_served(names: tuple[str, ...]) -> Callable[[Any, str], tuple[boo
 
 
 class TwoSidesSpec(QueueSpec):
-    """A buffer, and what the last action handed out."""
+    """A buffer, what the last action handed out, and what it was to hand out."""
 
     abstract = True
     forgets: ClassVar[tuple[str, ...]] = ("handed", "due")
 
-    puts: Mapping[str, tuple[str, ...]]  # the items that each puts, who puts
-    gets: Mapping[str, Get]  # what each wants, who gets
+    puts: Mapping[str, tuple[str, ...]]  # the tasks that put, and which items
+    gets: Mapping[str, Get]  # the tasks that get, and what they want
     core: BufferCore
     handed: tuple[str, ...] = start(tuple)  # what the last action handed out, in this order
     due: tuple[str, ...] = start(tuple)  # what it was to hand out, by the model
 
-    # ==== Words ====
+    # ==== Words that actions and properties use ====
 
     def note(self, ended: Any) -> None:
         self.handed = self.due = ()
         super().note(ended)
 
     def waiting_to(self, side: Collection[str]) -> list[str]:
-        """Return who waits on one side, in the order of arrival."""
+        """Return which tasks wait on one side, in the order of their arrival."""
         return [who for who in self.in_queue() if who in side]
 
     def as_a_queue(self, side: Collection[str]) -> Mapping[str, object]:
-        """Return one side as the abstract queue has it, which has names of its own."""
+        """Return the state of the abstract queue that one side stands for; it has names of its own."""
         name = dict(zip(side, NAMES, strict=False))
         return {
             "waiting": tuple([name[who] for who in self.waiting_to(side)]),
@@ -76,15 +78,15 @@ class TwoSidesSpec(QueueSpec):
 
     @refines(AbstractQueue)
     def those_who_put_are_a_queue(self) -> Mapping[str, object]:
-        """Of those who put each step is one of a queue: first come, first served (I2)."""
+        """Among tasks that put, each step is one of the abstract queue: first come, first served (I2)."""
         return self.as_a_queue(self.puts)
 
     @refines(AbstractQueue)
     def those_who_get_are_a_queue(self) -> Mapping[str, object]:
-        """Of those who get each step is one of a queue: first come, first served (I2)."""
+        """Among tasks that get, each step is one of the abstract queue: first come, first served (I2)."""
         return self.as_a_queue(self.gets)
 
     @step
     def items_come_out_in_order(self, before: Any) -> bool:
-        """Each get is handed what was next by the model, whole and once."""
+        """The items handed out are those that were next by the model, in its order, each once."""
         return self.handed == self.due

@@ -24,7 +24,9 @@ from structsync.checking import (
 )
 from structsync.checking._ahead import Helpers, packed, unpacked
 from structsync.checking._jobs import Bounds, Job, do
+from structsync.checking._judging import Judge
 from structsync.checking._load import Loaded
+from structsync.checking._model import Model
 
 from .test_together import without_times
 from .walks import ALL, HERE, LOADED, SIDE, Point, Walk
@@ -256,6 +258,14 @@ def test_antecedents_that_were_true_elsewhere_were_true() -> None:
     _implies.learn(said)
     judge(0)
     assert not _implies.never_met(judge.__code__)
+
+
+def test_a_refinement_of_which_a_step_was_seen_elsewhere_has_moved() -> None:
+    judge = Judge(Model(Walk))
+    assert judge.moved() == ()
+    name = next(iter(judge.refinements))
+    judge.learn(False, [name])
+    assert judge.moved() == (name,)
 
 
 def test_a_worker_is_told_how_many_may_help(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,7 @@ class InTurn(Users):
         return tuple(sorted(self.places.items()))
 
 
-#: The places of the specifications as they are seen: nobody is told that it was notified.
+#: The stages of the specifications as they are seen: no task is told that it was notified.
 OF_STAGE = {
     stage.ENTERS: ENTERS,
     stage.INSIDE: INSIDE,
@@ -72,11 +72,11 @@ OF_STAGE = {
 
 
 def seen_of(spec: Any, tasks: tuple[str, ...], names: Mapping[str, str]) -> object:
-    pairs = zip(tasks, spec.places, strict=True)
-    return tuple(sorted((who, names[place]) for who, place in pairs if place in names))
+    pairs = zip(tasks, spec.stages, strict=True)
+    return tuple(sorted((who, names[at]) for who, at in pairs if at in names))
 
 
-class SeenStage(stage.StageSpec):
+class SeenStage(stage.MonitorWithConditionSpec):
     abstract = True
 
     def observed(self) -> Mapping[str, object]:
