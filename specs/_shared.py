@@ -27,9 +27,9 @@ class Replica:
     def __init__(self, people: Mapping[str, str]) -> None:
         self.people = people  # who is in which session
         self.core = self.shared()
-        self.keys: dict[str, Key] = {}
-        self.tokens: dict[str, int] = {}  # of what they hold, as they were told
-        self.highest = 0  # the largest token that anybody was ever told
+        self.keys: dict[str, Key] = {}  # whose request is which
+        self.tokens: dict[str, int] = {}  # who holds, with which token, as far as it was told
+        self.highest = 0  # the largest token that any client was ever told
         # What the last entry did; forgotten before the next.
         self.outcomes: list[Outcome] = []
         self.granted: list[tuple[str, int]] = []  # who, and with which token
@@ -139,9 +139,11 @@ class Replica:
 
     @property
     def _last(self) -> int:
+        """What each session has counted up to in a snapshot: each client has at most two requests."""
         return 2 * len(self.people)
 
     def snapshot(self) -> tuple[Any, ...]:
+        """Return the state, with requests numbered by who made them, and tokens by their order."""
         tokens = sorted({*self.tokens.values(), self.highest})
         ranks = {token: rank for rank, token in enumerate(tokens, 1)}
         names = [*self.people, *[f"{who} waits" for who in self.people]]

@@ -102,7 +102,7 @@ class PrioritySpec(PermitsSpec):
 
     @invariant
     def bypass_is_bounded(self) -> bool:
-        """Fewer than `ageing` later arrivals per level pass a request that waits."""
+        """Fewer than `ageing` later arrivals per level pass a request that waits, and none on the first level."""
         return all(self.passed.count(who) < TOO_MANY[who] for who in self.in_queue())
 
     # ==== Step properties ====

@@ -1,7 +1,7 @@
 """The other two ways to age: a hundred arrivals for each level, which is the default, and never.
 
-* With the default a request is passed by at most ninety-nine later arrivals one level more important. That it *happens* so
-  often is checked too (`every_action_fires`, of `be_passed_as_often_as_may_be`).
+* With the default a request is passed by at most ninety-nine later arrivals one level more important. That it
+  *happens* so often is checked too (`every_action_fires`, of `be_passed_as_often_as_may_be`).
 * With strict levels (`ageing=None`) the smaller number always goes first, and whoever is less important may
   wait forever.
 

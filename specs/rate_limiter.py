@@ -106,7 +106,7 @@ class RateLimiterSpec(FifoSpec):
 
     @invariant
     def a_clock_that_shows_less_changes_nothing(self) -> bool:
-        """A clock that shows a time before the last one grants nothing and changes nothing."""
+        """A time that is earlier than the last one grants nothing and changes nothing."""
         twin = invariants.twin_of(self.core)
         return twin.elapse(twin.now - 1) == [] and twin.snapshot() == self.core.snapshot()
 

@@ -34,7 +34,7 @@ from .pool_model import (
 
 
 class ResourcePoolSpec(PoolModelSpec):
-    """A pool whose items do not grow old."""
+    """A pool whose items do not grow old; who has which, and which are kept."""
 
     # ==== Actions ====
 

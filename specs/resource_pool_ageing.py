@@ -1,6 +1,6 @@
 """Items of a pool that grow old: those that were idle for too long are closed, but for those that are made ahead.
 
-The pool of `resource_pool.py` with a clock, whose ticks make idle items old. The clock may be exchanged for another one,
+The pool of `resource_pool.py` with a clock, whose ticks make idle items old. The clock may be exchanged for another,
 as between two runs; that makes no item older. The helper may make an item ahead. State and bounds are in
 `pool_model.py`.
 """

@@ -69,8 +69,9 @@ class SharedSpec(Spec):
     forgets = ("refused",)
     restored_before_each_step = "a replica goes through its encoder, as between two processes"
 
-    wants: ClassVar[Mapping[str, Sequence[Want]]]  # what each person asks for
+    wants: ClassVar[Mapping[str, Sequence[Want]]]  # what each asks for
     core: Replica
+    # Who held something when the engine lost its log, and has not reclaimed it.
     to_reclaim: tuple[str, ...] = start(tuple)
     refused: tuple[str, ...] = start(tuple)  # whom the last entry refused; then forgotten
 
@@ -90,7 +91,7 @@ class SharedSpec(Spec):
         return who not in self.core.tokens and f"{who} waits" not in self.core.keys
 
     def believed(self, name: str) -> list[str]:
-        """Return who believes to hold what has this name, but for those who have still to reclaim it."""
+        """Return who holds what has this name, by what was told; not those who have still to reclaim it."""
         return [
             who
             for who in self.core.tokens

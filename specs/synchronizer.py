@@ -50,7 +50,7 @@ class SynchronizerSpec(Spec):
 
     forgets = ("ended",)
     core: Switches = start(Switches)
-    inside: tuple[str, ...] = start(tuple)
+    inside: tuple[str, ...] = start(tuple)  # whose calls were let in and have not left
     ended: tuple[Request[Any], ...] = start(tuple)  # what the last action ended; then forgotten
 
     # ==== Words that actions use ====
