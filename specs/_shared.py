@@ -18,7 +18,7 @@ from structsync._core.shared.preview import preview
 
 
 class Replica:
-    """One replica of a log, and for each person which request and which token it has."""
+    """One replica of a log, and which request and which token each of its clients has."""
 
     shared: type[SharedCore] = SharedCore
     encode: Any = staticmethod(encode)
@@ -27,14 +27,14 @@ class Replica:
     def __init__(self, people: Mapping[str, str]) -> None:
         self.people = people  # who is in which session
         self.core = self.shared()
-        self.keys: dict[str, Key] = {}
-        self.tokens: dict[str, int] = {}  # of what they hold, as they were told
-        self.highest = 0  # the largest token that anybody was ever told
+        self.keys: dict[str, Key] = {}  # whose request is which
+        self.tokens: dict[str, int] = {}  # who holds, with which token, as far as it was told
+        self.highest = 0  # the largest token that any client was ever told
         # What the last entry did; forgotten before the next.
         self.outcomes: list[Outcome] = []
-        self.granted: list[tuple[str, int]] = []
-        self.harmless = True
-        self.foreseen: Sequence[str] | None = None
+        self.granted: list[tuple[str, int]] = []  # who, and with which token
+        self.repeat_changed_nothing = True
+        self.foreseen: Sequence[str] | None = None  # whom the preview of a release lets in
 
     # ==== Entries ====
 
@@ -45,7 +45,7 @@ class Replica:
         self.outcomes += self.core.apply(entry, self.highest + 1)
         if verb not in (Verb.JOIN, Verb.END):
             after = self.core.encode()
-            self.harmless = (
+            self.repeat_changed_nothing = (
                 not self.core.apply(entry, self.highest + 1) and self.core.encode() == after
             )
         return (session, number)
@@ -54,7 +54,7 @@ class Replica:
         self._ask(who, Verb.ACQUIRE, tuple(wants))
 
     def wait(self, who: str, condition: str) -> None:
-        """Give up the lock that a task holds until the condition is notified."""
+        """Release the lock that a task holds until the condition is notified."""
         number = self.keys[who][1]
         del self.tokens[who]
         self._ask(f"{who} waits", Verb.WAIT, condition, number)
@@ -69,6 +69,7 @@ class Replica:
         self.hear()
 
     def release(self, who: str) -> None:
+        """Release all that a task holds; note before whom the preview says that lets in."""
         session, number = self.keys.pop(who)
         del self.tokens[who]
         seen = self.preview(self.core, (session, number))
@@ -81,6 +82,7 @@ class Replica:
         self.deliver(Verb.RECLAIM, session, number, tuple(wants), self.tokens[who])
 
     def end(self, session: str) -> None:
+        """A session dies, and all its requests with it."""
         self.deliver(Verb.END, session)
         for who, (its, _) in [*self.keys.items()]:
             if its == session:
@@ -108,7 +110,7 @@ class Replica:
         self.hear()
 
     def hear(self) -> None:
-        """Tell everybody what has become of their requests."""
+        """Tell the clients what has become of their requests."""
         for one in self.outcomes:
             who = self.who_has(one.key)
             if not who:
@@ -125,7 +127,7 @@ class Replica:
     # ==== Views ====
 
     def who_has(self, key: Key) -> str:
-        """Return whose request this is; nobody's if it is no request."""
+        """Return whose request this is; nothing, if there is no such request."""
         return next((who for who, its in self.keys.items() if its == tuple(key)), "")
 
     def queue(self, name: str) -> list[str]:
@@ -137,9 +139,11 @@ class Replica:
 
     @property
     def _last(self) -> int:
+        """What each session has counted up to in a snapshot: each client has at most two requests."""
         return 2 * len(self.people)
 
     def snapshot(self) -> tuple[Any, ...]:
+        """Return the state, with requests numbered by who made them, and tokens by their order."""
         tokens = sorted({*self.tokens.values(), self.highest})
         ranks = {token: rank for rank, token in enumerate(tokens, 1)}
         names = [*self.people, *[f"{who} waits" for who in self.people]]
@@ -169,7 +173,7 @@ class Replica:
         self.core = self.shared()
         self.core.restore(its)
         self.keys, self.tokens = dict(keys), dict(told)
-        self.outcomes, self.granted, self.harmless, self.foreseen = [], [], True, None
+        self.outcomes, self.granted, self.repeat_changed_nothing, self.foreseen = [], [], True, None
 
 
 def _renamed(value: Any, renamed: Mapping[Key, Key]) -> Any:

@@ -1,8 +1,8 @@
 """A parker lets one block pass for each unblock, in whichever order they come.
 
-Several tasks block here, one at a time; others unblock. The model counts what was said: how many
-unblocks were given, how many blocks have passed. What is promised to the one who blocks needs
-a task that unblocks eventually (a *fair* action).
+Several tasks block here, one at a time; others unblock. The one that blocks may withdraw, and a task may close
+the parker. The model is one number: unblocks that were given, minus blocks that have passed. What is
+promised to the one that blocks needs a task that unblocks eventually (a *fair* action).
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from typing import Any
 
 from structsync._core.primitives.parker import ParkerCore
 from structsync._core.queue.request import Request
-from structsync.checking import action, invariant, invariants, leads_to, start, step
+from structsync.checking import action, implies, invariant, invariants, leads_to, start, step
 
 from .common import FifoSpec
 
 # ==== Bounds ====
 
-TASKS = ("a", "b", "c", "d")  # one that blocks, and others who come meanwhile or afterwards
+TASKS = ("a", "b", "c", "d")  # one that blocks, and others that come meanwhile or afterwards
 
-# Unblocks ahead of the blocks that use them. The whole state is this number and who blocks, so it
-# has few values; a mistake in counting shows at 0, 1 or 2.
+# Unblocks ahead of the blocks that use them. Beside who blocks, this number is all that the state
+# counts; a mistake in counting shows at 0, 1 or 2.
 AHEAD = 5
 
 
 class ParkerSpec(FifoSpec):
-    """A parker, and how many unblocks nobody has used."""
+    """A parker, and how many unblocks no block has used."""
 
     newcomers = ((None, 0),)
     core: ParkerCore = start(ParkerCore)
@@ -57,26 +57,28 @@ class ParkerSpec(FifoSpec):
 
     @invariant
     def every_unblock_lets_one_block_pass(self) -> bool:
-        """As many unblocks are on hand as were given and not used; never less than none."""
+        """As many unblocks are on hand as were given and not used, and never fewer than none (I1)."""
         return self.core.unblocks == self.unused >= 0
 
     @invariant
     def one_at_a_time(self) -> bool:
-        """Whoever comes while another blocks is refused, and that leaves no trace."""
+        """While a task blocks, and only then, another that comes is refused, and that leaves no trace."""
         refused = invariants.refuses(self.core, lambda core: core.enqueue(None))
-        return self.core.cause is not None or refused == bool(self.core.queue)
+        a_task_blocks = bool(self.core.queue)
+        return implies(self.core.cause is None, refused == a_task_blocks)
 
     # ==== Step properties ====
 
     @step
     def an_unblock_that_came_first_is_kept(self, before: Any) -> bool:
-        """Nobody begins to wait while an unblock is on hand."""
-        return bool(before.core.queue) or not self.core.queue or before.unused == 0
+        """No task begins to wait while an unblock is on hand."""
+        begins_to_wait = bool(self.core.queue) and not before.core.queue
+        return implies(begins_to_wait, before.unused == 0)
 
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
     def who_blocks_passes(self, who: str) -> tuple[bool, bool]:
-        """If somebody unblocks, whoever blocks passes eventually, or withdraws, or is ended."""
+        """If tasks unblock, whoever blocks passes eventually, or withdraws, or is ended by a close."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -15,7 +15,7 @@ Ended = list[Request[None]]
 
 @fault(ParkerSpec, "core", refuted_by="every_unblock_lets_one_block_pass")
 class UnblockBeforeBlockIsLost(ParkerCore):
-    """An unblock that finds nobody is forgotten, and the block after it sleeps."""
+    """An unblock that finds no task blocked is forgotten, and the block after it sleeps."""
 
     def give_back(self, claim: None) -> None:
         if self.queue:
@@ -51,7 +51,7 @@ class BlockAlwaysWaits(ParkerCore):
 
 @fault(ParkerSpec, "core", refuted_by="one_at_a_time")
 class AnybodyMayBlock(ParkerCore):
-    """A second one blocks, and the unblock goes to whoever came first."""
+    """A second task blocks beside the first, and the unblock goes to the first."""
 
     def refuse_impossible(self, claim: None) -> None:
         pass

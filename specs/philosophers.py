@@ -1,12 +1,12 @@
 """Philosophers who take both forks in one step never deadlock and never starve.
 
-Each sits between two forks, a lock each, and needs both to eat. The task is to take them with
-`acquire_all`, in whichever order they are written: each philosopher may write the left one first or
-the right one, and another way each time. Whoever waits may withdraw. Whoever eats leaves eventually
-(a *fair* action); nobody has to become hungry.
+Each sits between two forks, a lock each, and needs both to eat. A philosopher takes them with
+`acquire_all`, in whichever order they are written: the left one first or the right one, and another
+way each time. Whoever waits may withdraw. Whoever eats leaves eventually (a *fair* action); no
+philosopher has to become hungry. The state is the locks with their queues, and who holds which.
 
-Two promises: a deadlock is a state in which a task waits, and so does everybody who has a fork; starvation is a
-philosopher who waits forever while others come and go.
+A deadlock is a state in which a philosopher waits, and so does everyone who has a fork; starvation is a
+philosopher who waits forever while others come and go. Neither may happen.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from structsync._core.primitives.lock import LockCore
-from structsync.checking import action, invariant, leads_to, start
+from structsync.checking import action, implies, invariant, leads_to, start
 
 from ._queues import Queues
 from .several_queues import SeveralQueuesSpec, Want, idle
 
 # ==== Bounds ====
 
-# Two neighbours share a fork from three on; with four two can eat that have no fork in common; with
-# five somebody can wait for a neighbour who waits for a neighbour who eats, on either side.
+# With three, each is a neighbour of both others; with four, two can eat that have no fork in common;
+# with five, one can wait for a neighbour that waits for a neighbour that eats, on either side.
 LEFT_FIRST, RIGHT_FIRST = "left first", "right first"
 ORDERS = (LEFT_FIRST, RIGHT_FIRST)
 
@@ -53,26 +53,27 @@ class TableSpec(SeveralQueuesSpec):
 
     @action(who=idle, order=ORDERS)
     def become_hungry(self, who: str, order: str) -> None:
-        every, forks = self.wants[who]
-        self.submit(who, every, forks if order == LEFT_FIRST else forks[::-1])
+        every, (left, right) = self.wants[who]
+        self.submit(who, every, (left, right) if order == LEFT_FIRST else (right, left))
 
     # ==== Invariants ====
 
     @invariant
     def a_fork_is_held_by_who_eats(self) -> bool:
-        """The forks of those who eat are theirs, and all others are on the table."""
-        owners = {at: who for who, at in self.held}
-        return len(owners) == len(self.held) and all(
-            fork.owner == owners.get(at) for at, fork in enumerate(self.core.arbiters)
+        """Each fork that was granted belongs to one who eats, and all others are on the table."""
+        eats_with = {fork: who for who, fork in self.held}
+        each_has_its_own = len(eats_with) == len(self.held)
+        return each_has_its_own and all(
+            lock.owner == eats_with.get(fork) for fork, lock in enumerate(self.core.arbiters)
         )
 
     @invariant
     def somebody_eats_while_somebody_waits(self) -> bool:
-        """No deadlock: while one waits, another one has a fork and waits for nothing."""
+        """No deadlock: while one waits, another has a fork and waits for nothing."""
         waiting = self.waiting()
-        return not waiting or any(
-            fork.owner is not None and fork.owner not in waiting for fork in self.core.arbiters
-        )
+        owners = [fork.owner for fork in self.core.arbiters if fork.owner is not None]
+        eats = any(owner not in waiting for owner in owners)
+        return implies(bool(waiting), eats)
 
 
 class ThreePhilosophersSpec(TableSpec):

@@ -33,7 +33,7 @@ class OneByOne(Claims):
 
 @fault(ThreePhilosophersSpec, "core", refuted_by="somebody_eats_while_somebody_waits")
 class ForksAreTakenOneByOne(Queues):
-    """Everybody takes one fork and, some steps later, waits for the other (Dijkstra, EWD 310)."""
+    """Each takes one fork and, some steps later, waits for the other (Dijkstra, EWD 310)."""
 
     claims = OneByOne
 
@@ -43,23 +43,25 @@ class ForksAreTakenOneByOne(Queues):
         for fork, member in zip(forks, group.members, strict=True):
             if fork.owner == who:
                 member.status = Status.GRANTED
-        left = [one for one in group.members if one.status is Status.PENDING]
-        for member in left:
+        missing = [one for one in group.members if one.status is Status.PENDING]
+        for member in missing:
             member.status = Status.GRANTED
-        for member in left[:1]:
+        for member in missing[:1]:
             if member.arbiter.admissible(who):
                 member.arbiter.take(who)
             else:
                 member.status = Status.PENDING
                 member.arbiter.join(member)
-        # with one fork in hand they look idle, and come again for the other
-        return [*group.granted()] if len(left) == 1 else []
+        # Told only with the second fork: with one in hand they look idle, and come again for the other.
+        return [*group.granted()] if len(missing) == 1 else []
 
     def withdraw(self, who: str, at: int) -> Ended:
-        return super().withdraw(who, next(i for i in range(3) if who in self.queue(i)))
+        return super().withdraw(who, next(fork for fork in self.numbers if who in self.queue(fork)))
 
 
 class TakesOnlyTheFirst(Claims):
+    """Grants all, and takes only the thing at whose queue that was decided."""
+
     def grant(self, request: Request[Any]) -> None:
         for one in self.members:
             if one is request:
@@ -77,6 +79,8 @@ class TheOtherForkIsNotTaken(Queues):
 
 
 class NewestConsent(Claims):
+    """Consents where it is at the end of each queue, not at the head."""
+
     def consents(self, request: Request[Any]) -> bool:
         return all(
             one.arbiter.queue.tail is one and one.arbiter.admits(one.claim) for one in self.members

@@ -31,6 +31,8 @@ class _Core(SemaphoreCore):
 
 
 class _NewestEligible(NewestFirst):
+    """Of those that fit, the newest is next."""
+
     __slots__ = ()
     head_blocks = False
 
@@ -39,6 +41,8 @@ class _NewestEligible(NewestFirst):
 
 
 class _NobodyPasses(Eligible):
+    """A newcomer never passes those who wait, whether or not they fit."""
+
     __slots__ = ()
 
     def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
@@ -53,7 +57,7 @@ def the_newest_that_fits(initial_value: int, **options: Any) -> SemaphoreCore:
 
 @fault(EligibleSpec, "core", refuted_by="nothing_grantable_waits")
 def newcomers_queue_behind_those_who_do_not_fit(value: int, **options: Any) -> SemaphoreCore:
-    """Whoever fits is put into the queue because there is one, and nobody looks again."""
+    """A newcomer that fits is put behind those that do not, and is not looked at again."""
     return _Core(value, **options, wrong=_NobodyPasses())
 
 
@@ -68,7 +72,7 @@ class OnlyTheHeadIsWoken(SemaphoreCore):
 
 @fault(EligibleSpec, "core", refuted_by="small_claims_are_served")
 class ReleaseNeverLooksAtTheLine(SemaphoreCore):
-    """Nobody is woken at all: those in the queue see newcomers go in, and starve."""
+    """A release wakes no task: those in the queue see newcomers go in, and starve."""
 
     def release(self, claim: int) -> list[Request[int]]:
         self.give_back(claim)
@@ -79,6 +83,8 @@ class ReleaseNeverLooksAtTheLine(SemaphoreCore):
 
 
 class _NewestAmongEquals(Priority):
+    """Of those on one level the newest is next."""
+
     __slots__ = ()
 
     def candidates(self, queue: Queue[Any]) -> Iterator[Request[Any]]:
@@ -88,6 +94,8 @@ class _NewestAmongEquals(Priority):
 
 
 class _TiesGoToTheNewest(Priority):
+    """A newcomer passes those of its own rank."""
+
     __slots__ = ()
 
     def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
@@ -105,6 +113,8 @@ class _AgesTooSlowly(Priority):
 
 
 class _NobodyPassesTheLine(Priority):
+    """A newcomer never passes those who wait, however important it is."""
+
     __slots__ = ()
 
     def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
@@ -113,7 +123,7 @@ class _NobodyPassesTheLine(Priority):
 
 @fault(PrioritySpec, "core", refuted_by="bypass_is_bounded")
 def levels_without_ageing(value: int, **options: Any) -> SemaphoreCore:
-    """The important ones pass, however long the unimportant one has been waiting."""
+    """Important requests pass, however long the unimportant one has been waiting."""
     return SemaphoreCore(value, **options | {"ageing": None})
 
 
@@ -149,7 +159,7 @@ def the_important_newcomer_is_queued(value: int, **options: Any) -> SemaphoreCor
 
 @fault(PrioritySpec, "core", refuted_by="nothing_grantable_waits")
 class WithdrawalOfTheNextWakesNobody(SemaphoreCore):
-    """The important and large one gives up; those behind it sleep on (H1: golang/go#37852)."""
+    """The important and large request is withdrawn; those behind it sleep on (H1: golang/go#37852)."""
 
     def withdraw(self, request: Request[int]) -> list[Request[int]] | None:
         return withdraw_only(self, request)
@@ -159,6 +169,8 @@ class WithdrawalOfTheNextWakesNobody(SemaphoreCore):
 
 
 class _StaleBlocks(Priority):
+    """Grants none as long as the entry at the top of the heap is stale."""
+
     __slots__ = ()
 
     def candidates(self, queue: Queue[Any]) -> Iterator[Request[Any]]:
@@ -167,6 +179,8 @@ class _StaleBlocks(Priority):
 
 
 class _StaleIsPassed(Priority):
+    """Compares a newcomer with the top of the heap, stale or not."""
+
     __slots__ = ()
 
     def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
@@ -174,6 +188,8 @@ class _StaleIsPassed(Priority):
 
 
 class _NewcomersAreStale(Priority):
+    """Rebuilds the heap from the queue, in which the newcomer is not yet."""
+
     __slots__ = ()
 
     def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
@@ -184,6 +200,8 @@ class _NewcomersAreStale(Priority):
 
 
 class _NeverRebuilt(Priority):
+    """Never drops stale entries from the middle of the heap."""
+
     __slots__ = ()
 
     def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
@@ -191,6 +209,8 @@ class _NeverRebuilt(Priority):
 
 
 class _RebuiltInDisorder(Priority):
+    """Leaves stale entries out without restoring the order of the heap."""
+
     __slots__ = ()
 
     def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
@@ -201,19 +221,19 @@ class _RebuiltInDisorder(Priority):
 
 @fault(SmallHeapSpec, "core", refuted_by="nothing_grantable_waits")
 def the_withdrawn_block_the_heap(crowded: bool) -> SemaphoreCore:
-    """Nobody is served while a task that withdrew is at the top of the heap (H1)."""
+    """No task is served while one that withdrew is at the top of the heap (H1)."""
     return HeapCore(crowded, _StaleBlocks(None))
 
 
 @fault(SmallHeapSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 def newcomers_are_compared_with_the_withdrawn(crowded: bool) -> SemaphoreCore:
-    """A newcomer that would be next waits for a task that is not there any more."""
+    """A newcomer that would be next waits for a task that has withdrawn."""
     return HeapCore(crowded, _StaleIsPassed(None))
 
 
 @fault(CrowdedHeapSpec, "core", refuted_by="who_waits_is_in_the_heap")
 def a_rebuild_loses_the_newcomer(crowded: bool) -> SemaphoreCore:
-    """A rebuild takes whoever is about to join for a task that withdrew."""
+    """A rebuild takes the task that is about to join for one that withdrew."""
     return HeapCore(crowded, _NewcomersAreStale(None))
 
 

@@ -1,8 +1,11 @@
-"""A semaphore with priorities serves the smaller number first, and lets nobody wait forever.
+"""A semaphore with priorities serves the smaller number first, and lets no request wait forever.
 
-Among equals it is first come, first served, and the one who is next blocks the others, large or
+Among equals it is first come, first served, and the one that is next blocks the others, large or
 small. What keeps an unimportant request from starving is *ageing*: a later arrival may pass it only
 if it comes soon enough, fewer than `ageing` arrivals later for each level between the two.
+
+State and actions are those of every semaphore (`permits.py`); beside them it is counted how often each that
+waits was passed.
 """
 
 from __future__ import annotations
@@ -19,15 +22,15 @@ from .permits import PermitsSpec, may_request
 # ==== Bounds ====
 
 PERMITS = 2  # the largest claim
-AGEING = 2  # the smallest at which anybody passes anybody: 1 leaves no room for a later arrival
+AGEING = 2  # the smallest at which one passes another: 1 leaves no room for a later arrival
 
 # Two levels with several on each, so that there is an order among equals, and a third, so that a
 # difference of two levels occurs. Of the large claims one is passed and the other passes.
 WEIGHTS = {"a": 1, "b": 1, "c": 2, "d": 1, "e": 1, "f": 2}
 LEVELS = {"a": 0, "b": 0, "c": 1, "d": 1, "e": 2, "f": 0}
 
-# How many passes are too many. Nobody needs to count further, and then the states are finite also
-# for a semaphore that lets somebody be passed forever.
+# How many passes are too many. They are counted no further, so that the states are finite also for
+# a semaphore that lets a request be passed forever.
 TOO_MANY = {who: max(AGEING * level, 1) for who, level in LEVELS.items()}
 
 
@@ -37,7 +40,7 @@ def renumbered(values: Sequence[Any]) -> dict[Any, int]:
 
 
 class PrioritySpec(PermitsSpec):
-    """A bounded semaphore; everybody's level is fixed."""
+    """A bounded semaphore; the level of each task is fixed."""
 
     weights = WEIGHTS
     symmetric = ("a", "b")  # of one weight and one level
@@ -75,14 +78,19 @@ class PrioritySpec(PermitsSpec):
     def got(self, request: Request[Any]) -> None:
         super().got(request)
         queue = self.core.queue
-        earlier = [one.waiter for one in queue if one.ticket < request.ticket]
-        counted = [who for who in earlier if self.passed.count(who) < TOO_MANY[who]]
+        came_before = [one.waiter for one in queue if one.ticket < request.ticket]
+        counted = [who for who in came_before if self.passed.count(who) < TOO_MANY[who]]
         self.passed = tuple(sorted((*self.passed, *counted)))
 
     def note(self, ended: Any) -> None:
         super().note(ended)
         gone = [one.waiter for one in self.ended]
         self.passed = tuple(who for who in self.passed if who not in gone)
+
+    def ahead_of(self, who: str) -> list[str]:
+        """Return those in the queue that came before a task: all of them, if it is not in the queue."""
+        queue = self.in_queue()
+        return queue[: queue.index(who)] if who in queue else queue
 
     # ==== Actions ====
 
@@ -94,21 +102,21 @@ class PrioritySpec(PermitsSpec):
 
     @invariant
     def bypass_is_bounded(self) -> bool:
-        """Fewer than `ageing` later arrivals per level pass anybody."""
-        return all(self.passed.count(who) < max(AGEING * LEVELS[who], 1) for who in self.in_queue())
+        """Fewer than `ageing` later arrivals per level pass a request that waits, and none on the first level."""
+        return all(self.passed.count(who) < TOO_MANY[who] for who in self.in_queue())
 
     # ==== Step properties ====
 
     @step
     def equals_are_served_in_queue(self, before: Any) -> bool:
-        """Nobody is passed by a later arrival that is not more important (I2)."""
-        for who in self.granted():
-            queue = before.in_queue()
-            older = queue[: queue.index(who)] if who in queue else queue
-            still = [one for one in older if one in self.in_queue()]
-            if any(LEVELS[one] <= LEVELS[who] for one in still):
-                return False
-        return True
+        """No request is passed by a later arrival that is not more important (I2)."""
+        still_waiting = self.in_queue()
+        return all(
+            LEVELS[granted] < LEVELS[passed]
+            for granted in self.granted()
+            for passed in before.ahead_of(granted)
+            if passed in still_waiting
+        )
 
     # ==== Temporal properties ====
 

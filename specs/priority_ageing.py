@@ -1,9 +1,11 @@
 """The other two ways to age: a hundred arrivals for each level, which is the default, and never.
 
-* With the default a later arrival on the next level passes somebody at most ninety-nine times. That it *happens* so
-  often is checked too (`every_action_fires`, of `be_passed_as_often_as_may_be`).
+* With the default a request is passed by at most ninety-nine later arrivals one level more important. That it
+  *happens* so often is checked too (`every_action_fires`, of `be_passed_as_often_as_may_be`).
 * With strict levels (`ageing=None`) the smaller number always goes first, and whoever is less important may
   wait forever.
+
+State and actions are those of every semaphore (`permits.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from .permits import PermitsSpec, may_request
 
 DEFAULT = 100
 
-# One permit; one holds it, one waits on the level of importance, and one that is less important is passed.
+# For one permit: one holds it, one waits on the same level, and one that is less important is passed.
 LEVELS = {"late": 1, "x": 0, "y": 0}
 
 # Strict: two levels with an order among equals, and a third.
@@ -29,23 +31,23 @@ MOST_IMPORTANT = ("a", "b")
 
 
 class DefaultAgeingSpec(PermitsSpec):
-    """One who waits, and others who come, are served and come again."""
+    """One task that waits, and others that come, are served and come again; and how often they passed it."""
 
     weights = dict.fromkeys(LEVELS, 1)
     newcomers = ((1, 0), (1, 1))
     core: SemaphoreCore = start(SemaphoreCore, 1, max_value=1, policy="priority")
-    passed: int = start(int)  # how often a task that came later was granted; no need to count on
+    passed: int = start(int)  # how often a later arrival was granted; not counted above the default
 
     def canonical(self, snapshot: Any) -> Any:
         """Forget how long ago a task came that no newcomer can pass any more.
 
         What is said of each that waits is its position and its rank, both counted from the next arrival's.
         """
-        state, cause, queue, ranks = snapshot.core
-        ranks = tuple(
-            (n - len(ranks), max(rank, n - len(ranks))) for n, (_, rank) in enumerate(ranks)
-        )
-        return snapshot._replace(ended=(), core=(state, cause, queue, ranks))
+        state, cause, queue, waiting = snapshot.core
+        ranks = [rank for _, rank in waiting]
+        first = -len(ranks)
+        renewed = tuple([(at, max(rank, at)) for at, rank in enumerate(ranks, start=first)])
+        return snapshot._replace(ended=(), core=(state, cause, queue, renewed))
 
     # ==== Words that actions use ====
 
@@ -68,7 +70,7 @@ class DefaultAgeingSpec(PermitsSpec):
 
     @action(who=lambda spec: ["late"] if "late" in spec.in_queue() else [])
     def withdraw(self, who: str) -> None:
-        """Give up: not the others, whose arrivals would age it without passing it."""
+        """Withdraw the one that is passed; the others do not, or they would age it without passing it."""
         self.note(self.withdrawn(who))
 
     @action(when=lambda spec: spec.passed == DEFAULT - 1)
@@ -79,7 +81,7 @@ class DefaultAgeingSpec(PermitsSpec):
 
     @invariant
     def fewer_than_a_hundred_pass(self) -> bool:
-        """Later arrivals on the next level pass somebody less often than the default says."""
+        """Fewer than a hundred later arrivals one level more important pass a request that waits."""
         return self.passed < DEFAULT
 
     # ==== Temporal properties ====
@@ -92,7 +94,7 @@ class DefaultAgeingSpec(PermitsSpec):
 
 
 class StrictLevelsSpec(PermitsSpec):
-    """A semaphore whose levels never age; everybody's level is fixed."""
+    """A semaphore whose levels never age; the level of each task is fixed."""
 
     weights = dict.fromkeys(STRICT, 1)
     newcomers = ((1, 0), (1, 1), (1, 2))
@@ -109,18 +111,16 @@ class StrictLevelsSpec(PermitsSpec):
     @step
     def the_most_important_is_granted(self, before: Any) -> bool:
         """Of those who wait the smallest number goes first, and of equals the oldest (I2)."""
-        came = [
-            *before.in_queue(),
-            *[who for who in self.granted() if who not in before.in_queue()],
-        ]
-        left = [who for who in came if who in (*self.granted(), *self.in_queue())]
-        ranked = sorted(left, key=lambda who: (STRICT[who], came.index(who)))
-        return ranked[: len(self.granted())] == self.granted()
+        waited, granted = before.in_queue(), self.granted()
+        arrived = [*waited, *[who for who in granted if who not in waited]]
+        could_be_next = [who for who in arrived if who in granted or who in self.in_queue()]
+        in_order = sorted(could_be_next, key=lambda who: (STRICT[who], arrived.index(who)))
+        return granted == in_order[: len(granted)]
 
     # ==== Temporal properties ====
 
     @leads_to(who=MOST_IMPORTANT)
     def the_most_important_are_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are released, whoever has the smallest number gets one eventually, or is ended."""
+        """If permits are released, whoever has the smallest number gets one eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

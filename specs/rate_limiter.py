@@ -1,10 +1,11 @@
 """A rate limiter grants what time has brought back, first come first served, and loses none of it.
 
 Time passes in ticks (eventually the next one comes: that is *fair*); a permit takes two of them, so that half
-of one may be there. Whoever is idle may ask for its weight in permits; whoever waits may give up. The clock
-may be exchanged for another one, as between two runs; that brings back nothing.
+of one may be there. Whoever is idle may ask for its weight in permits, and whoever waits may withdraw. The clock
+may be read late, and may be exchanged for another one, as between two runs; neither brings back a permit too
+many. A task may close the limiter.
 
-The model beside the core is the bucket itself: it gets a half permit at each tick unless it is full.
+The model beside the core is the bucket itself: it gets half a permit at each tick unless it is full.
 """
 
 from __future__ import annotations
@@ -20,10 +21,8 @@ from .common import FifoSpec
 # ==== Bounds ====
 
 TICKS = 2  # that a permit takes: with one, no fraction could be lost
-LATE = (
-    3,
-    5,
-)  # ticks at once: two grants are due in them, at different times, and a part of a third
+# How late the clock may be read, in ticks: two grants are due then, at different times, and a part of a third.
+LATE = (3, 5)
 BURST = 2  # with one, a weight is never partly there
 WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 2}  # a small claim behind a large one, and before one
 
@@ -36,12 +35,14 @@ class RateLimiterSpec(FifoSpec):
     level: int = start(lambda: BURST * TICKS)  # what the bucket holds, in ticks
 
     def canonical(self, snapshot: Any) -> Any:
-        """Count time from now, and what was granted from the latest moment that says the same."""
+        """Count time from now, and keep of all that was granted only when the bucket will be full.
+
+        A bucket that has been full for longer than one permit takes is like one that has been so for just that long.
+        """
         state, *rest = snapshot.core
         rate, per, burst, now, anchor, spent = state
-        # a rest that would bring one permit more than there is room for stands for all longer ones
         until_full = max(anchor + spent * per // rate - now, -TICKS)
-        spent = max(int(-(-until_full * rate // per)), 0)
+        spent = max(int(-(-until_full * rate // per)), 0)  # as few permits as say so, rounded up
         core = ((rate, per, burst, 0, until_full - spent * per // rate, spent), *rest)
         return super().canonical(snapshot)._replace(core=core)
 
@@ -73,6 +74,7 @@ class RateLimiterSpec(FifoSpec):
             while waiting and WEIGHTS[waiting[0]] * TICKS <= level:
                 level -= WEIGHTS[waiting.pop(0)] * TICKS
         self.note(self.core.elapse(self.core.now + ticks))
+        # what is granted to those that still wait in the model has to be missing in its bucket
         on_credit = [who for who in self.granted() if who in waiting]
         self.level = level - sum(WEIGHTS[who] * TICKS for who in on_credit)
 
@@ -88,39 +90,41 @@ class RateLimiterSpec(FifoSpec):
 
     @invariant
     def what_time_brought_back_is_on_hand(self) -> bool:
-        """No more than that, not even after a long rest, and no less (I1)."""
+        """As many permits are on hand as the bucket has whole ones, also after a long rest (I1)."""
         return self.core.value(self.core.now) == self.level // TICKS
 
     @invariant
     def each_is_woken_when_it_fits(self) -> bool:
-        """The time of each is that at which all ahead of it, and it, have been granted."""
-        wanted, told = 0, True
+        """Each that waits is woken when time has brought enough for all ahead of it and for itself."""
+        wanted = 0  # ticks for all up to this request
         for request in self.core.queue:
             wanted += WEIGHTS[request.waiter] * TICKS
-            told &= self.core.time_for(request) == self.core.now + wanted - self.level
-        return told
+            missing = wanted - self.level
+            if self.core.time_for(request) != self.core.now + missing:
+                return False
+        return True
 
     @invariant
     def a_clock_that_shows_less_changes_nothing(self) -> bool:
-        """Time never goes back; a clock that is read late is as if it was not read."""
+        """A time that is earlier than the last one grants nothing and changes nothing."""
         twin = invariants.twin_of(self.core)
         return twin.elapse(twin.now - 1) == [] and twin.snapshot() == self.core.snapshot()
 
     @invariant
     def impossible_claims_are_refused(self) -> bool:
-        """More than the bucket holds is refused at once, and leaves no trace (I7)."""
+        """A claim for more than a full bucket is refused at once, and leaves no trace (I7)."""
         return invariants.refuses(self.core, lambda core: core.submit(BURST + 1))
 
     @invariant
     def nothing_can_be_given_back(self) -> bool:
-        """Permits come back by time alone."""
+        """Permits come back by time alone: releasing one is refused, and leaves no trace."""
         return invariants.refuses(self.core, lambda core: core.release(1))
 
     # ==== Step properties ====
 
     @step
     def only_what_is_there_is_granted(self, before: Any) -> bool:
-        """All of a claim or nothing, and never on credit (O9)."""
+        """Each grant takes its whole claim out of what the bucket holds, and never on credit (O9)."""
         return self.level >= 0
 
     # ==== Temporal properties ====

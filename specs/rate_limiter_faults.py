@@ -57,7 +57,7 @@ class TheTimeOfTheLastIsTold(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="each_is_woken_when_it_fits")
 class EachIsWokenAsIfItWasAlone(RateLimiterCore):
-    """Who waits behind another one is woken too early."""
+    """Whoever waits behind another is woken too early."""
 
     def time_for(self, request: Request[int]) -> float:
         return self.time_of(request.claim)
@@ -74,7 +74,7 @@ class TimeGoesBack(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="nothing_grantable_waits")
 class ACancelledHeadDelaysThoseBehind(RateLimiterCore):
-    """Those behind sleep until the time of the one that left (H1)."""
+    """Those behind the cancelled one sleep until the time at which that would have been granted (H1)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         return withdraw_only(self, request)
@@ -91,7 +91,7 @@ class TheHeadIsGrantedInParts(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
 class TooMuchIsWaitedFor(RateLimiterCore):
-    """Who asks for more than the bucket holds waits forever, and all others behind it (D8)."""
+    """Whoever asks for more than the bucket holds waits forever, and so do all behind it (D8)."""
 
     def refuse_impossible(self, claim: int) -> None:
         pass
@@ -99,7 +99,7 @@ class TooMuchIsWaitedFor(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
 class ALongRestLendsMore(RateLimiterCore):
-    """What has run over is on hand for whoever asks for more than there is room for."""
+    """A long rest brings more than the bucket holds, for whoever asks for that much."""
 
     def admits(self, claim: int) -> bool:
         return self.time_of(claim) <= self.now
@@ -107,7 +107,7 @@ class ALongRestLendsMore(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="nothing_can_be_given_back")
 class PermitsAreGivenBack(RateLimiterCore):
-    """As a semaphore's."""
+    """A permit can be released, as a semaphore's."""
 
     def give_back(self, claim: int) -> None:
         self.spent -= claim
@@ -123,7 +123,7 @@ class NewcomersTakeWhatIsThere(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="who_waits_is_granted")
 class TimeWakesNobody(RateLimiterCore):
-    """Time passes, and those who wait are not asked."""
+    """Time passes, and those who wait are not looked at."""
 
     def elapse(self, now: float) -> Ended:
         self.now = max(self.now, now)

@@ -18,7 +18,7 @@ Ended = list[Request[Any]]
 
 @fault(ResourcePoolSpec, "core", refuted_by="places_are_conserved")
 class AFailedFactoryKeepsItsPlace(ResourcePoolCore):
-    """Whoever was to make an item and could not has left a place that nobody gets (encode/httpcore #1093)."""
+    """A task that fails to make an item leaves a place that no other task gets (encode/httpcore #1093)."""
 
     def put_back(self, claim: Hashable, now: float) -> Ended:
         return [] if self.loans[claim] is None else super().put_back(claim, now)
@@ -37,7 +37,7 @@ class ACancelledRequestTakesAPlaceAlong(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="nothing_grantable_waits")
 class AReturnedItemWakesNobody(ResourcePoolCore):
-    """It is put back, and those who wait are not asked."""
+    """It is put back, and those who wait are not looked at."""
 
     def put_back(self, claim: Hashable, now: float) -> Ended:
         kept = self.loans.pop(claim)
@@ -47,7 +47,7 @@ class AReturnedItemWakesNobody(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="nothing_grantable_waits")
 class GrowingWakesNobody(ResourcePoolCore):
-    """More places, and those in the queue wait for the next item that is returned."""
+    """There are more places, and those in the queue wait until an item is returned."""
 
     def resize(self, max_size: int) -> Ended:
         self.max_size = max_size
@@ -56,7 +56,7 @@ class GrowingWakesNobody(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="no_item_is_lost_or_doubled")
 class AnIdleItemIsLentTwice(ResourcePoolCore):
-    """It stays among the idle ones while a task has it."""
+    """An item stays among the idle ones while a task has it."""
 
     def admit(self, claim: Hashable) -> bool:
         self.loans[claim] = self.idle[-1] if self.idle else None
@@ -65,7 +65,7 @@ class AnIdleItemIsLentTwice(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="no_item_is_lost_or_doubled")
 class ADiscardedItemIsForgotten(ResourcePoolCore):
-    """Nobody closes it."""
+    """An item that is discarded is in the pool no more, and is not closed."""
 
     def put_back(self, claim: Hashable, now: float) -> Ended:
         kept = self.loans[claim]
@@ -76,7 +76,7 @@ class ADiscardedItemIsForgotten(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="never_more_items_than_places")
 class IdleItemsAreNotCounted(ResourcePoolCore):
-    """Whoever comes makes a new one while others are idle."""
+    """Each borrower makes a new item while others are idle."""
 
     def admit(self, claim: Hashable) -> bool:
         self.loans[claim] = None
@@ -93,7 +93,7 @@ class WhatIsMadeOrClosedIsNotCounted(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="the_newest_is_lent_and_the_oldest_closed")
 class TheOldestIsLent(ResourcePoolCore):
-    """In turn, so that none is ever idle for long, and none is closed."""
+    """Items are lent in turn, so that none is idle for long, and none is closed."""
 
     def admit(self, claim: Hashable) -> bool:
         self.loans[claim] = self.idle.popleft() if self.idle else None
@@ -102,7 +102,7 @@ class TheOldestIsLent(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="nothing_is_given_back_twice")
 class APlaceIsGivenBackTwice(ResourcePoolCore):
-    """In silence."""
+    """A second release of a place is accepted in silence."""
 
     def give_back(self, claim: Hashable) -> None:
         self.loans.pop(claim, None)
@@ -122,7 +122,7 @@ class NewcomersTakeWhatIsThere(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="nobody_waits_out_of_service")
 class CloseForgetsTheHead(ResourcePoolCore):
-    """Closing tells everybody but the one who is next (C3: dotnet/runtime#59639)."""
+    """Closing tells all but the one that is next (C3: dotnet/runtime#59639)."""
 
     def end(self, cause: Hashable) -> Ended:
         ended: Ended = break_only(self, self.waiting()[1:], str(cause))
@@ -131,7 +131,7 @@ class CloseForgetsTheHead(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="who_waits_is_granted")
 class OnlyNewcomersAreLentIdleItems(ResourcePoolCore):
-    """Whoever waits waits for a place in which nothing is."""
+    """Whoever waits is granted only an empty place, although an item is idle."""
 
     def admits(self, claim: Hashable) -> bool:
         return super().admits(claim) and not (self.queue and self.idle)
@@ -139,7 +139,7 @@ class OnlyNewcomersAreLentIdleItems(ResourcePoolCore):
 
 @fault(AgeingPoolSpec, "core", refuted_by="the_newest_is_lent_and_the_oldest_closed")
 class AClosedPoolKeepsItsItems(ResourcePoolCore):
-    """They stay open although nobody can borrow one any more."""
+    """Idle items stay open although no task can borrow one any more."""
 
     def has_stale(self, now: float) -> bool:
         return self.cause is None and super().has_stale(now)
@@ -155,7 +155,7 @@ class AnotherClockMakesItemsOld(ResourcePoolCore):
 
 @fault(AgeingPoolSpec, "core", refuted_by="the_newest_is_lent_and_the_oldest_closed")
 class WhatIsOverIsTriedNext(ResourcePoolCore):
-    """Whose item was closed goes on with one that is over as well."""
+    """A borrower whose item was closed goes on with one whose lifetime is over as well."""
 
     def next_item(self, claim: Hashable, now: float) -> None:
         if self.idle:
@@ -164,7 +164,7 @@ class WhatIsOverIsTriedNext(ResourcePoolCore):
 
 @fault(AgeingPoolSpec, "core", refuted_by="items_are_made_where_one_is_missing")
 class MoreAreMadeAhead(ResourcePoolCore):
-    """Up to one more than there should be."""
+    """One more item is made ahead than there should be."""
 
     def reserve(self, claim: Hashable) -> bool:
         if self.size > self.min_size or self.cause is not None:
@@ -175,7 +175,7 @@ class MoreAreMadeAhead(ResourcePoolCore):
 
 @fault(AgeingPoolSpec, "core", refuted_by="fewer_than_are_made_ahead_are_refused")
 class ItIsReducedBelow(ResourcePoolCore):
-    """And then makes more items ahead than it has places."""
+    """The pool is reduced below what it makes ahead, and makes more items than it has places."""
 
     def resize(self, max_size: int) -> Ended:
         self.max_size = max_size
@@ -184,7 +184,7 @@ class ItIsReducedBelow(ResourcePoolCore):
 
 @fault(AgeingPoolSpec, "core", refuted_by="what_is_over_is_told")
 class TheLastExpires(ResourcePoolCore):
-    """Those that are made ahead are closed one after the other, and made again."""
+    """Items that are made ahead are closed one after the other, and made again."""
 
     def _is_over(self, kept: Kept, now: float) -> bool:
         return kept.since is None or now - kept.since >= (self.max_idle or 0)
@@ -192,7 +192,7 @@ class TheLastExpires(ResourcePoolCore):
 
 @fault(AgeingPoolSpec, "core", refuted_by="what_is_over_is_told")
 class DiscardingChangesNothing(ResourcePoolCore):
-    """An item in any state is lent to the next."""
+    """An item that was discarded is lent to the next."""
 
     def discard(self, claim: Hashable) -> None:
         pass
@@ -200,7 +200,7 @@ class DiscardingChangesNothing(ResourcePoolCore):
 
 @fault(AgeingPoolSpec, "core", refuted_by="what_is_over_is_told")
 class ItExpiresATickLater(ResourcePoolCore):
-    """A lifetime is over once more than that has passed."""
+    """A lifetime is over only a tick later."""
 
     def _is_over(self, kept: Kept, now: float) -> bool:
         return super()._is_over(kept, now - 1) if kept.since is not None else True

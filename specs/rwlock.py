@@ -1,11 +1,12 @@
 """A read-write lock has many readers or one writer, and serves first come first served.
 
 A reader behind a waiting writer waits; readers in a row enter together. A writer may become a reader,
-and nobody writes in between; a reader never becomes a writer. A task may disappear: if it holds the
-lock, for reading or for writing, the lock is out of service and everybody in the queue is told; if it has
-a position in the queue, the place is given up.
+and no other task writes in between; a reader never becomes a writer. Whoever is idle may request to read or
+to write; whoever waits may withdraw; a task may close the lock. A task may disappear: if it holds the lock,
+for reading or for writing, the lock is broken and all in the queue are told; if it waits, it leaves the queue.
 
-The other policies (`rwlock_policies.py`) share all of this but the order.
+The state is the core, and who holds it for what. What is promised to those who wait needs holders that release (a
+*fair* action). The other policies (`rwlock_policies.py`) share all of this but the order.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .common import FifoSpec, QueueSpec
 
 # ==== Bounds ====
 
-# One writes and two wait to, two readers in a row and one apart, in every order in the queue: every
+# One writes while two wait to write; two readers in a row and one apart; in every order in the queue. Every
 # published bug of a read-write lock needs at most two readers and two writers.
 READERS = ("a", "b", "c")
 WRITERS = ("d", "e", "f")
@@ -30,7 +31,7 @@ TASKS = READERS + WRITERS
 
 
 def access(who: str) -> Access:
-    """Return what somebody asks for."""
+    """Return what a task asks for."""
     return Access(READ if who in READERS else WRITE, who)
 
 
@@ -58,7 +59,7 @@ class RWSpec(QueueSpec):
     core: RWLockCore
     reading: tuple[str, ...] = start(tuple)
     writing: tuple[str, ...] = start(tuple)
-    why: str | None = start(lambda: None)  # by what has happened, why it is out of service
+    why: str | None = start(lambda: None)  # what closed or broke it first, by what has happened
 
     # What the last action was; forgotten like `ended`.
     gone: tuple[str, ...] = start(tuple)  # who disappeared in the queue
@@ -123,8 +124,8 @@ class RWSpec(QueueSpec):
 
     @invariant
     def a_writer_is_alone(self) -> bool:
-        """Nobody reads while somebody writes, and one writes at a time."""
-        return not self.writing or (len(self.writing) == 1 and not self.reading)
+        """While a task writes, no other reads or writes."""
+        return len(self.writing) <= 1 and not (self.writing and self.reading)
 
     @invariant
     def the_lock_knows_who_is_inside(self) -> bool:
@@ -143,37 +144,34 @@ class RWSpec(QueueSpec):
 
     @invariant
     def only_what_is_held_is_released(self) -> bool:
-        """Nobody releases or downgrades what it does not hold, and the attempt leaves no trace."""
-        held = {access for who in inside(self) if (access := self.core.held_by(who))}
+        """Releasing or downgrading what one does not hold is refused, and leaves no trace."""
+        held = {self.core.held_by(who) for who in inside(self)}
         names = ("one more", *inside(self), *self.in_queue()[:1])
-        others = {Access(mode, who) for who in names for mode in (READ, WRITE)} - held
-        return all(
-            invariants.refuses(self.core, methodcaller("release", one))
-            and (
-                one.mode is READ
-                or invariants.refuses(self.core, methodcaller("downgrade", one.claimant))
-            )
-            for one in others
-        )
+        not_held = {Access(mode, who) for who in names for mode in (READ, WRITE)} - held
+        releases = [methodcaller("release", one) for one in not_held]
+        downgrades = [
+            methodcaller("downgrade", one.claimant) for one in not_held if one.mode is WRITE
+        ]
+        return all(invariants.refuses(self.core, attempt) for attempt in (*releases, *downgrades))
 
     @invariant
     def it_is_broken_exactly_if_a_holder_disappeared(self) -> bool:
-        """The first thing that takes it out of service counts: a close, or the end of a holder (C5)."""
+        """It is closed or broken by what happened first: a close, or a holder that disappeared (C5)."""
         return self.core.cause == self.why
 
     # ==== Step properties ====
 
     @step
     def whoever_disappears_leaves_the_queue(self, before: Any) -> bool:
-        """A position in the queue is given up when the task that has it disappears, and the task is told."""
+        """A task that disappears while it waits leaves the queue, and its request ends."""
         told = [one.waiter for one in self.ended]
         return all(who in told and who not in self.in_queue() for who in self.gone)
 
     @step
     def whoever_left_may_come_back(self, before: Any) -> bool:
-        """Only those in the queue are taken for those in the queue.
+        """The index of those who wait has those in the queue and no others, so whoever left may come back.
 
-        Of each step, because a state that is restored knows it anyway.
+        It is judged of each step, because restoring a state builds the index anew.
         """
         return self.core.pending == {one.claim.claimant: one for one in self.core.queue}
 

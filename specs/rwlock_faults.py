@@ -96,7 +96,7 @@ class Upgrades(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="only_what_is_held_is_released")
 class AnybodyReleases(RWLockCore):
-    """Whoever calls release ends the writing, writer or not."""
+    """Any task that calls release ends the writing, writer or not."""
 
     def give_back(self, claim: Access) -> None:
         if claim.mode is WRITE:
@@ -107,7 +107,7 @@ class AnybodyReleases(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="nobody_waits_out_of_service")
 class HolderDisappearsUnnoticed(RWLockCore):
-    """A holder is gone, and those in the queue wait for it (C4: trio#3035; tricycle)."""
+    """A holder has disappeared, and those in the queue wait for it (C4: trio#3035; tricycle)."""
 
     def end(self, cause: Hashable) -> Ended:
         ended: Ended = break_only(self, (), str(cause))
@@ -116,7 +116,7 @@ class HolderDisappearsUnnoticed(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="whoever_disappears_leaves_the_queue")
 class WhoeverDisappearedStaysInLine(RWLockCore):
-    """A task with a position in the queue is gone, and the lock will be handed to it (D4: tokio#6450)."""
+    """A task in the queue has disappeared, and the lock will be handed to it (D4: tokio#6450)."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         return self.end(cause) if self.held_by(claimant) else []
@@ -132,7 +132,7 @@ class ReadersDisappearUnnoticed(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="it_is_broken_exactly_if_a_holder_disappeared")
 class WhoeverDisappearsBreaksIt(RWLockCore):
-    """A task that only waited is gone, and a lock that is well held is out of service."""
+    """A task that only waited has disappeared, and a lock that another holds is broken."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         return self.end(cause)
@@ -140,7 +140,7 @@ class WhoeverDisappearsBreaksIt(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="whoever_left_may_come_back")
 class CancelledClaimantsAreRemembered(RWLockCore):
-    """A mark for who waits stays when it gives up, and keeps it out (H10: rustfs#2795)."""
+    """A task that withdraws stays in the index of those who wait, and is kept out (H10: rustfs#2795)."""
 
     def left(self, request: Request[Any]) -> None:
         pass
@@ -223,7 +223,7 @@ def writers_come_first(policy: str) -> RWLockCore:
 
 @fault(WritersFirstSpec, "core", refuted_by="a_writer_waits_for_no_later_reader")
 def in_turn(policy: str) -> RWLockCore:
-    """Where a writer leaves, readers pass the next."""
+    """Where a writer leaves, readers pass the next writer."""
     return make_core("phase")
 
 

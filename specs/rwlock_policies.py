@@ -2,86 +2,96 @@
 
 Within each mode it is first come, first served, whatever the policy.
 
-* "phase": where a writer leaves, all readers that wait enter; so nobody starves. A reader sees one writer pass at most,
-  and the writer who is next sees readers enter once at most.
-* "readers": a reader waits only for the one who writes. Writers may starve.
+* "phase": where a writer leaves, all readers that wait enter; so no task starves. A reader that waits sees at most one
+  writer pass, and the writer that is next sees readers enter at most once.
+* "readers": a reader waits only for the one that writes. Writers may starve.
 * "writers": a reader waits while any writer waits. Readers may starve.
+
+State, actions and bounds are those of `rwlock.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from structsync._core.primitives.rwlock import WRITE, RWLockCore, make_core
 from structsync._core.queue.request import Request
-from structsync.checking import invariant, invariants, leads_to, start, step
+from structsync.checking import implies, invariant, invariants, leads_to, start, step
 
 from .rwlock import READERS, TASKS, WRITERS, RWSpec
 
-# The bounds are those of `rwlock.py`.
+
+def readers_of(names: Sequence[str]) -> list[str]:
+    return [who for who in names if who in READERS]
+
+
+def writers_of(names: Sequence[str]) -> list[str]:
+    return [who for who in names if who in WRITERS]
 
 
 class ModesSpec(RWSpec):
-    """A read-write lock whose queue is not one line."""
+    """A read-write lock whose readers and writers are two queues, each served in order."""
 
     abstract = True
 
     @step
     def each_mode_is_served_in_queue(self, before: Any) -> bool:
-        """Of those who want the same, nobody is passed by a later arrival (I2)."""
-        queues = (
-            [[who for who in names if who in mode] for mode in (READERS, WRITERS)]
-            for names in (before.in_queue(), self.granted(), self.in_queue())
+        """First come, first served among readers, and among writers (I2)."""
+        waited, granted, wait = before.in_queue(), self.granted(), self.in_queue()
+        return all(
+            invariants.served_in_queue(of_mode(waited), of_mode(granted), of_mode(wait))
+            for of_mode in (readers_of, writers_of)
         )
-        return all(invariants.served_in_queue(*each) for each in zip(*queues, strict=True))
 
 
 class PhaseSpec(ModesSpec):
-    """A phase-fair lock, and which waiting readers saw a writer be let in."""
+    """A phase-fair lock; which waiting readers saw a writer enter, and what the next writer saw."""
 
     core: RWLockCore = start(make_core, "phase")
-    saw: tuple[str, ...] = start(tuple)  # one name for each writer, up to two
-    next_writer: tuple[str, int] = start(lambda: ("", 0))  # how often readers entered meanwhile
+    saw: tuple[str, ...] = start(tuple)  # a reader's name for each writer that it saw, up to two
+    # The writer that is next, and how often readers entered since it is, up to two.
+    next_writer: tuple[str, int] = start(lambda: ("", 0))
 
     # ==== Words that actions use ====
 
     def got(self, request: Request[Any]) -> None:
         super().got(request)
         if request.claim.mode is WRITE:
-            wait = [who for who in self.in_queue() if who in READERS and self.saw.count(who) < 2]
-            self.saw = tuple(sorted((*self.saw, *wait)))
+            counted = [who for who in readers_of(self.in_queue()) if self.saw.count(who) < 2]
+            self.saw = tuple(sorted((*self.saw, *counted)))
 
     def note(self, ended: Any) -> None:
         super().note(ended)
         was_next, phases = self.next_writer
-        now_next = next((who for who in self.in_queue() if who in WRITERS), "")
-        entered = any(who in READERS for who in self.granted())
-        counts = now_next and now_next == was_next
-        self.next_writer = (now_next, min(phases + entered, 2) if counts else 0)
+        now_next = next(iter(writers_of(self.in_queue())), "")
+        entered = bool(readers_of(self.granted()))
+        is_the_same = now_next and now_next == was_next
+        self.next_writer = (now_next, min(phases + entered, 2) if is_the_same else 0)
         self.saw = tuple([who for who in self.saw if who in self.in_queue()])
 
     # ==== Invariants ====
 
     @invariant
     def a_reader_sees_one_writer_pass(self) -> bool:
-        """Nobody who waits to read sees two writers be let in."""
-        return len(self.saw) == len({*self.saw})
+        """A reader that waits sees at most one writer enter."""
+        return all(self.saw.count(who) <= 1 for who in READERS)
 
     @invariant
     def the_next_writer_sees_readers_enter_once(self) -> bool:
-        """Whoever is the next to write sees one phase of readers begin, and not two."""
-        return self.next_writer[1] <= 1
+        """The writer that is next sees readers enter at most once."""
+        _, phases_of_readers = self.next_writer
+        return phases_of_readers <= 1
 
     # ==== Step properties ====
 
     @step
     def where_a_writer_leaves_readers_enter(self, before: Any) -> bool:
-        """All readers that wait enter together, and no others do while a writer waits."""
-        readers = [who for who in before.in_queue() if who in READERS]
+        """Where a writer leaves or becomes a reader, all that waited to read enter; else none does past a writer."""
+        entered = readers_of(self.granted())
         if self.wrote:
-            return [who for who in self.granted() if who in READERS] == readers
-        in_queue = any(who in WRITERS for who in self.in_queue())
-        return not (in_queue and any(who in READERS for who in self.granted()))
+            return entered == readers_of(before.in_queue())
+        return not (entered and writers_of(self.in_queue()))
 
     # ==== Temporal properties ====
 
@@ -101,8 +111,8 @@ class ReadersFirstSpec(ModesSpec):
 
     @invariant
     def a_reader_waits_for_a_writer_inside(self) -> bool:
-        """Nobody waits to read unless somebody writes."""
-        return bool(self.writing) or not any(who in READERS for who in self.in_queue())
+        """A reader waits only while a task writes."""
+        return implies(bool(readers_of(self.in_queue())), bool(self.writing))
 
     # ==== Temporal properties ====
 
@@ -122,9 +132,8 @@ class WritersFirstSpec(ModesSpec):
 
     @step
     def a_writer_waits_for_no_later_reader(self, before: Any) -> bool:
-        """No reader is let in while anybody waits to write."""
-        in_queue = any(who in WRITERS for who in self.in_queue())
-        return not (in_queue and any(who in READERS for who in self.granted()))
+        """No reader enters while a writer waits."""
+        return not (readers_of(self.granted()) and writers_of(self.in_queue()))
 
     # ==== Temporal properties ====
 

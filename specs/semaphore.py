@@ -1,13 +1,13 @@
 """A semaphore conserves its permits, serves first come first served, and loses no wakeup.
 
 To what all policies have in common (`permits.py`) this adds the default policy, permits that are
-given back one by one, and a task that changes how many permits exist.
+released one by one, and a task that changes how many permits exist.
 
-What is promised to the one who waits needs help from the others (*fair* actions): those who hold
+What is promised to those who wait needs help from the others (*fair* actions): those who hold
 permits release them, and a semaphore that was shrunk grows back.
 
-A semaphore without a maximum (`SignalsSpec`) counts signals: anybody may give, and who takes gives
-nothing back.
+A semaphore without a maximum (`SignalsSpec`) counts signals: any task may give some, and whoever takes them
+gives nothing back. Eventually a signal is given (that is *fair*).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2, "f": 1}
 
 AT_FIRST = 2  # so that d's claim is impossible until the semaphore has grown
 CLAIMS = ((1, 0), (2, 0), (3, 0))  # what a newcomer may ask for, with no priority
-SIZES = (1, 2)  # below the sum of two claims, and in between
-FULL = 3  # the largest claim; two others fit beside each other
+SIZES = (1, 2)  # to shrink to: claims for 2 and 3, or for 3 alone, do not fit any more
+FULL = 3  # the largest claim; two smaller ones fit beside each other
 
 
 def holding_several(spec: PermitsSpec) -> list[str]:
@@ -65,19 +65,19 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are released, whoever waits is granted eventually, or withdraws, or is ended."""
+        """If permits are released and it grows, whoever waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
 
 # ==== Without a maximum ====
 
-TAKERS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2}  # as above; nobody holds, so five are enough
-SIGNALS = 3  # the largest claim: with so many on hand nobody can be waiting
+TAKERS = {"a": 1, "b": 2, "c": 1, "d": 3, "e": 2}  # as above; no task holds, so five are enough
+SIGNALS = 3  # the largest claim: with so many on hand no task can be waiting
 
 
 class SignalsSpec(FifoSpec):
-    """A semaphore that starts at 0 and has no bound."""
+    """A semaphore that starts at 0 and has no maximum, and the signals that no task has taken."""
 
     symmetric = alike(TAKERS)
     newcomers = CLAIMS
@@ -117,12 +117,12 @@ class SignalsSpec(FifoSpec):
 
     @invariant
     def every_signal_is_kept_until_it_is_taken(self) -> bool:
-        """What was given and not taken is on hand (I1)."""
+        """Every signal that was given and not taken is on hand (I1)."""
         return self.core.value == self.unused
 
     @invariant
     def it_has_no_size_to_change(self) -> bool:
-        """Resizing is refused (I7)."""
+        """Resizing a semaphore without a maximum is refused, and leaves no trace (I7)."""
         return invariants.refuses(self.core, lambda core: core.resize(1))
 
     # ==== Temporal properties ====

@@ -1,6 +1,6 @@
 """Bugs that semaphores of others had, planted in ours: each must be found by the named property.
 
-A planted bug is a small change of the core that ships. Where somebody reported it, the docstring
+A planted bug is a small change of the core that ships. Where it was reported, the docstring
 says where.
 """
 
@@ -21,7 +21,7 @@ Ended = list[Request[int]]
 
 @fault(SemaphoreSpec, "core", refuted_by="nothing_grantable_waits")
 class WithdrawalWakesNobody(SemaphoreCore):
-    """The large head gives up, and the small ones behind it sleep on (H1: golang/go#37852)."""
+    """The large head withdraws, and the small ones behind it sleep on (H1: golang/go#37852)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         return withdraw_only(self, request)
@@ -38,7 +38,7 @@ class ReleaseWakesOnlyOne(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="nothing_grantable_waits")
 class OneGrantIsThoughtToTakeAll(SemaphoreCore):
-    """Of several permits that come back one is granted, and nobody else is evaluated."""
+    """Of several permits that come back one is granted, and no other request is looked at."""
 
     def admit(self, claim: int) -> bool:
         super().admit(claim)
@@ -63,7 +63,7 @@ class NewcomerBarges(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="it_is_a_queue")
 class TheNextGivesUpToo(SemaphoreCore):
-    """Whoever gives up takes along the one behind, who is told so properly (N9: anyio#536)."""
+    """A withdrawal ends the request behind it too, whose task is told so (N9: anyio#536)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         queue = self.waiting()
@@ -111,7 +111,7 @@ class GrowingWakesByTheDifference(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="only_free_permits_are_granted")
 class WithdrawalAlwaysResumesTheNext(SemaphoreCore):
-    """Whoever gives up lets the next one in, who does not fit (P8: kotlinx.coroutines PR 1323)."""
+    """A withdrawal lets the next one in, which does not fit (P8: kotlinx.coroutines PR 1323)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         if withdraw_only(self, request) is None:
@@ -129,7 +129,7 @@ class AnyPermitWillDo(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="permits_are_conserved")
 class PermitsAreTakenOneByOne(SemaphoreCore):
-    """Whoever waits keeps what it got so far, and takes it along when it gives up (D9, P17: tokio)."""
+    """Whoever waits keeps what it got so far, and takes it along when it withdraws (D9, P17: tokio)."""
 
     def enqueue(self, claim: int, priority: int = 0, waiter: Any = None) -> Request[int]:
         request = super().enqueue(claim, priority, waiter)
@@ -139,7 +139,7 @@ class PermitsAreTakenOneByOne(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="permits_are_conserved")
 class CancelledGrantIsLost(SemaphoreCore):
-    """The one who gives up at the head takes a free permit along (P14: asyncio's wait_for)."""
+    """A head that withdraws takes a free permit along (P14: asyncio's wait_for)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         if self.waiting()[:1] == [request] and self.value > 0:
@@ -149,7 +149,7 @@ class CancelledGrantIsLost(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="ended_requests_stay_ended")
 class WithdrawnKeepsItsPlace(SemaphoreCore):
-    """The cancelled one is told so and stays in the queue all the same (P5: anyio PR 1145)."""
+    """The cancelled task is told so, and its request stays in the queue (P5: anyio PR 1145)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         if request.status is not Status.PENDING:
@@ -160,7 +160,7 @@ class WithdrawnKeepsItsPlace(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="ended_requests_stay_ended")
 class WithdrawingAGrantReleasesIt(SemaphoreCore):
-    """Whoever withdraws after the grant gives the permits back, and then again (P10: vs-threading)."""
+    """Whoever withdraws after the grant releases the permits, and then again (P10: vs-threading)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         if request.status is Status.GRANTED:
@@ -190,7 +190,7 @@ class CloseForgetsAllButTheHead(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="closed_stays_closed")
 class ResizingOpensItAgain(SemaphoreCore):
-    """A closed semaphore is in service again after its size has changed (C1: tokio#8020)."""
+    """A closed semaphore is open again after its size has changed (C1: tokio#8020)."""
 
     def resize(self, max_value: int) -> Ended:
         self.cause = None
@@ -199,7 +199,7 @@ class ResizingOpensItAgain(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="closed_stays_closed")
 class TheLastToCloseIsBelieved(SemaphoreCore):
-    """Closing twice replaces the reason, and two callers are told different things."""
+    """Closing twice replaces the cause, and two callers are told different things."""
 
     def end(self, cause: Any) -> Ended:
         self.cause = None
@@ -241,7 +241,7 @@ class RefusalComesTooLate(SemaphoreCore):
 
 @fault(SignalsSpec, "core", refuted_by="every_signal_is_kept_until_it_is_taken")
 class SignalsForNobodyAreLost(SemaphoreCore):
-    """A signal that finds nobody waiting is forgotten, and the next one to wait sleeps on."""
+    """A signal that finds no task waiting is forgotten, and the next one to wait sleeps on."""
 
     def give_back(self, claim: int) -> None:
         if self.queue:
@@ -259,7 +259,7 @@ class ResizingMakesItBounded(SemaphoreCore):
 
 @fault(SignalsSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class SignalsAreNotPassedOn(SemaphoreCore):
-    """Signals pile up, and those who wait for them already are not told."""
+    """Signals pile up, and those who wait for them already are not woken."""
 
     def release(self, claim: int) -> Ended:
         self.give_back(claim)

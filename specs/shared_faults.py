@@ -19,6 +19,8 @@ Outcomes = list[Outcome]
 
 
 class HandsOverEarlyCore(SharedCore):
+    """Grants what a dead session held before its own requests have left the queues."""
+
     def _end(self, asking: Key) -> Outcomes:
         gone = [place for key, place in self.places.items() if key[0] == asking[0]]
         outcomes = self._settled(
@@ -39,6 +41,8 @@ class TheDeadAreGranted(Replica):
 
 
 class KeepsPermitsCore(SharedCore):
+    """Forgets what a session held when it dies."""
+
     def _end(self, asking: Key) -> Outcomes:
         for place in self.places.values():
             if place.key[0] == asking[0]:
@@ -56,6 +60,8 @@ class WhatTheDeadHeldIsLost(Replica):
 
 
 class KeepsPlacesCore(SharedCore):
+    """Leaves the requests of a dead session in their queues."""
+
     def _end(self, asking: Key) -> Outcomes:
         waiting = {key: one for key, one in self.places.items() if one.requests}
         self.places = {key: one for key, one in self.places.items() if not one.requests}
@@ -73,6 +79,8 @@ class TheDeadStayInTheQueue(Replica):
 
 
 class SettlesNothingCore(SharedCore):
+    """Grants nothing when something is given back."""
+
     def _settled(self, arbiters: Any) -> Outcomes:
         return []
 
@@ -80,12 +88,14 @@ class SettlesNothingCore(SharedCore):
 @fault(SharedGroupsSpec, "core", refuted_by="nothing_grantable_waits")
 @fault(SharedSemaphoreSpec, "core", refuted_by="nothing_grantable_waits")
 class TheDeadWakeNobody(Replica):
-    """What a dead session held is free, and nobody is told (redisson #5762: a missed wakeup)."""
+    """What a dead session held is free, and no task is told (redisson #5762: a missed wakeup)."""
 
     shared = SettlesNothingCore
 
 
 class TakesAlongCore(SharedCore):
+    """Drops the notification of a wait that leaves."""
+
     def _leave(self, place: Place) -> list[Any]:
         if place.hold is None or not place.requests:
             return super()._leave(place)
@@ -104,6 +114,8 @@ class TheDeadTakeTheNotificationAlong(Replica):
 
 
 class RevivesCore(SharedCore):
+    """Takes any session that sends something for one that is alive."""
+
     def apply(self, entry: Operation, stamp: int = 0) -> Outcomes:
         self.sessions.setdefault(entry.session, -1)
         return super().apply(entry, stamp)
@@ -120,6 +132,8 @@ class WhatComesTooLateIsCarriedOut(Replica):
 
 
 class CountsTwiceCore(SharedCore):
+    """Forgets which operations of a session it has seen."""
+
     def apply(self, entry: Operation, stamp: int = 0) -> Outcomes:
         if entry.verb not in (Verb.JOIN, Verb.END):
             self.sessions[entry.session] = -1
@@ -135,6 +149,8 @@ class ARetryCountsTwice(Replica):
 
 
 class RestartsCore(SharedCore):
+    """Does not look at the number that the engine gives an entry."""
+
     def apply(self, entry: Operation, stamp: int = 0) -> Outcomes:
         return super().apply(entry)
 
@@ -147,6 +163,8 @@ class TokensStartAgain(Replica):
 
 
 class ForgetsTokensCore(SharedCore):
+    """Enters what is reclaimed without its token."""
+
     def _reclaim(self, asking: Key, number: int, wants: Any, token: int) -> Outcomes:
         return super()._reclaim(asking, number, wants, 0)
 
@@ -159,6 +177,8 @@ class AReclaimHoldsNothing(Replica):
 
 
 class RefusesReclaimsCore(SharedCore):
+    """Refuses every reclaim."""
+
     def _reclaim(self, asking: Key, number: int, wants: Any, token: int) -> Outcomes:
         return [Outcome(asking, Result.REFUSED)]
 

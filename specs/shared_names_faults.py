@@ -26,6 +26,8 @@ Outcomes = list[Outcome]
 
 
 class NewestFirstCore(SharedCore):
+    """Serves each queue from its end."""
+
     def core_of(self, want: Want) -> Any:
         core = super().core_of(want)
         core.policy = NewestFirst()
@@ -40,6 +42,8 @@ class TheQueueIsServedFromItsEnd(Replica):
 
 
 class SmallFirstCore(SharedCore):
+    """Serves whatever fits, in each queue."""
+
     def core_of(self, want: Want) -> Any:
         core = super().core_of(want)
         core.policy = Eligible()
@@ -54,6 +58,8 @@ class SmallRequestsPassTheLarge(Replica):
 
 
 class AnyDefinitionCore(SharedCore):
+    """Takes what has a name as it is, whatever a request says of it."""
+
     def core_of(self, want: Want) -> Any:
         found = self.named.get(want.name)
         return super().core_of(want) if found is None else found.core
@@ -67,6 +73,8 @@ class TheFirstDefinitionWins(Replica):
 
 
 class RemembersCore(SharedCore):
+    """Keeps each name forever."""
+
     def forget_unused(self) -> None:
         pass
 
@@ -79,6 +87,8 @@ class NamesAreKept(Replica):
 
 
 class ForgetsCore(SharedCore):
+    """Forgets each name at which no task waits or holds, also one that has something to remember."""
+
     def forget_unused(self) -> None:
         for name in [name for name, one in self.named.items() if one.core.at_rest]:
             del self.named[name]
@@ -87,12 +97,14 @@ class ForgetsCore(SharedCore):
 
 @fault(SharedLatchSpec, "core", refuted_by="it_is_open_when_all_is_counted")
 class ALatchForgetsItsCount(Replica):
-    """What was counted down while nobody waited has not happened."""
+    """What was counted down while no task waited has not happened."""
 
     shared = ForgetsCore
 
 
 class AnyGroupCore(SharedCore):
+    """Takes of a group what can be held, each thing once."""
+
     def _acquire(self, key: Key, wants: Any) -> Outcomes:
         last = {want[0]: want for want in wants if KINDS[want[1]].holds}
         return super()._acquire(key, tuple(last.values()))
@@ -106,6 +118,8 @@ class AGroupTakesWhatItCan(Replica):
 
 
 class NumbersLostCore(SharedCore):
+    """Gives each party of a round the number 0."""
+
     def _grant(self, place: Place, request: Request[Any]) -> Outcome:
         return super()._grant(place, request)._replace(value=0)
 
@@ -121,6 +135,8 @@ class TwoPartiesHaveOneNumber(Replica):
 
 
 class ForgetfulCore(SharedCore):
+    """Begins to count tokens anew after a snapshot."""
+
     def restore(self, snapshot: Any) -> None:
         super().restore(snapshot)
         self.token = 0
@@ -134,6 +150,8 @@ class ANewReplicaStartsItsTokensAgain(Replica):
 
 
 class LonelyCore(SharedCore):
+    """Links each request of a group alone after a snapshot."""
+
     def _link(self) -> None:
         for one in self.named.values():
             for request in one.core.queue:
@@ -149,6 +167,7 @@ class ASnapshotTakesGroupsApart(Replica):
 
 
 def without_sets(value: Any) -> Any:
+    """Return a value in which each set is empty."""
     if isinstance(value, frozenset):
         return frozenset()
     if isinstance(value, tuple) and not isinstance(value, Access):
@@ -164,6 +183,7 @@ class ASnapshotForgetsWhoReads(Replica):
 
 
 def whole_queue(shared: SharedCore, key: Key) -> Sequence[Key] | None:
+    """Foretell that all who wait are let in."""
     (want, *_) = shared.places[key].wants
     return [request.waiter for request in shared.core_of(want).queue]
 

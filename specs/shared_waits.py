@@ -1,6 +1,7 @@
 """Locks with conditions, latches and barriers that several processes share: what is waited for there.
 
-The bounds and what is promised of all of them are in `shared.py`.
+What is promised of all of them, their state, actions and bounds, are in `shared_sessions.py`. A task that waits on a
+condition has a second request there, under its name and "waits".
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from typing import Any, ClassVar, cast
 
 from structsync._core.primitives.latch import LatchCore
 from structsync._core.shared.operations import Verb, Want
-from structsync.checking import action, invariant, start, step
+from structsync.checking import action, implies, invariant, start, step
 
 from ._shared import Replica
-from .shared import PEOPLE, HoldersSpec, SharedSpec, alive, holding
+from .shared_sessions import PEOPLE, HoldersSpec, SharedSpec, alive, holding
 
 # ==== A lock with a condition ====
 
@@ -29,8 +30,8 @@ class SharedLockSpec(HoldersSpec):
         return self.keys_of(name) == ([] if core.owner is None else [core.owner])
 
     def notified(self) -> list[str]:
-        """Return who waits no more for the notification, but for the lock, and was not withdrawn."""
-        places = self.core.core.places
+        """Return who was notified, was not withdrawn, and waits for the lock now."""
+        places = self.shared_core.places
         return [
             who
             for who in self.core.queue("lock")
@@ -51,13 +52,13 @@ class SharedLockSpec(HoldersSpec):
 
     @step
     def a_notification_outlives_whom_it_was_for(self, before: Any) -> bool:
-        """Where the notified one dies or is cancelled, the next that waits is notified instead."""
+        """For each notified task that dies or is cancelled another is notified, if any still waits."""
         granted = [who for who, _ in self.core.granted]
         waited = before.core.queue("changed")
         lost = {*before.notified()} - {*self.notified(), *granted}
         heirs = [who for who in waited if who in (*self.notified(), *granted)]
-        stayed = [who for who in waited if who in self.core.queue("changed")]
-        return not lost or len(heirs) == len(lost) or not stayed
+        still_waiting = [who for who in waited if who in self.core.queue("changed")]
+        return implies(bool(lost), len(heirs) == len(lost) or not still_waiting)
 
 
 # ==== What is waited for and not held ====
@@ -67,11 +68,11 @@ PARTIES = 2  # of three who come
 
 
 class SharedLatchSpec(SharedSpec):
-    """A latch; it is counted down by whoever does, and stays open while any session is alive."""
+    """A latch that any session counts down; it is forgotten when no session is alive."""
 
     wants: ClassVar = {who: [Want("start", "latch", COUNT)] for who in PEOPLE}
     core: Replica = start(Replica, PEOPLE)
-    counted: int = start(int)
+    counted: int = start(int)  # how far it was counted down
 
     def keeps(self) -> bool:
         return self.counted > 0
@@ -87,14 +88,15 @@ class SharedLatchSpec(SharedSpec):
     def die(self, session: str) -> None:
         self.core.end(session)
         if not alive(self):
-            self.counted = 0  # with nobody to remember it
+            self.counted = 0  # with no session to remember it
 
     @invariant
     def it_is_open_when_all_is_counted(self) -> bool:
-        """What was counted stays counted, and nobody waits once there is nothing left (I1)."""
-        found = self.core.core.named.get("start")
+        """What was counted down stays so, and no task waits once there is nothing left to count (I1)."""
+        found = self.shared_core.named.get("start")
         left = COUNT if found is None else cast("LatchCore", found.core).count
-        return bool(left == COUNT - self.counted) and (left > 0 or not self.core.keys)
+        stays_counted = left == COUNT - self.counted
+        return stays_counted and implies(left <= 0, not self.core.keys)
 
 
 class SharedBarrierSpec(SharedSpec):
@@ -105,6 +107,6 @@ class SharedBarrierSpec(SharedSpec):
 
     @step
     def a_round_is_let_in_as_a_whole(self, before: Any) -> bool:
-        """Both parties of a round go on in one step, with numbers of their own."""
+        """Both parties of a round go on in one step, numbered in their order, or none does."""
         numbers = [one.value for one in self.core.outcomes if one.token]
         return numbers in ([], [*range(PARTIES)])

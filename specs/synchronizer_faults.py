@@ -29,7 +29,7 @@ class OtherMonitorsAreNotAsked(Switches):
 @fault(SynchronizerSpec, "core", refuted_by="who_is_permitted_again_and_again_is_served")
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
 class TheEndOfTheBlockAsksNobody(Switches):
-    """The rules are gone, and those whom they held up sleep on."""
+    """The rules have ended, and the calls that they disabled sleep on."""
 
     def end(self) -> Ended:
         self.lit = 0
@@ -38,6 +38,8 @@ class TheEndOfTheBlockAsksNobody(Switches):
 
 
 class AsksNewcomers(MonitorCore):
+    """Evaluates rules for a call that arrives, and never again."""
+
     settling = False
 
     def settle(self, candidates: Iterable[Request[Invocation]] | None = None) -> Ended:
@@ -52,12 +54,14 @@ class AsksNewcomers(MonitorCore):
 
 @fault(SynchronizerSpec, "core", refuted_by="at_most_one_is_on")
 class DisabledOnArrivalOnly(Switches):
-    """Whoever is next in the queue is not asked again: between the look and the start another has started."""
+    """A call is not looked at again when it is its turn: another has started between the look and the start."""
 
     monitor = AsksNewcomers
 
 
 class TakesTheOccupied(Rules):
+    """Takes the oldest call of a partner, whether or not that may start."""
+
     __slots__ = ()
 
     def next_call(self) -> Call | None:
@@ -67,12 +71,14 @@ class TakesTheOccupied(Rules):
 
 @fault(SynchronizerSpec, "core", refuted_by="one_inside_each_monitor")
 class AGroupEntersWhereSomebodyIs(Switches):
-    """Those that start together look at each other, and not at the monitor of the other."""
+    """Calls start together although a task is inside the monitor of one of them."""
 
     rules = TakesTheOccupied
 
 
 class StartsAlone(Rules):
+    """Believes that each call is all of its group."""
+
     __slots__ = ()
 
     def together(self, call: Request[Any]) -> list[Call] | None:
@@ -107,6 +113,8 @@ class TheErrorOfATriggerIsSwallowed(Switches):
 
 
 class TellsTwice(Rules):
+    """Names the other monitors of a group twice."""
+
     __slots__ = ()
 
     def to_settle(self, request: Request[Any]) -> Sequence[ToSettle]:
@@ -122,7 +130,7 @@ class AGroupIsToldTwice(Switches):
 
 @fault(SynchronizerSpec, "core", refuted_by="nobody_waits_for_what_is_closed")
 class ClosingTellsItsOwnMonitorOnly(Switches):
-    """Whoever was to start together with calls that are refused from now on hangs."""
+    """A call that was to start together with one of a closed entry hangs."""
 
     def close_join(self, at: int) -> Ended:
         return self.carried(self.monitors[at].remove(self.entries[at, "join"], "closed"))
@@ -130,7 +138,7 @@ class ClosingTellsItsOwnMonitorOnly(Switches):
 
 @fault(SynchronizerSpec, "core", refuted_by="positions_are_kept")
 class PlacesAreNotKept(Switches):
-    """When somebody gives up, the next in that line goes to its end (O2: gh-76915)."""
+    """When a task withdraws, the next in that queue goes to its end (O2: gh-76915)."""
 
     def withdraw(self, who: str) -> Ended:
         ended = super().withdraw(who)
@@ -141,6 +149,8 @@ class PlacesAreNotKept(Switches):
 
 
 class HeadBlocks(MonitorCore):
+    """Looks at the oldest call alone."""
+
     def candidates(self) -> Iterator[Request[Invocation]]:
         return iter(list(self.queue)[:1])
 
@@ -156,6 +166,8 @@ class DisabledCallsBlockTheLine(Switches):
 
 
 class AsksTheOldest(Rules):
+    """Takes the answer for the oldest call of an entry for that of all."""
+
     __slots__ = ()
 
     @property
@@ -171,6 +183,8 @@ class OnlyTheOldestOfAnEntryIsAsked(Store):
 
 
 class AsksForTheEntry(Rules):
+    """Permits a call where any call of its entry is permitted."""
+
     __slots__ = ()
 
     def permit(self, invocation: Invocation) -> bool:

@@ -1,7 +1,8 @@
 """A rule may look at the call: then a younger call of an entry may start where an older one is disabled.
 
-Two who take are of one entry, and a synchronizer disables whoever wants more than there is. What there
-is, its triggers count.
+All calls that take are of one entry, and a synchronizer disables those that want more than there is. What there
+is, its triggers count. Each task makes one call; a call that waits may withdraw, and one that is inside leaves. The
+state is the monitor, what there is, and who is inside.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from structsync.checking import Spec, action, invariant, start
 
 # ==== Bounds ====
 
-# Two who want much, so that an older one is passed and another stays; one who wants little, who comes
-# before, between and after them; and two who put, so that there is enough for either.
+# Two that want much, so that an older one is passed and another stays; one that wants little, and comes
+# before, between and after them; and two that put, so that there is enough for either.
 CHANGES = {"takes two": -2, "takes two too": -2, "takes one": -1, "puts one": 1, "puts two": 2}
 MOST = 2  # what there is at most
 
@@ -67,7 +68,7 @@ class Store:
 
 
 class RequestsSpec(Spec):
-    """A store under a synchronizer, and who was let in and has not left."""
+    """A store under a synchronizer, and which calls were let in and have not left."""
 
     core: Store = start(Store)
     inside: tuple[str, ...] = start(tuple)
@@ -101,11 +102,12 @@ class RequestsSpec(Spec):
 
     @invariant
     def nothing_that_may_start_waits(self) -> bool:
-        """No lost wakeup, whoever stands before it and is disabled (I3)."""
-        free = not self.inside
-        return not any(free and self.core.stock + CHANGES[who] >= 0 for who in self.waiting())
+        """No lost wakeup: no call that is not disabled waits behind those that are (I3)."""
+        if self.inside:
+            return True
+        return not any(self.core.stock + CHANGES[who] >= 0 for who in self.waiting())
 
     @invariant
     def nobody_takes_what_is_not_there(self) -> bool:
-        """Each call is asked about itself, at its start."""
+        """No call takes more than there is: the rule looks at the very call that is about to start."""
         return self.core.stock >= 0

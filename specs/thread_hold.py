@@ -1,43 +1,42 @@
-"""A thread holds from the answer "you hold" until it leaves, and else it holds nothing.
+"""A thread holds from the answer "you hold" until it leaves, and otherwise it holds nothing.
 
 A thread asks its deputy, a task of the run, to enter a block, and waits. The deputy queues for the one
-permit, which somebody else has now and then. The wait can be interrupted at any moment: before the deputy
+permit, which another task (*somebody*) has now and then. The wait can be interrupted at any moment: before the deputy
 has begun, while it queues, after the grant but before the deputy has run again, and when all is over. Then
 the thread leaves, and that can be interrupted too. Messages from the thread reach the run in their order;
 the one to leave may be sent twice, because a thread that is interrupted does not know whether it was sent.
 
-What ships and is checked here is `ErrandCore`, which says who ends an errand; that a cancelled wait for a
-permit ends without one is the matter of the other specifications. One thread and one permit are enough:
-threads share nothing but the permit.
+What ships and is checked here is `ErrandCore`, which says who ends an errand, the deputy or the interrupt; that a
+cancelled wait for a permit ends without one is the matter of the other specifications. Around it the state says where
+the deputy and the thread are, and who has the permit. The deputy and the thread go on eventually, and so does
+the task that has the permit (*fair* actions); interrupts need not happen. One thread and one permit are
+enough: threads share nothing but the permit.
 """
 
 from __future__ import annotations
 
 from structsync._core.primitives.errand import ErrandCore
-from structsync.checking import Spec, action, invariant, leads_to, start
+from structsync.checking import Spec, action, implies, invariant, leads_to, start
 
 # ==== Where the deputy and the thread are ====
 
-UNASKED, QUEUES, GRANTED, STOPPED, INSIDE, GONE = (
-    "unasked",
-    "queues",
-    "granted",
-    "stopped",
-    "inside",
-    "gone",
-)
+# The deputy has not begun; is in the queue; was granted the permit, or interrupted, and has not run since; ...
+UNASKED, QUEUES, GRANTED, STOPPED = "unasked", "queues", "granted", "stopped"
+INSIDE, GONE = "inside", "gone"  # ... holds for its thread; is through.
+
+# The thread waits to enter; was told that it holds, or that it holds nothing; waits to leave; has left.
 WAITS, HOLDS, NOTHING, LEAVES, LEFT = "waits", "holds", "told: nothing", "leaves", "left"
 
 
 class ThreadHoldSpec(Spec):
-    """One block of one thread; the deputy's side and the thread's."""
+    """One block of one thread: its errands to enter and to leave, where both sides are, who has the permit."""
 
     entering: ErrandCore = start(ErrandCore)
     leaving: ErrandCore = start(ErrandCore, must=True)
     deputy: str = start(str, UNASKED)
     thread: str = start(str, WAITS)
-    taken_by: tuple[str, ...] = start(lambda: ("somebody",))
-    given_back: int = start(int)  # by the deputy
+    taken_by: tuple[str, ...] = start(lambda: ("somebody",))  # who has the permit
+    given_back: int = start(int)  # how often the deputy has released
 
     # ==== Entering ====
 
@@ -81,7 +80,7 @@ class ThreadHoldSpec(Spec):
 
     @action(when=lambda spec: spec.thread in (LEAVES, LEFT) and spec.given_back < 2, fair=True)
     def give_back(self) -> None:
-        """Take up the errand to leave, the first time or once more."""
+        """Take up the errand to leave, which may arrive a second time."""
         if self.leaving.begin():
             self.taken_by = self.taken_by[1:]
             self.given_back += 1
@@ -89,7 +88,7 @@ class ThreadHoldSpec(Spec):
             self.leaving.end()
             self.thread = LEFT
 
-    # ==== Somebody else ====
+    # ==== The other task ====
 
     @action(when=lambda spec: not spec.taken_by and spec.deputy != QUEUES)
     def somebody_acquires(self) -> None:
@@ -104,21 +103,21 @@ class ThreadHoldSpec(Spec):
     @invariant
     def who_is_told_nothing_holds_nothing(self) -> bool:
         """A thread that was told that nothing happened has neither the permit nor a position in the queue."""
-        return self.thread != NOTHING or self.deputy in (UNASKED, GONE)
+        return implies(self.thread == NOTHING, self.deputy in (UNASKED, GONE))
 
     @invariant
     def what_was_granted_is_given_back_once(self) -> bool:
-        """However often the errand to leave arrives, the permit of the deputy alone is given back."""
+        """However often the errand to leave arrives, the deputy releases at most once."""
         return self.given_back <= 1
 
     # ==== Temporal properties ====
 
     @leads_to
     def a_thread_that_waits_is_answered(self) -> tuple[bool, bool]:
-        """If somebody releases, a thread that waits to enter holds eventually, or learns that it does not."""
+        """If the permit is released, a thread that waits to enter holds eventually, or learns that it does not."""
         return self.thread == WAITS, self.thread != WAITS
 
     @leads_to
     def what_a_thread_leaves_is_given_back(self) -> tuple[bool, bool]:
-        """Whatever interrupts it, a block that a thread leaves is left."""
+        """Whatever interrupts it, a thread that leaves has left eventually, and its permit is released."""
         return self.thread == LEAVES, self.thread == LEFT and "deputy" not in self.taken_by

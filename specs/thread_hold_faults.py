@@ -40,7 +40,7 @@ class ToldTwice(ErrandCore):
 
 @fault(ThreadHoldSpec, "entering", refuted_by="a_thread_that_waits_is_answered")
 class InterruptedIsForgotten(ErrandCore):
-    """Nobody answers what was interrupted before it began."""
+    """A thread that is interrupted before its errand began gets no answer."""
 
     def interrupt(self) -> bool:
         super().interrupt()
@@ -57,7 +57,7 @@ class LeavingIsDropped(ErrandCore):
 
 @fault(ThreadHoldSpec, "leaving", refuted_by="what_was_granted_is_given_back_once")
 class LeftTwice(ErrandCore):
-    """The errand is done as often as it arrives."""
+    """The errand to leave is done as often as it arrives."""
 
     def begin(self) -> bool:
         if self.stage != ASKED:

@@ -1,7 +1,8 @@
 """Whoever waits for a value gets it when it is assigned, however soon the next one follows.
 
-Each waiter has values that it waits for, and perhaps one at which its predicate raises. Anything may be
-assigned at any moment (eventually the values that a task waits for: that is *fair*).
+Each task has values that it waits for, and perhaps one at which its predicate raises. Any value may be
+assigned at any moment (eventually those that tasks wait for: that is *fair*); whoever waits may withdraw, and a
+task may close the value. The state is the core, and which value was assigned last.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from .common import QueueSpec
 
 # ==== Bounds ====
 
-AT_FIRST = 0  # for which nobody waits
-VALUES = (0, 1, 2)
-# Two wait for the same value, one for either, and one cannot judge the value that others wait for.
+AT_FIRST = 0  # for which no task waits
+VALUES = (0, 1, 2)  # two that are waited for, and that one
+# Two wait for the same value, one for either; the predicate of one raises at the value that others wait for.
 WANTED = {"a": (1,), "b": (1, 2), "c": (2,), "d": (2,)}
 UNJUDGED = {"d": 1}
 
 
 def wanting(who: str) -> Callable[[int], bool]:
-    """Return the predicate of somebody."""
+    """Return the predicate of a task."""
 
     def is_wanted(value: int) -> bool:
         if UNJUDGED.get(who) == value:
@@ -39,7 +40,7 @@ AWAITED = {who: Awaited(wanting(who)) for who in WANTED}
 
 
 class ValueSpec(QueueSpec):
-    """A value, and who waits for which."""
+    """A value, and what was assigned last."""
 
     newcomers = ((AWAITED["a"], 0), (AWAITED["b"], 0))
     core: ValueCore = start(ValueCore, AT_FIRST)
@@ -80,17 +81,17 @@ class ValueSpec(QueueSpec):
 
     @invariant
     def the_value_is_what_was_assigned(self) -> bool:
-        """Waiting for it changes nothing."""
+        """The value is what was assigned last: waiting for it and seeing it change nothing."""
         return bool(self.core.value == self.assigned)
 
     @invariant
     def nobody_waits_for_what_is_there(self) -> bool:
-        """Whoever waits waits for another value."""
+        """No task waits for the value that is there."""
         return all(self.assigned not in WANTED[who] for who in self.in_queue())
 
     @invariant
     def nothing_can_be_given_back(self) -> bool:
-        """Who has seen a value holds nothing."""
+        """Whoever has seen a value holds nothing: a release is refused, and leaves no trace."""
         return invariants.refuses(self.core, lambda core: core.release(AWAITED["a"]))
 
     # ==== Step properties ====
@@ -106,16 +107,16 @@ class ValueSpec(QueueSpec):
 
     @step
     def an_error_is_that_of_its_predicate(self, before: Any) -> bool:
-        """Whose predicate raises is told so, by what it raised; nobody else is."""
-        told = [one for one in self.ended if one.status is Status.BROKEN]
-        raised = [one.waiter for one in told if isinstance(one.cause, LookupError)]
-        unable = [who for who in before.in_queue() if UNJUDGED.get(who) == self.assigned]
-        return raised == [who for who in unable if who not in self.granted()]
+        """Those whose predicate raises are told what it raised, and no others are."""
+        broken = [one for one in self.ended if one.status is Status.BROKEN]
+        told = [one.waiter for one in broken if isinstance(one.cause, LookupError)]
+        raising = [who for who in before.in_queue() if UNJUDGED.get(who) == self.assigned]
+        return told == [who for who in raising if who not in self.granted()]
 
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WANTED))
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If what it waits for is assigned, whoever waits is granted, or withdraws, or is ended."""
+        """If its values are assigned, whoever waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -17,7 +17,7 @@ Ended = list[Request[Any]]
 
 @fault(ValueSpec, "core", refuted_by="nothing_grantable_waits")
 class OneIsGranted(ValueCore):
-    """The oldest who waits for the value gets it, and nobody else."""
+    """The oldest that waits for the value gets it, and no other does."""
 
     def assign(self, value: Any) -> Ended:
         self.value = value
@@ -27,7 +27,7 @@ class OneIsGranted(ValueCore):
 
 @fault(ValueSpec, "core", refuted_by="nobody_waits_for_what_is_there")
 class WhoWaitsForAnotherBlocks(ValueCore):
-    """First come, first served, where nobody is in the way."""
+    """First come, first served: whoever waits for another value blocks those behind."""
 
     def __init__(self, value: Any) -> None:
         super().__init__(value)
@@ -36,7 +36,7 @@ class WhoWaitsForAnotherBlocks(ValueCore):
 
 @fault(ValueSpec, "core", refuted_by="what_matched_is_what_is_returned")
 class TheValueBeforeIsReturned(ValueCore):
-    """Those who wait are looked after first, and then the value changes."""
+    """Those who wait are granted the new value, and given the one before."""
 
     def assign(self, value: Any) -> Ended:
         before, self.value = self.value, value
@@ -48,7 +48,7 @@ class TheValueBeforeIsReturned(ValueCore):
 
 @fault(ValueSpec, "core", refuted_by="an_error_is_that_of_its_predicate")
 class AnErrorMeansNo(ValueCore):
-    """Whose predicate raises waits on."""
+    """A task whose predicate raises waits on."""
 
     def admits(self, claim: Awaited) -> bool:
         return _holds(claim, self.value)
@@ -65,7 +65,7 @@ class TheLastIsReset(ValueCore):
 
 @fault(ValueSpec, "core", refuted_by="nothing_can_be_given_back")
 class AValueIsGivenBack(ValueCore):
-    """As a permit."""
+    """A value can be released, as a permit."""
 
     def give_back(self, claim: Awaited) -> None:
         pass

@@ -1,7 +1,7 @@
 """A wait queue wakes the oldest of those who wait, and keeps no wake for those who come later.
 
-It is a condition without a lock. Whoever is idle may wait; whoever waits may give up; somebody wakes
-one (eventually: that is *fair*), several or all; somebody may close the queue.
+It is a condition without a lock. Whoever is idle may wait, and whoever waits may withdraw; a task wakes
+one (eventually: that is *fair*), several or all; a task may close the queue. The state is the queue alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .common import FifoSpec
 
 # ==== Bounds ====
 
-# A wake of two among six: some before them, some after, on each side neighbours to be exchanged.
+# A wake of two among six leaves four: so an order that is wrong shows among those woken and those left.
 WAITERS = ("a", "b", "c", "d", "e", "f")
 
 
@@ -31,11 +31,13 @@ def waiting(spec: WaitQueueSpec) -> list[str]:
 class WaitQueueSpec(FifoSpec):
     """A wait queue, and how many the last wake was for."""
 
-    symmetric = WAITERS[:4]  # all six could be exchanged, in thirty times as many ways
+    symmetric = WAITERS[
+        :4
+    ]  # all six can be exchanged, but that would be thirty times as many renamings
     forgets = ("wanted",)
     newcomers = ((None, 0),)
     core: WaitQueueCore = start(WaitQueueCore)
-    wanted: int = start(int)  # for how many the last action was a wake; forgotten like `ended`
+    wanted: int = start(int)  # how many the last action was to wake; forgotten like `ended`
 
     # ==== Actions ====
 
@@ -70,20 +72,20 @@ class WaitQueueSpec(FifoSpec):
 
     @invariant
     def no_wake_is_kept(self) -> bool:
-        """A wake is for those who wait now: whoever comes later is not admitted (N12)."""
+        """A wake is for those who wait now: a task that comes later is not admitted by it (N12)."""
         return not self.core.admits(None) and not self.core.admissible(None)
 
     # ==== Step properties ====
 
     @step
     def a_wake_wakes_as_many_as_it_says(self, before: Any) -> bool:
-        """`wake(n)` ends n waits, or all if there are fewer, and nothing else does."""
+        """`wake(n)` grants n that wait, or all if there are fewer; no other action grants any."""
         return len(self.granted()) == min(self.wanted, len(before.in_queue()))
 
     # ==== Temporal properties ====
 
     @leads_to(who=WAITERS)
     def who_stays_in_queue_is_woken(self, who: str) -> tuple[bool, bool]:
-        """If somebody keeps waking, whoever waits is woken eventually, or withdraws, or is ended."""
+        """If tasks keep waking, whoever waits is woken eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -37,7 +37,7 @@ class WakeIsSpentOnACancelledWaiter(WaitQueueCore):
 
 @fault(WaitQueueSpec, "core", refuted_by="no_wake_is_kept")
 class WakesAreKept(WaitQueueCore):
-    """A wake that finds nobody lets the next one pass, who had nothing to wait for (N12: tokio#5396)."""
+    """A wake that finds no task lets the next one pass that comes to wait (N12: tokio#5396)."""
 
     def wake(self, count: int | None) -> Ended:
         self.wakes = len(self.queue) if count is None else count

@@ -1,4 +1,4 @@
-"""Words that several claims use."""
+"""Words that several claims use: cores with a queue, and what is true of a queue."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from structsync._core.queue.request import Queue, Request
 
 CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 
-# How many may wait. Three is the least at which somebody is in the middle, so that the first, the
-# last, and one with neighbours on both sides can each be the one that is granted or withdrawn.
+# How many may wait. Three is the least at which one is in the middle, so that the first, the last,
+# and one with neighbours on both sides can each be the one that is granted or withdrawn.
 BOUND = 3
 
-# Where a bug may stop after the first few, however many there are.
+# How many may wait where a bug may stop after the first few.
 LONG = 6
 
 
@@ -69,7 +69,7 @@ def all_are(status: Status, requests: Iterable[Request[Any]]) -> bool:
 
 
 def index_is_exact(core: ClaimantArbiter) -> bool:
-    """Those noted as pending are those in the queue: nobody is refused, or let in twice, by mistake."""
+    """The index of who waits has those in the queue and no others, so that none is refused by mistake."""
     return len(core.pending) == len(core.queue) and all(
         core.pending[core.claimant_of(request.claim)] is request for request in core.queue
     )
@@ -89,12 +89,12 @@ def links_are_exact(queue: Queue[Any]) -> bool:
     )
 
 
-def in_queue(core: Arbiter[Any], place: int) -> Request[Any]:
-    """The one that came as number ``place`` of those who wait."""
-    found: Request[Any] = [*core.queue][place]
+def in_queue(core: Arbiter[Any], position: int) -> Request[Any]:
+    """The request at this position in the queue, the oldest being at 0."""
+    found: Request[Any] = [*core.queue][position]
     return found
 
 
 def distinct(names: list[int]) -> bool:
     """No two are equal. (A set would have to look at the values, and then nothing is confirmed.)"""
-    return all(one != other for place, one in enumerate(names) for other in names[:place])
+    return all(one != other for number, one in enumerate(names) for other in names[:number])

@@ -36,20 +36,20 @@ def a_full_round_goes_in_and_each_has_a_number(parties: int) -> None:
     assert not core.queue
 
 
-def a_party_that_leaves_is_not_counted(waiting: int, place: int) -> None:
+def a_party_that_leaves_is_not_counted(waiting: int, position: int) -> None:
     assert 1 <= waiting <= BOUND
-    assert 0 <= place < waiting
+    assert 0 <= position < waiting
     core = barrier(waiting + 1, waiting)
-    assert core.withdraw(in_queue(core, place)) == []
+    assert core.withdraw(in_queue(core, position)) == []
     core.enqueue(None)
     assert not core.full
 
 
-def a_party_that_deserts_takes_the_others_along(waiting: int, place: int) -> None:
+def a_party_that_deserts_takes_the_others_along(waiting: int, position: int) -> None:
     assert 1 <= waiting <= BOUND
-    assert 0 <= place < waiting
+    assert 0 <= position < waiting
     core = barrier(waiting + 1, waiting)
-    broken = core.leave_and_break(in_queue(core, place), "broken")
+    broken = core.leave_and_break(in_queue(core, position), "broken")
     assert broken is not None
     assert len(broken) == waiting - 1
     assert all_are(Status.BROKEN, broken)

@@ -1,4 +1,4 @@
-"""Where a rank belongs among those of a buffer, which puts fit, and what a get is handed."""
+"""Where an item belongs among those of a buffer, by its rank; which puts fit; and what a get is handed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def a_rank_stands_behind_the_greater_and_before_the_equal(ranks: list[int], rank
     assert len(ranks) <= BOUND
     assert all(one >= other for one, other in pairwise(ranks))
     items = SmallestFirst([(one, None) for one in ranks])
-    place = items._place(rank)
-    assert all(one > rank for one in ranks[:place])
-    assert not any(one > rank for one in ranks[place:])
+    position = items._place(rank)
+    assert all(one > rank for one in ranks[:position])
+    assert not any(one > rank for one in ranks[position:])
 
 
 def what_is_put_is_kept_in_order(ranks: list[int], rank: int) -> None:

@@ -44,13 +44,13 @@ def a_borrower_is_lent_one_token_at_most(total: int, lent: int, who: int) -> Non
         raise AssertionError("queued")
 
 
-def a_borrower_waits_once_at_most(total: int, lent: int, waiting: int, place: int) -> None:
+def a_borrower_waits_once_at_most(total: int, lent: int, waiting: int, position: int) -> None:
     assert 0 <= lent <= BOUND
-    assert 0 <= place < waiting <= BOUND
+    assert 0 <= position < waiting <= BOUND
     assert 0 <= total <= lent
     core = limiter(total, lent, waiting)
     try:
-        core.enqueue(lent + place)
+        core.enqueue(lent + position)
     except RuntimeError:
         assert claims_of(core.waiting()) == list(range(lent, lent + waiting))
     else:

@@ -1,7 +1,7 @@
 """A notification arrives: it moves a waiter to the lock's queue, and outlives its cancellation.
 
 The waiters are numbered in the order of their arrival; the lock has an owner all the time, as it has
-whenever somebody notifies.
+whenever a task notifies.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def condition(waiting: int) -> tuple[ConditionCore, list[Request[int]]]:
 
 
 def indexes_are_exact(core: ConditionCore) -> bool:
-    """Also: the lock knows of the condition exactly while somebody waits there."""
+    """Both indexes are exact, and the lock knows of the condition exactly while a task waits there."""
     known = core in core.lock.conditions
     return (
         index_is_exact(core)
@@ -99,13 +99,13 @@ def a_cancelled_notification_passes_to_the_oldest_not_notified(
     waiting: int, count: int, who: int
 ) -> None:
     assert 0 <= waiting <= BOUND
-    assert 0 <= who < count < waiting  # notified, and somebody is not
+    assert 0 <= who < count < waiting  # notified, and at least one is not
     core, requests = condition(waiting)
     core.notify(count)
-    place = requests[who].ticket
+    ticket = requests[who].ticket
     assert core.cancel(requests[who]) == []
     heir = requests[count]
-    assert heir.ticket == place
+    assert heir.ticket == ticket
     assert links_are_exact(core.lock.queue)
     assert core.waiting() == requests[count + 1 :]
     notified = [*requests[:who], heir, *requests[who + 1 : count]]

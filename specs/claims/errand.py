@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from structsync._core.primitives.errand import ASKED, BEGUN, ENDED, ErrandCore
 
-STAGES = (ASKED, BEGUN, ENDED)
+STAGES = (ASKED, BEGUN, ENDED)  # the stages by their numbers: a claim takes any int, no name
 
 
 def with_stage(stage: int, interrupted: bool, must: bool) -> ErrandCore:

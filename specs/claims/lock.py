@@ -93,15 +93,15 @@ def a_second_claim_is_refused_and_changes_nothing(waiting: int, who: int) -> Non
         raise AssertionError("queued twice")
 
 
-def who_withdrew_may_claim_again(owner: int, names: list[int], place: int) -> None:
+def who_withdrew_may_claim_again(owner: int, names: list[int], position: int) -> None:
     assert len(names) <= BOUND
-    assert 0 <= place < len(names)
+    assert 0 <= position < len(names)
     assert distinct([owner, *names])
     core = owned_by(owner, names)
-    assert core.withdraw(in_queue(core, place)) == []
-    assert names[place] not in core.pending
-    core.enqueue(names[place])
-    assert claims_of(core.waiting()) == [*names[:place], *names[place + 1 :], names[place]]
+    assert core.withdraw(in_queue(core, position)) == []
+    assert names[position] not in core.pending
+    core.enqueue(names[position])
+    assert claims_of(core.waiting()) == [*names[:position], *names[position + 1 :], names[position]]
     assert index_is_exact(core)
 
 

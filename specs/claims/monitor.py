@@ -19,7 +19,7 @@ OWNER = "owner"
 
 
 def occupied(entry: EntryCore, waiting: int) -> tuple[MonitorCore, list[Request[Invocation]]]:
-    """A monitor with somebody inside and so many calls of an entry in the queue."""
+    """A monitor with a task inside and so many calls of an entry in the queue."""
     core = MonitorCore()
     core.admit(Invocation(EntryCore("other"), OWNER))
     return core, [core.enqueue(Invocation(entry, n), waiter=n) for n in range(waiting)]
@@ -139,7 +139,7 @@ def closing_reaches_who_signalled_and_who_waits(waiting: int) -> None:
     core.owner = OWNER
     condition.signal(Invocation(core.reentry, OWNER), OWNER)
     ended = core.end("closed")
-    # The first was signalled: it is inside, and the signaller waits in its place.
+    # The first was signalled and is inside; in its stead the signaller waits, ahead of the others.
     assert [one.waiter for one in ended] == ([OWNER] if waiting else []) + [*range(1, waiting)]
     assert all_are(Status.BROKEN, ended)
     assert not core.urgent

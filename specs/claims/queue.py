@@ -1,4 +1,4 @@
-"""One transition of any queue: grants in order, nobody left asleep, each request ended once.
+"""One transition of any queue: grants in order, no request left asleep, each ended once.
 
 The arbiter is the same for every primitive; the semaphore stands for all of them here, because its
 claims differ in size: only there can one in front fit while the one behind does not, and reversely.

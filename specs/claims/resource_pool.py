@@ -5,6 +5,7 @@ Ints stand for the borrowers and for their items: those who have a place are 0, 
 
 from __future__ import annotations
 
+from structsync import Status
 from structsync._core.primitives.resource_pool import Kept, ResourcePoolCore
 from structsync.checking.invariants import nothing_grantable_waits
 
@@ -30,7 +31,7 @@ def a_place_is_granted_exactly_while_one_is_free(max_size: int, lent: int, idle:
     core = pool(max_size, lent, idle)
     before = core.size
     request = core.submit(lent)
-    assert (request.status.value == "granted") == (lent < max_size)
+    assert (request.status is Status.GRANTED) == (lent < max_size)
     if lent < max_size:
         assert core.loans[lent] == (Kept(NEW, 0) if idle else None)
         assert before <= core.size <= max_size

@@ -1,4 +1,4 @@
-"""A read-write lock has readers or a writer, lets readers in a row in together, and upgrades nobody.
+"""A read-write lock has readers or a writer, lets readers in a row in together, and upgrades no reader.
 
 Ints stand for the claimants: those in the queue are 0, 1, 2, and whoever is inside is negative.
 """
@@ -20,7 +20,7 @@ def claims(writes: list[bool]) -> list[Access]:
 
 
 def written(writes: list[bool]) -> RWLockCore:
-    """A lock that somebody writes under, and others in the queue."""
+    """A lock that a task holds for writing, and others in the queue."""
     core = RWLockCore()
     core.admit(Access(WRITE, WRITER))
     return with_queue(core, claims(writes))

@@ -1,4 +1,4 @@
-"""A value is given to all who wait for it, and to nobody else."""
+"""A value is given to all who wait for it, and to no other task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._queue import BOUND, with_queue
 
 def an_assignment_grants_exactly_those_who_want_it(wanted: list[int], value: int) -> None:
     assert len(wanted) <= BOUND
-    assert all(one > 0 for one in wanted)  # nobody wants what is there at first
+    assert all(one > 0 for one in wanted)  # no task wants what is there at first
     claims = [Awaited(one.__eq__) for one in wanted]
     core = with_queue(ValueCore(0), claims)
     requests = [*core.queue]

@@ -11,7 +11,8 @@ from structsync import Buffer, ResourcePool
 from structsync.checking import action
 from structsync.specs.lent_items import ROOM as LENT_ROOM
 from structsync.specs.lent_items import WORKERS, LentFromAStackSpec, LentItemsSpec
-from structsync.specs.resource_pool import FULL, ResourcePoolSpec, with_item
+from structsync.specs.pool_model import FULL, with_item
+from structsync.specs.resource_pool import ResourcePoolSpec
 
 from .items import OfBuffer
 from .users import Seen, Users, nobody
