@@ -87,11 +87,6 @@ class PrioritySpec(PermitsSpec):
         gone = [one.waiter for one in self.ended]
         self.passed = tuple(who for who in self.passed if who not in gone)
 
-    def ahead_of(self, who: str) -> list[str]:
-        """Return those in the queue that came before a task: all of them, if it is not in the queue."""
-        queue = self.in_queue()
-        return queue[: queue.index(who)] if who in queue else queue
-
     # ==== Actions ====
 
     @action(who=may_request)

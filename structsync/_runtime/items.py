@@ -49,7 +49,7 @@ async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
         transitions.refuse()
     core: Any = live._core  # a BufferCore; a cast is a call
     request: Any = None
-    failed = None
+    handed = failed = None
     transitions.running = True
     try:
         handed = core.exchange(claim, lane.head, True)

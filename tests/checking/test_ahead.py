@@ -29,7 +29,7 @@ from structsync.checking._load import Loaded
 from structsync.checking._model import Model
 
 from .test_together import without_times
-from .walks import ALL, HERE, LOADED, SIDE, Point, Walk
+from .walks import ALL, HERE, LOADED, SIDE, Mapped, Point, Walk
 
 ENTER = "structsync.checking._search.enter"
 
@@ -261,7 +261,7 @@ def test_antecedents_that_were_true_elsewhere_were_true() -> None:
 
 
 def test_a_refinement_of_which_a_step_was_seen_elsewhere_has_moved() -> None:
-    judge = Judge(Model(Walk))
+    judge = Judge(Model(Mapped))
     assert judge.moved() == ()
     name = next(iter(judge.refinements))
     judge.learn(False, [name])

@@ -71,10 +71,10 @@ class TracedCondition(ConditionSpec):
         if on == "lock":
             if kind == "released":
                 # of a wait: it has given the lock up already
-                return Call("release", who=who) if self.place(who) == OWNS else self.waits(who)
+                return Call("release", who=who) if self.stage(who) == OWNS else self.waits(who)
             meanings: dict[str, Meaning] = {
                 "requested": Call("acquire", who=who),
-                "granted": who in self.granted() and self.place(who) == OWNS,
+                "granted": who in self.granted() and self.stage(who) == OWNS,
                 "withdrawn": Call("give_up", who=who),
                 "closed": Call("close_lock"),
             }
@@ -90,10 +90,10 @@ class TracedCondition(ConditionSpec):
             )
         if kind == "closed":
             return Call("close_condition", on=on)
-        return self.place(who) == OWNS and (kind == "withdrawn") == (who in self.given_up)
+        return self.stage(who) == OWNS and (kind == "withdrawn") == (who in self.given_up)
 
     def waits(self, who: str) -> bool:
-        return self.place(who) in (*WAITS.values(), *NOTIFIED.values(), RAISES)
+        return self.stage(who) in (*WAITS.values(), *NOTIFIED.values(), RAISES)
 
 
 # ==== monitor ====

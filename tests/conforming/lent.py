@@ -33,7 +33,7 @@ class SeenLent(Seen, LentItemsSpec):
 
     def told(self) -> Mapping[str, object]:
         return {
-            "items": len(self.there()),
+            "items": len(self.in_buffer()),
             "in hand": tuple(sorted((who, item) for item, who in self.items if who is not None)),
         }
 

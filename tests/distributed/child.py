@@ -28,7 +28,7 @@ from structsync.distributed import LeaseLost, Session, open_session
 # Last, so that structsync is the one that is installed.
 sys.path.append(str(Path(__file__).parents[2]))
 
-from tests.distributed.shops import Counter, Counting  # noqa: E402 - found there
+from tests.distributed.shops import Counter, Counting
 
 
 def say(*words: object) -> None:
