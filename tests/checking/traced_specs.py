@@ -60,7 +60,7 @@ class TracedCondition(ConditionSpec):
     @action(
         who=at(*WAITS.values(), *NOTIFIED.values()),
         on=CONDITIONS,
-        when=lambda spec, who, on: spec.place(who) in (WAITS[on], NOTIFIED[on]),
+        when=lambda spec, who, on: spec.stage(who) in (WAITS[on], NOTIFIED[on]),
     )
     def cancel(self, who: str, on: str) -> None:
         super().cancel(who, on)
