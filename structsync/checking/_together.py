@@ -154,10 +154,9 @@ class Together:
         if self._waiting or not self._at_work or len(self._idle) < len(self._at_work):
             return
         allowed = 1 + len(self._idle) // len(self._at_work)
-        for worker in self._at_work:
-            if self._helped.get(worker) != allowed:
-                self._helped[worker] = allowed
-                self._processes[worker].send(HELP + b"%d" % allowed)
+        for worker in [one for one in self._at_work if self._helped.get(one) != allowed]:
+            self._helped[worker] = allowed
+            self._processes[worker].send(HELP + b"%d" % allowed)
 
     def _take(self) -> None:
         """Wait a moment for what comes next."""
