@@ -49,7 +49,6 @@ async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
         transitions.refuse()
     core: Any = live._core  # a BufferCore; a cast is a call
     request: Any = None
-    handed = failed = None
     transitions.running = True
     try:
         handed = core.exchange(claim, lane.head, True)
@@ -67,14 +66,11 @@ async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
             transitions.parking = None
             tell_others(transitions, live, claim)
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
-        failed = error_of_decision(live)
+        raise error_of_decision(live) from None
     finally:
         transitions.running = False
         if transitions.later:
             transitions.carry_out()
-    if failed is not None:
-        await checkpoint_if_cancelled()  # who found another one ahead has not been here
-        raise failed
     if request is None:
         await cancel_shielded_checkpoint()
         return handed
