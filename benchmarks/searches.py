@@ -6,15 +6,19 @@ and given to a pool of tasks or of threads, whose job is awaited. The clock is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from functools import cache, partial
 from time import process_time
+from typing import Any
 
 import trio
 
 import structsync
 
 from ._measure import Case, Effort, ratio
+
+OpenPool = Callable[[int], AbstractAsyncContextManager[Any]]
 
 
 def cases(effort: Effort) -> Iterator[Case]:
@@ -63,21 +67,17 @@ async def called_by_async(size: int, times: int) -> float:
     return process_time() - began
 
 
-async def in_tasks(size: int, times: int) -> float:
+async def in_pool(
+    open_pool: OpenPool, function: Callable[..., Any], size: int, times: int
+) -> float:
     wanted, _ = stocks(size)[-1]
-    async with structsync.open_pool(1) as pool:
-        await pool.run(search_without_waiting, size, wanted)
+    async with open_pool(1) as pool:
+        await pool.run(function, size, wanted)
         began = process_time()
         for _ in range(times):
-            await pool.run(search_without_waiting, size, wanted)
+            await pool.run(function, size, wanted)
         return process_time() - began
 
 
-async def in_threads(size: int, times: int) -> float:
-    wanted, _ = stocks(size)[-1]
-    async with structsync.open_thread_pool(1) as pool:
-        await pool.run(search, size, wanted)
-        began = process_time()
-        for _ in range(times):
-            await pool.run(search, size, wanted)
-        return process_time() - began
+in_tasks = partial(in_pool, structsync.open_pool, search_without_waiting)
+in_threads = partial(in_pool, structsync.open_thread_pool, search)

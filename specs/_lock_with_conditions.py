@@ -7,10 +7,8 @@ from typing import Any
 from structsync._core.primitives.condition import ConditionCore
 from structsync._core.primitives.lock import LockCore
 
-CONDITIONS = (
-    "full",
-    "empty",
-)  # two, since a notification on one must not reach waiters of the other
+# Two, since a notification on one must not reach waiters of the other.
+CONDITIONS = ("full", "empty")
 
 
 class LockWithConditions:

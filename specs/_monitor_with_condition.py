@@ -25,10 +25,8 @@ TASKS = ("a", "b", "c", "d")
 
 # The stages: where a task can be in its program.
 IDLE, ENTERS, INSIDE, WAITS, RAISES = "idle", "enters", "inside", "waits", "raises"
-NOTIFIED, BACK = (
-    "notified",
-    "back",
-)  # Mesa: in the queue; inside, and has not looked for the item yet
+# Under Mesa: in the queue; inside, and has not looked for the item yet.
+NOTIFIED, BACK = "notified", "back"
 SIGNALLED, URGENT = "signalled", "urgent"  # Hoare: let in by the same step; waits to get in again
 
 

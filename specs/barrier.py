@@ -28,14 +28,8 @@ from .common import FifoSpec
 
 # The last of a round, and three that wait for it: one can withdraw or desert, and two are left to be told.
 PARTIES = 4
-TASKS = (
-    "a",
-    "b",
-    "c",
-    "d",
-    "e",
-    "f",
-)  # more than a round, so that others come for one that withdraws
+# More than a round, so that others come for one that withdraws.
+TASKS = ("a", "b", "c", "d", "e", "f")
 
 
 def absent(spec: BarrierSpec) -> list[str]:

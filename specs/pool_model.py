@@ -28,12 +28,8 @@ LIFETIME = 1  # in ticks: an idle item is new, or its lifetime is over
 BORROWERS = ("a", "b", "c")  # one with each item and one behind them, or two in the queue
 HELPER = "helper"  # one is enough: two of them have nothing to do with each other
 
-ITEMS = (
-    1,
-    2,
-    3,
-    4,
-)  # two exist; a third where a faulty pool has one too many, and one more that is made then
+# Two exist; a third where a faulty pool has one too many, and one more that is made then.
+ITEMS = (1, 2, 3, 4)
 
 # ==== Who may do what ====
 

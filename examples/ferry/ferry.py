@@ -29,9 +29,7 @@ class FerryCore(structsync.Arbiter[str]):
     landed: bool  # somebody has stepped off, and others have not yet
 
     def __init__(self, seats: int) -> None:
-        super().__init__(
-            policy="eligible"
-        )  # the oldest that may board does; others are passed over
+        super().__init__(policy="eligible")  # the oldest that may board does
         self.seats = seats
         self.bank, self.aboard, self.landed = None, 0, False
 

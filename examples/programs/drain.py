@@ -33,9 +33,8 @@ class Service:
     async def serve(self, request: Callable[[], Awaitable[None]]) -> str:
         """Serve a request; return what became of it."""
         with trio.CancelScope() as scope:
-            self.at_work.append(
-                scope
-            )  # now: who has the lock may have to be cancelled before it runs
+            # Now, not after the lock is taken: who has it may have to be cancelled before it runs.
+            self.at_work.append(scope)
             try:
                 async with self.open.reading():
                     await request()

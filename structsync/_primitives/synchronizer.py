@@ -189,9 +189,8 @@ class Synchronizer:
             rule()
             return []
 
-        check_run(
-            entry._monitor
-        )  # under rules it belongs to this run, also while no task is inside
+        # Under rules it belongs to this run, also while no task is inside.
+        check_run(entry._monitor)
         parking.change(entry._monitor, transition)
 
     def __init_subclass__(cls) -> NoReturn:

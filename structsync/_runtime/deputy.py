@@ -44,9 +44,8 @@ class ForDeputy(Errand):
     def accept(self) -> None:
         token = current_trio_token()
         deputy: Deputy | None = self.deputies.get(token)
-        if (
-            deputy is not None and deputy.task is not None
-        ):  # else what it was started for is dropped
+        # A deputy that has no task drops what it was started for.
+        if deputy is not None and deputy.task is not None:
             deputy.give(self)
             return
         deputies = _deputies_of_run(token)

@@ -31,10 +31,8 @@ from ._trace import described, step_of
 from ._values import has_identity
 
 STEPS = 2_000  # of all walks of a spec together
-LONG, SHORT = (
-    1_000,
-    100,
-)  # the most of the first walk, and of each after it: so there are several beginnings
+# The most steps of the first walk, and of each after it: so there are several beginnings.
+LONG, SHORT = 1_000, 100
 IDLE = 20  # after so many steps that change nothing, another walk begins
 REPLAYS = 300  # by which what was found is made shorter
 

@@ -122,9 +122,8 @@ class Together:
                 self._begin()
                 self._take()
         if self._errors:
-            raise SpecError(
-                self._errors.popitem()[1]
-            )  # the first of the report: others are cut off
+            # The first of the report: others are cut off.
+            raise SpecError(self._errors.popitem()[1])
         jobs = self._plan.jobs
         self.found = {jobs[one]: self._results[one] for one in sorted(self._results)}
 

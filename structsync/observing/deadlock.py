@@ -122,9 +122,8 @@ class _Guard:
         self._groups = 0  # how many groups were among them at most, since it was zero
         self._permits: PerPrimitive[int] = PerPrimitive()
         self._dependents = Dependents()
-        self._weighted: PerPrimitive[None] = (
-            PerPrimitive()
-        )  # semaphores of which somebody wanted several permits
+        # Semaphores of which a task wanted several permits.
+        self._weighted: PerPrimitive[None] = PerPrimitive()
         self._spare = 0  # steps beyond those of a single look
         self._steps = 0  # that are left to the look that is under way
 

@@ -117,9 +117,8 @@ def test_a_rare_order_is_found_by_priorities() -> None:
     found = explored(test, executions=60)
     assert found.verdict is Verdict.REFUTED
     assert found.failure is not None
-    assert (
-        found.failure.execution > 15
-    )  # every schedule is tried among the first 15, as far as that goes
+    # Every schedule is tried among the first 15, as far as that goes.
+    assert found.failure.execution > 15
 
 
 def test_what_fails_in_every_schedule_is_not_explored() -> None:

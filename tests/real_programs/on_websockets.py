@@ -69,9 +69,8 @@ async def a_ping_that_was_cancelled_may_be_sent_again(x: ExploredRun) -> None:
             with trio.CancelScope() as scope:
                 nursery.start_soon(cancels, scope)
                 await connection.ping(b"a")
-            await (
-                trio.testing.wait_all_tasks_blocked()
-            )  # if it was sent, the answer has come by now
+            # If it was sent, the answer has come by now.
+            await trio.testing.wait_all_tasks_blocked()
             await connection.ping(b"a")
             ready.set()
             nursery.cancel_scope.cancel()

@@ -89,13 +89,11 @@ class BufferCore(LendingArbiter):
                 else:
                     items.extend(claim)
             return None
-        if not items:
+        if not items or (claim.collects and self._collects(claim)):
             return BLOCKED
         if not takes:
-            return BLOCKED if claim.collects and self._collects(claim) else None
-        if claim.single:
-            return items.take()
-        return BLOCKED if claim.collects and self._collects(claim) else self.admit(claim)
+            return None
+        return items.take() if claim.single else self.admit(claim)
 
     def _collects(self, claim: Any) -> bool:
         """Return whether a batch, for which there are items, still waits for more."""
@@ -169,7 +167,7 @@ class BufferCore(LendingArbiter):
         """Grant a request for which the state has handed this out in the same step."""
         puts = type(request.claim) is tuple
         if request.queue is not None:
-            (self.queue.puts if puts else self.queue.gets).remove(request)
+            self.queue.remove(request)
         if not puts:
             request.claim = handed  # its owner takes it from here
             if request is self.collecting:
