@@ -323,6 +323,20 @@ def test_every_public_class_is_final_unless_meant_as_a_base() -> None:
 # ==== the README ====
 
 
+def relative_targets(text: str) -> list[str]:
+    """Return what a page in Markdown links to, or shows, in the place where it stands."""
+    return re.findall(r'(?:\]\(|(?:src|srcset)=")(?!https?://)([^)"]+)', text)
+
+
+@in_tox
+def test_an_index_shows_the_readme_without_links_that_lead_nowhere_there() -> None:
+    assert relative_targets((ROOT / "README.md").read_text()) != []
+    shown = importlib.metadata.metadata("structsync").json["description"]
+    assert isinstance(shown, str)
+    assert "## A first program" in shown
+    assert relative_targets(shown) == []
+
+
 def test_the_readme_and_the_ci_run_the_same_test_command() -> None:
     bash = shutil.which("bash")
     if bash is None:
