@@ -14,6 +14,7 @@ class Counting(Protocol):
     async def add(self, what: str) -> int: ...
     async def finish(self, what: str) -> None: ...
     async def wait(self, what: str) -> str: ...
+    async def insist(self, what: str) -> None: ...
 
 
 class Counter:
@@ -41,3 +42,9 @@ class Counter:
             self.say("cancelled", what)
             raise
         return what
+
+    async def insist(self, what: str) -> None:
+        """Do it, cancelled or not."""
+        await self.add(what)
+        with trio.CancelScope(shield=True):
+            await self.open.wait()

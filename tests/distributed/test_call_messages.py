@@ -23,7 +23,6 @@ from tests.distributed.shops import Counter, Counting
 msgspec = pytest.importorskip("msgspec")
 
 from structsync.distributed._calls import hosting, messages  # noqa: E402
-from structsync.distributed._calls.hosting import Hosting  # noqa: E402
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -81,11 +80,10 @@ async def test_a_call_happens_once_if_it_returns_and_never_twice(
 async def test_a_host_that_does_not_look_what_it_has_done_does_it_twice(
     autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def careless(self: Hosting, ticket: core.Ticket, unless_known: Any) -> None:
-        answer = self._encode(unless_known, ticket)
-        self._session._nursery.start_soon(self._send, ticket.caller, answer)
+    def careless(self: core.CallTable, ticket: core.Ticket) -> core.Verdict:
+        return core.Verdict.NOT_TAKEN
 
-    monkeypatch.setattr(Hosting, "_look_up", careless)
+    monkeypatch.setattr(core.CallTable, "answer_to", careless)
     most = 0
     for seed in range(6):
         _, added = await storm(seed)
@@ -206,6 +204,22 @@ async def test_a_caller_of_whom_no_log_tells_is_forgotten_and_its_calls_are_canc
         assert here._calls is not None
         host = here._calls.hosts["counter"]
         assert (host.calls, {*host.table.callers}) == ({}, {there.identity})
+
+
+async def test_a_call_that_comes_again_after_its_caller_was_forgotten_runs_once() -> None:
+    async with hosted() as (counter, here, there):
+        again = call(here, "nobody", 0, "tea", "insist")
+        here._received(again)
+        await trio.testing.wait_all_tasks_blocked()  # the log was read: there is no such caller
+        here._received(again)
+        await trio.testing.wait_all_tasks_blocked()
+        assert here._calls is not None
+        host = here._calls.hosts["counter"]
+        assert (counter.added, host.table.running) == ({"tea": 1}, 1)
+        counter.open.set()
+        await trio.testing.wait_all_tasks_blocked()
+        assert (host.calls, host.table.running) == ({}, 0)
+        assert await there.connect("counter", Counting).add("tea") == 2
 
 
 async def test_strangers_beyond_a_number_are_not_heard(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -225,12 +225,13 @@ def test_a_host_that_answers_a_cancellation_before_the_call_has_ended_is_noticed
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pytest.importorskip("msgspec")
+    from structsync._core.shared.calls import Verdict
     from structsync.distributed._calls.hosting import Hosting
-    from structsync.distributed._calls.messages import Cancel, NotTaken
+    from structsync.distributed._calls.messages import Cancel
 
     def hasty(self: Hosting, message: Cancel) -> None:
-        answer = self._encode(NotTaken, message.ticket)  # so the caller was not even heard
-        self._session._nursery.start_soon(self._send, message.caller, answer)
+        # as if the caller was not even heard
+        self._session._nursery.start_soon(self._send, message.ticket, Verdict.NOT_TAKEN)
 
     monkeypatch.setattr(Hosting, "_cancel", hasty)
     assert sampled(cancelled_calls, cancels=1, executions=25).failure

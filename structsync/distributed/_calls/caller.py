@@ -11,7 +11,7 @@ import trio
 from trio.lowlevel import checkpoint, enable_ki_protection
 
 import structsync
-from structsync._core.shared.calls import SLOTS
+from structsync._core.shared.calls import SLOTS, Attempt, End
 from structsync._core.shared.kinds import HOST
 from structsync._runtime.outcomes import Pending
 from structsync.distributed.client import BACKOFF, LONGEST_BACKOFF, LogClient
@@ -19,16 +19,7 @@ from structsync.distributed.engine import LONGEST
 from structsync.distributed.errors import CallOutcomeUnknown, DeliveryFailed, LeaseLost
 from structsync.distributed.membership import Membership
 
-from .messages import (
-    Answer,
-    Ask,
-    Call,
-    Cancel,
-    Cancelled,
-    NotTaken,
-    Stopped,
-    encode,
-)
+from .messages import VERDICTS, Answer, Ask, Call, Cancel, encode
 
 
 class Host(NamedTuple):
@@ -55,45 +46,42 @@ def host_of(client: LogClient, name: str) -> Host | None:
     return None if place is None else Host(place.key[0], place.token)
 
 
-class Outstanding:
+class Outstanding(Attempt):
     """A call that was sent, or is being sent, to one host."""
 
     host: Host
+    name: str
     method: str
-    slot: int
-    number: int
-    result: outcome.Outcome[Answer] | None
-    is_cancelled: bool
-    _pending: Pending[Answer] | None
+    _answer: Answer | None
+    _pending: Pending[Answer | None] | None
 
-    def __init__(self, host: Host, method: str, slot: int, number: int) -> None:
+    def __init__(self, host: Host, name: str, method: str, slot: int, number: int) -> None:
+        super().__init__(host.token, slot, number)
         self.host = host
+        self.name = name
         self.method = method
-        self.slot = slot
-        self.number = number
-        self.result = None
-        self.is_cancelled = False
+        self._answer = None
         self._pending = None
 
-    def end(self, result: outcome.Outcome[Answer]) -> None:
-        """Say what has become of it; only the first time counts."""
-        if self.result is None:
-            self.result = result
-            if self._pending is not None:
-                self._pending.end(result)
+    def answered(self, answer: Answer) -> None:
+        """Take an answer of the host; one to another call says nothing."""
+        said = VERDICTS.get(type(answer))
+        if self.hear(answer.token, answer.number, said):
+            self._answer = answer if said is None else None
+            self._wake()
 
-    def end_cancelled(self, unless: outcome.Outcome[Answer]) -> None:
-        """Say that it was cancelled, if it was by us."""
-        if self.result is None and self._pending is not None and self._pending.is_cancelled:
-            self.result = unless
-            self._pending.end_cancelled()
-        else:
-            self.end(unless)
+    def gone(self, token: int | None = None) -> None:
+        """Give it up, if that host has it; whoever has it, if none is named."""
+        if self.lose(token):
+            self._wake()
 
-    async def wait(self, cancel: Callable[[Outstanding], object]) -> Answer:
-        """Wait for its end; a cancellation asks for it, and does not end the wait."""
-        if self.result is not None:
-            return self.result.unwrap()
+    async def wait(self, cancel: Callable[[Outstanding], object]) -> Answer | None:
+        """Wait for its end, and return the answer, None if it is to be sent again.
+
+        A cancellation asks for the end, and does not end the wait.
+        """
+        if self.ended is not None:
+            return self._result()
 
         def ask_for_end() -> None:
             self.is_cancelled = True
@@ -101,6 +89,19 @@ class Outstanding:
 
         self._pending = Pending(ask_for_end)
         return await self._pending.wait()
+
+    def _wake(self) -> None:
+        if self._pending is None:
+            return  # it is being sent
+        if self.ended is End.CANCELLED:
+            self._pending.end_cancelled()
+        else:
+            self._pending.end(outcome.capture(self._result))
+
+    def _result(self) -> Answer | None:
+        if self.ended is End.UNKNOWN:
+            raise CallOutcomeUnknown(self.name, self.method)
+        return self._answer
 
 
 class Caller:
@@ -144,7 +145,8 @@ class Caller:
         backoff = BACKOFF
         while True:
             host = await self._find()
-            answer = await self._try(Outstanding(host, method, slot, self._next(slot)), arguments)
+            call = Outstanding(host, self.name, method, slot, self._next(slot))
+            answer = await self._try(call, arguments)
             if answer is not None:
                 return answer
             with trio.move_on_after(backoff):  # it is gone, which the log may not say yet, or busy
@@ -189,16 +191,13 @@ class Caller:
                 "send less at a time, or say where it can be read"
             )
         self.outstanding[call.slot] = call
-        was_sent = False
         try:
             with trio.CancelScope(shield=True):
-                was_sent = await self._send(call.host, message)
-            if not was_sent and call.result is None:
-                return None
-            answer = await call.wait(self._cancel)
+                if not await self._send(call.host, message):
+                    call.was_not_sent()
+            return await call.wait(self._cancel)
         finally:
             del self.outstanding[call.slot]
-        return None if isinstance(answer, NotTaken) else answer
 
     async def _send(self, host: Host, message: bytes) -> bool:
         """Send a message; return False if it was certainly not delivered."""
@@ -220,19 +219,13 @@ class Caller:
     def answered(self, answer: Answer) -> None:
         """Take an answer; one to a call that nobody waits for says nothing."""
         call = self.outstanding.get(answer.slot)
-        if call is None or (call.number, call.host.token) != (answer.number, answer.token):
-            return
-        if isinstance(answer, Stopped):
-            self._lose(call)
-        elif isinstance(answer, Cancelled):
-            call.end_cancelled(self._unknown(call))
-        else:
-            call.end(outcome.Value(answer))
+        if call is not None:
+            call.answered(answer)
 
     def gone(self, token: int) -> None:
         """Take note that a host is gone; what it has not answered by now, it never will."""
-        for call in [one for one in self.outstanding.values() if one.host.token == token]:
-            self._lose(call)
+        for call in [*self.outstanding.values()]:
+            call.gone(token)
         self._note_change()
 
     def look(self) -> None:
@@ -240,7 +233,7 @@ class Caller:
         self._note_change()
         if self._client.lost:
             for call in [*self.outstanding.values()]:
-                self._lose(call)
+                call.gone()
             return
         alive = self._client.replica.core.sessions
         for host in {call.host for call in self.outstanding.values()}:
@@ -268,9 +261,3 @@ class Caller:
             which = [(call.slot, call.number) for call in calls if not call.is_cancelled]
             message = Ask(self.name, host.token, self._session.identity, which)
             await self._send(host, encode(message))
-
-    def _lose(self, call: Outstanding) -> None:
-        call.end(self._unknown(call))
-
-    def _unknown(self, call: Outstanding) -> outcome.Error:
-        return outcome.Error(CallOutcomeUnknown(self.name, call.method))

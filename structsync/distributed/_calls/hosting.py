@@ -12,25 +12,14 @@ import trio
 from trio.lowlevel import disable_ki_protection
 
 import structsync
-from structsync._core.shared.calls import CallTable, Seen, Ticket
+from structsync._core.shared.calls import CallTable, Result, Ticket, Verdict
 from structsync.distributed.engine import LONGEST
 from structsync.distributed.errors import DeliveryFailed, LeaseLost
 from structsync.distributed.membership import Grant, Membership
 
 from .failures import Errors, describe
 from .interface import Method, encode_value
-from .messages import (
-    Answer,
-    Ask,
-    Call,
-    Cancel,
-    Cancelled,
-    NotTaken,
-    Raised,
-    Returned,
-    Stopped,
-    encode,
-)
+from .messages import ANSWERS, Answer, Ask, Call, Cancel, Raised, Returned, encode
 
 #: How many calls may wait at a host beyond those that run; more have to come again.
 WAITING = 1000
@@ -45,11 +34,10 @@ class Running:
 
     scope: trio.CancelScope
     is_begun: bool  # it has its permit
-    is_cancelled: bool  # by its caller
 
     def __init__(self) -> None:
         self.scope = trio.CancelScope()
-        self.is_begun = self.is_cancelled = False
+        self.is_begun = False
 
 
 class Hosting:
@@ -60,8 +48,6 @@ class Hosting:
     table: CallTable
     calls: dict[Ticket, Running]
     permits: structsync.Semaphore
-    limit: int  # of calls, running and waiting
-    is_open: bool
     idle: trio.Event
     strangers: set[str]
     nursery: trio.Nursery
@@ -84,11 +70,9 @@ class Hosting:
         self._target = target
         self._methods = methods
         self._errors = errors
-        self.table = CallTable()
+        self.table = CallTable(concurrent + WAITING)
         self.calls = {}
         self.permits = structsync.Semaphore(concurrent)
-        self.limit = concurrent + WAITING
-        self.is_open = True
         self.idle = trio.Event()
         self.strangers = set()
         self._ended = trio.Event()
@@ -106,7 +90,7 @@ class Hosting:
 
     async def drain(self) -> None:
         """Take no more calls, hand back those that wait, and return when the others have ended."""
-        self.is_open = False
+        self.table.is_open = False
         for one in self.calls.values():
             if not one.is_begun:
                 one.scope.cancel()
@@ -115,7 +99,7 @@ class Hosting:
 
     async def stop(self) -> None:
         """End all calls. What became of them can still be asked, until the name is hosted here again."""
-        self.is_open = False
+        self.table.is_open = False
         for one in self.calls.values():
             one.scope.cancel()
         self._note_idle()
@@ -126,7 +110,7 @@ class Hosting:
         del self._client.watchers[self.look]
 
     def _note_idle(self) -> None:
-        if not self.is_open and not self.calls:
+        if not self.table.is_open and not self.calls:
             self.idle.set()
 
     # ==== What comes ====
@@ -145,39 +129,32 @@ class Hosting:
             self._cancel(message)
         else:
             for slot, number in message.calls:
-                self._look_up(Ticket(caller, slot, number), NotTaken)
+                ticket = Ticket(caller, slot, number)
+                self.table.ask(ticket)
+                self._answer(ticket)
 
     def _take(self, call: Call) -> None:
         ticket = call.ticket
         # A process that was stopped may read this when its lease is over, and the name another's.
-        is_ours = self.is_open and trio.current_time() < self._session._deadline
-        if not is_ours or self.table.running >= self.limit:
-            self._look_up(ticket, NotTaken)
-        elif self.table.arrive(ticket) is Seen.NEW:
+        is_hosted = trio.current_time() < self._session._deadline
+        if self.table.take(ticket, is_hosted=is_hosted):
             one = self.calls[ticket] = Running()
             name = f"call of {self.name}.{call.method}"
             self.nursery.start_soon(self._run, ticket, one, call, name=name)
         else:
-            self._look_up(ticket, NotTaken)
+            self._answer(ticket)
 
     def _cancel(self, message: Cancel) -> None:
-        ticket = message.ticket
-        if ticket in self.calls:
-            self.calls[ticket].is_cancelled = True
-            self.calls[ticket].scope.cancel()
-        self._look_up(ticket, Cancelled)
+        if self.table.cancel(message.ticket):
+            self.calls[message.ticket].scope.cancel()
+        else:
+            self._answer(message.ticket)
 
-    def _look_up(self, ticket: Ticket, unless_known: Callable[..., Answer]) -> None:
-        """Answer again what was answered, and what is not known with what it will be then."""
-        seen = self.table.arrive(ticket)
-        if seen is Seen.NEW:
-            self.table.finish(ticket, self._encode(unless_known, ticket))
-        if seen is Seen.RUNNING:
-            return
-        # Who asks for a call that is stale by what was said in its name would wait forever.
-        stale = seen is Seen.STALE
-        answer = self._encode(Stopped, ticket) if stale else self.table.answer_to(ticket)
-        self._session._nursery.start_soon(self._send, ticket.caller, answer)
+    def _answer(self, ticket: Ticket) -> None:
+        """Say, maybe again, what has become of a call; nothing while it runs."""
+        result = self.table.answer_to(ticket)
+        if result is not None:
+            self._session._nursery.start_soon(self._send, ticket, result)
 
     async def _meet(self, caller: str) -> None:
         """Read the log: whoever calls has joined it before."""
@@ -201,12 +178,10 @@ class Hosting:
             async with self.permits:
                 one.is_begun = True
                 answer = await self._carry_out(ticket, call)
-        if answer is None:
-            stopped = Stopped if one.is_begun else NotTaken
-            answer = self._encode(Cancelled if one.is_cancelled else stopped, ticket)
         del self.calls[ticket]
-        if self.table.finish(ticket, answer):
-            await self._send(ticket.caller, answer)
+        result = self.table.end(ticket, answer, is_begun=one.is_begun)
+        if result is not None:
+            await self._send(ticket, result)
         self._note_idle()
 
     async def _carry_out(self, ticket: Ticket, call: Call) -> bytes:
@@ -238,9 +213,11 @@ class Hosting:
             answer(host=self.name, token=self.token, slot=ticket.slot, number=ticket.number)
         )
 
-    async def _send(self, caller: str, answer: bytes) -> None:
+    async def _send(self, ticket: Ticket, result: Result) -> None:
+        if isinstance(result, Verdict):
+            result = self._encode(ANSWERS[result], ticket)
         with trio.move_on_after(SENDING, shield=True), suppress(DeliveryFailed):
-            await self._session._engine.send(caller, answer)
+            await self._session._engine.send(ticket.caller, result)
 
 
 @disable_ki_protection  # the user's own code may be interrupted

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
-from structsync._core.shared.calls import SLOTS, Ticket
+from structsync._core.shared.calls import SLOTS, Ticket, Verdict
 from structsync.distributed.engine import LONGEST
 
 Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
@@ -88,6 +88,15 @@ class NotTaken(Answer, frozen=True, tag="not taken"):
 
 class Stopped(Answer, frozen=True, tag="stopped"):
     """It was begun, and cancelled because the host stopped."""
+
+
+#: How the answers are called that a host gives without a method's result.
+VERDICTS: dict[type[Answer], Verdict] = {
+    NotTaken: Verdict.NOT_TAKEN,
+    Cancelled: Verdict.CANCELLED,
+    Stopped: Verdict.STOPPED,
+}
+ANSWERS = {verdict: answer for answer, verdict in VERDICTS.items()}
 
 
 class Gone(Message, frozen=True, tag="gone"):
