@@ -84,7 +84,7 @@ class Entry(Generic[P, T]):
         else:
             await parking_together.enter(self._monitor, invocation)
         try:
-            return await _run(self.__wrapped__, *args, **kwargs)
+            return await run_body(self.__wrapped__, *args, **kwargs)
         finally:
             # Where the monitor was closed under a wait inside, the task is not inside any more.
             if self._monitor_core.owner is task:
@@ -158,7 +158,7 @@ def _run_now(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 @disable_ki_protection  # the user's own code may be interrupted
-async def _run(function: Callable[P, Awaitable[T] | T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_body(function: Callable[P, Awaitable[T] | T], *args: P.args, **kwargs: P.kwargs) -> T:
     result: Any = function(*args, **kwargs)
     return cast(T, await result if isinstance(result, Awaitable) else result)
 

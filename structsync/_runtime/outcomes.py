@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import outcome
-from trio.lowlevel import Abort, Task, current_task, wait_task_rescheduled
+from trio.lowlevel import (
+    Abort,
+    Task,
+    cancel_shielded_checkpoint,
+    current_task,
+    wait_task_rescheduled,
+)
 
 from .transitions import of_this_thread
 from .waking import wake_cancelled, wake_task
@@ -21,19 +27,24 @@ class Pending(Generic[T]):
     raised ``Cancelled`` means that the operation did not happen, also in other processes (C1).
     """
 
-    __slots__ = ("_raise_cancel", "_task", "_withdraw")
+    __slots__ = ("_early", "_raise_cancel", "_task", "_withdraw")
 
-    _task: Task
+    _task: Task | None  # that sleeps; None before it does
+    _early: outcome.Outcome[T] | None  # what has ended it before
     _withdraw: Callable[[], object]
     _raise_cancel: Callable[[], Any] | None
 
     def __init__(self, withdraw: Callable[[], object]) -> None:
-        self._task = current_task()
+        self._task = self._early = None
         self._withdraw = withdraw
         self._raise_cancel = None
 
     async def wait(self) -> T:
-        """Sleep until the end; called at once, by the task that has made this."""
+        """Sleep until the end; called once, and by nobody else if it has ended before."""
+        if self._early is not None:
+            await cancel_shielded_checkpoint()
+            return self._early.unwrap()
+        self._task = current_task()
         result: T = await wait_task_rescheduled(self._abort)
         return result
 
@@ -49,9 +60,13 @@ class Pending(Generic[T]):
 
     def end(self, result: outcome.Outcome[T]) -> None:
         """Wake the task; once."""
-        wake_task(of_this_thread(), self._task, result)
+        if self._task is None:
+            self._early = result
+        else:
+            wake_task(of_this_thread(), self._task, result)
 
     def end_cancelled(self) -> None:
         """Wake the task with the cancellation that asked for this."""
+        assert self._task is not None, "only who sleeps is cancelled"
         assert self._raise_cancel is not None, "only a cancellation withdraws"
         wake_cancelled(self._task, self._raise_cancel)

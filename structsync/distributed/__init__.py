@@ -15,6 +15,8 @@ from .errors import ReplicasDiffer as ReplicasDiffer
 from .membership import Grant as Grant
 from .membership import SharedEvent as SharedEvent
 from .memory import Deliveries as Deliveries
+from .monitor import SharedEntry as SharedEntry
+from .monitor import SharedMonitor as SharedMonitor
 from .primitives import SharedBarrier as SharedBarrier
 from .primitives import SharedCondition as SharedCondition
 from .primitives import SharedLatch as SharedLatch
@@ -40,9 +42,11 @@ __all__ = [
     "SharedBlock",
     "SharedClaim",
     "SharedCondition",
+    "SharedEntry",
     "SharedEvent",
     "SharedLatch",
     "SharedLock",
+    "SharedMonitor",
     "SharedPrimitive",
     "SharedRWLock",
     "SharedSemaphore",

@@ -8,7 +8,8 @@ from typing import final
 
 from trio.lowlevel import current_task, enable_ki_protection
 
-from structsync._core.shared.operations import Want
+from structsync._core.shared.operations import Outcome, Want
+from structsync._runtime.outcomes import Pending
 
 from .errors import LeaseLost
 from .membership import Grant, Membership
@@ -21,9 +22,12 @@ ONCE_PER_TASK = ("lock", "rwlock")
 class Block:
     """An async context manager that holds what is wanted; it yields the :class:`Grant`."""
 
-    def __init__(self, session: Membership, wants: Sequence[Want]) -> None:
+    def __init__(
+        self, session: Membership, wants: Sequence[Want], queued: Pending[Outcome] | None = None
+    ) -> None:
         self._session = session
         self._wants = wants
+        self._queued = queued  # the position that was taken before; None: to be taken on entering
         self._grant: Grant | None = None
 
     @enable_ki_protection
@@ -37,7 +41,7 @@ class Block:
                 raise RuntimeError(
                     f"this task holds {one[1]!r} already and would wait for itself; it is not reentrant"
                 )
-        grant = self._grant = await session._acquire(self._wants)
+        grant = self._grant = await session._acquire(self._wants, self._queued)
         session._owners.update(dict.fromkeys(once, grant))
         grant._scope.__enter__()
         return grant

@@ -82,17 +82,25 @@ class LogClient:
           LeaseLost: if the session is over.
           ValueError, RuntimeError: what refuses it.
         """
-        if self.lost:
-            raise LeaseLost(name)
-        number = self.post(verb, *details)
+        return await self.begin(name, verb, *details, withdrawable=withdrawable).wait()
+
+    def begin(
+        self, name: str, verb: Verb, *details: Any, withdrawable: bool = False
+    ) -> Pending[Outcome]:
+        """Send an operation about something; return where its outcome is waited for."""
 
         def withdraw() -> None:
             if withdrawable:
                 self.post(Verb.WITHDRAW, number)
 
+        pending: Pending[Outcome] = Pending(withdraw)
+        if self.lost:
+            pending.end(outcome.Error(LeaseLost(name)))
+            return pending
+        number = self.post(verb, *details)
         self.names[number] = name
-        pending = self.pending[number] = Pending(withdraw)
-        return await pending.wait()
+        self.pending[number] = pending
+        return pending
 
     async def read(self, name: str) -> None:
         """Read all that is in the log by now.

@@ -12,6 +12,7 @@ import trio
 from trio.lowlevel import Task, checkpoint_if_cancelled, current_task, enable_ki_protection
 
 from structsync._core.shared.operations import Outcome, Verb, Want
+from structsync._runtime.outcomes import Pending
 
 from .client import BACKOFF, LogClient
 from .engine import Engine
@@ -117,17 +118,25 @@ class Membership:
         if self._closed:
             raise trio.ClosedResourceError("this session is closed")
 
+    def _queue(self, wants: Sequence[Want]) -> Pending[Outcome]:
+        """Take a position in the queues at once, for a task that waits for it later."""
+        client, name = self._client(wants[0].name), _name_of(wants)
+        return client.begin(name, Verb.ACQUIRE, tuple(wants), withdrawable=True)
+
     @enable_ki_protection
-    async def _acquire(self, wants: Sequence[Want]) -> Grant:
-        """Wait until all of this is granted.
+    async def _acquire(
+        self, wants: Sequence[Want], queued: Pending[Outcome] | None = None
+    ) -> Grant:
+        """Wait until all of this is granted, in the position that was taken before, or a new one.
 
         Raises:
           LeaseLost: if the session is over.
-          RuntimeError: if the task holds one of it already, and it is a lock.
         """
-        name = " + ".join([want.name for want in wants])
-        client = self._client(wants[0].name)
-        one = await self._ask(client, name, Verb.ACQUIRE, tuple(wants), withdrawable=True)
+        client, name = self._client(wants[0].name), _name_of(wants)
+        if queued is None:
+            await checkpoint_if_cancelled()
+            queued = self._queue(wants)
+        one = await self._follow(name, queued)
         grant = Grant(client, one.key[1], name, one.token)
         self._grants[grant] = None
         grant._scope.deadline = self._deadline
@@ -139,9 +148,15 @@ class Membership:
     ) -> Outcome:
         """Wait for the outcome of an operation that a task may wait for."""
         await checkpoint_if_cancelled()
+        return await self._follow(
+            name, client.begin(name, verb, *details, withdrawable=withdrawable)
+        )
+
+    async def _follow(self, name: str, pending: Pending[Outcome]) -> Outcome:
+        """Wait for the outcome of an operation that was sent; a cancellation withdraws it."""
         self._emit("requested", name)
         try:
-            one = await client.ask(name, verb, *details, withdrawable=withdrawable)
+            one = await pending.wait()
         except LeaseLost:
             self._emit("lost", name)
             raise
@@ -250,3 +265,7 @@ class Membership:
         self._lose()
         self._life.cancel()
         await self._engine.close()
+
+
+def _name_of(wants: Sequence[Want]) -> str:
+    return " + ".join([want.name for want in wants])

@@ -17,7 +17,7 @@ _log = logging.getLogger("structsync")
 
 @final
 class RemoteCall(Generic[T]):
-    """A call that was started with :meth:`Session.start`.
+    """A call that was started with :meth:`Session.start` or :meth:`SharedMonitor.do_when_free`.
 
     Attributes:
       status: ``"pending"``, then ``"returned"``, ``"raised"`` or ``"cancelled"``.
@@ -61,7 +61,7 @@ class RemoteCall(Generic[T]):
         return value
 
     def cancel(self) -> None:
-        """Have it cancelled. The host is told; if it was done before, it has returned."""
+        """Have it cancelled. A host is told; if it was done before, it has returned."""
         self._scope.cancel()
 
     def then(self, callback: Callable[[RemoteCall[T]], object]) -> RemoteCall[T]:

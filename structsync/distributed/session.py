@@ -14,6 +14,7 @@ from structsync._runtime.arguments import check_count
 from .blocks import Block
 from .membership import Grant, Membership, SharedEvent
 from .memory import Deliveries
+from .monitor import SharedMonitor
 from .names import check_name
 from .primitives import (
     SharedBarrier,
@@ -94,6 +95,10 @@ class Session(Membership):
           ValueError: if its prefix is another one.
         """
         return SharedCondition(self, name, lock)
+
+    def monitor(self, name: str) -> SharedMonitor:
+        """Return the monitor of that name: functions of all processes that run one at a time."""
+        return SharedMonitor(self, name)
 
     def acquire_all(self, *claims: Want) -> Block:
         """Return an async context manager that holds several things, taken in one step.

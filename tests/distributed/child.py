@@ -3,6 +3,7 @@
 ``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
 ``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
 ``endure URL NAMESPACE TTL``: the same, forever, with another session whenever one is lost.
+``enter URL NAMESPACE TTL``: enters a monitor, and stays inside.
 ``host URL NAMESPACE TTL``: hosts a counter. ``call URL NAMESPACE TTL``: calls one, and waits there.
 
 With ``DIE_BEFORE_HINT`` in its environment it is killed when its operation is in the log, and before it
@@ -79,6 +80,17 @@ async def endure(*where: str) -> None:
             await trio.sleep(0.05)
 
 
+async def enter(*where: str) -> None:
+    async with opens(*where) as session:
+        monitor = session.monitor("monitor")
+
+        async def stay() -> None:
+            say("inside", monitor.grant().token)
+            await trio.sleep_forever()
+
+        await monitor.entry(stay)()
+
+
 async def host(*where: str) -> None:
     async with opens(*where) as session, session.host("counter", Counter(say)):
         say("hosts")
@@ -92,5 +104,12 @@ async def call(*where: str) -> None:
 
 if __name__ == "__main__":
     programs: dict[str, Callable[..., Awaitable[None]]]
-    programs = {"hold": hold, "storm": storm, "endure": endure, "host": host, "call": call}
+    programs = {
+        "hold": hold,
+        "storm": storm,
+        "endure": endure,
+        "enter": enter,
+        "host": host,
+        "call": call,
+    }
     trio.run(programs[sys.argv[1]], *sys.argv[2:])

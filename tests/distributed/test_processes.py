@@ -46,6 +46,17 @@ async def test_a_holder_that_is_killed_lets_the_next_one_in(place: Place) -> Non
                 assert grant.token > token
 
 
+async def test_a_process_that_is_killed_inside_a_monitor_leaves_it(place: Place) -> None:
+    async with child("enter", *place.arguments) as process, place.opens() as session:
+        word, token = await process.says()
+        assert word == "inside"
+        monitor = session.monitor("monitor")
+        call = monitor.do_when_free(lambda: monitor.grant().token)
+        await until_waiting(monitor.lock, 1)
+        await process.kill()
+        assert await call.wait() > int(token)
+
+
 async def test_a_waiter_that_is_killed_is_passed_over(place: Place) -> None:
     async with child("hold", *place.arguments) as holder, place.opens() as session:
         await holds(holder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,7 +12,15 @@ from trio.lowlevel import checkpoint
 
 from structsync._core.shared.operations import Verb
 from structsync._runtime.outcomes import Pending
-from structsync.distributed import Deliveries, LeaseLost, Session, membership, open_session
+from structsync.distributed import (
+    Deliveries,
+    LeaseLost,
+    RemoteCall,
+    Session,
+    SharedMonitor,
+    membership,
+    open_session,
+)
 from structsync.distributed.client import LogClient
 from structsync.distributed.memory import Fate, MemoryEngine, What
 from structsync.testing import Exploration, ExploredRun, explore
@@ -132,6 +141,27 @@ async def cancelled_calls(x: ExploredRun) -> None:
         await call(there)
 
 
+async def queued_calls(x: ExploredRun) -> None:
+    """A monitor of two sessions: two calls are queued in one, and the other enters."""
+    order: list[int] = []
+
+    async def body(number: int) -> None:
+        with x.exclusive("lock"):
+            await checkpoint()
+        order.append(number)
+
+    async with opens() as here, opens() as there:
+        with trio.CancelScope():
+            monitor = here.monitor("lock")
+            queued = [monitor.do_when_free(body, number) for number in range(2)]
+            await there.monitor("lock").entry(body)(2)
+        for call in queued:
+            with suppress(RuntimeError):  # it was cancelled
+                await call.wait()
+        assert order.index(0) < order.index(1) if {0, 1} <= {*order} else len(order) < 3
+        await nothing_is_left(here)
+
+
 def sampled(program: Callable[[ExploredRun], Any], **settings: Any) -> Exploration:
     return explore(program, **{"search": "random", "executions": SAMPLE, **settings})
 
@@ -158,6 +188,10 @@ def test_a_cancellation_anywhere_leaves_nothing_behind() -> None:
 )
 def test_a_message_that_goes_wrong_changes_nothing(what: What, fate: Fate) -> None:
     sampled(badly(what, fate), cancels=0).check()
+
+
+def test_queued_calls_of_a_monitor_keep_their_order_and_leave_nothing_behind() -> None:
+    sampled(queued_calls, cancels=1).check()
 
 
 def test_a_call_that_returns_has_happened_once_in_every_schedule() -> None:
@@ -235,6 +269,18 @@ def test_a_host_that_answers_a_cancellation_before_the_call_has_ended_is_noticed
 
     monkeypatch.setattr(Hosting, "_cancel", hasty)
     assert sampled(cancelled_calls, cancels=1, executions=25).failure
+
+
+def test_a_call_that_is_queued_when_its_task_runs_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def late(self: SharedMonitor, fn: Callable[[int], Any], number: int) -> RemoteCall[None]:
+        session: Any = self._session
+        call: RemoteCall[None] = session.start(self.entry(fn), number)
+        return call
+
+    monkeypatch.setattr(SharedMonitor, "do_when_free", late)
+    assert sampled(queued_calls, cancels=0).failure
 
 
 def test_a_release_that_is_not_sent_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

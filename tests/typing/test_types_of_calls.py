@@ -56,3 +56,19 @@ async def test_what_is_called_has_its_types() -> None:
             wrong = session.start(greeter.greet, "you", quietly=True)  # type: ignore[call-arg]
             with pytest.raises(TypeError):
                 await wrong.wait()
+
+
+async def test_a_function_under_a_shared_monitor_keeps_its_types() -> None:
+    async with open_session("memory://", namespace="types") as session:
+        monitor = session.monitor("monitor")
+
+        async def greet(name: str, *, loudly: bool = False) -> str:
+            return await Host().greet(name, loudly=loudly)
+
+        assert_type(await monitor.entry(greet)("you", loudly=True), str)
+        assert_type(await monitor.entry(len)("you"), int)
+        call = monitor.do_when_free(greet, "you")
+        assert_type(call, RemoteCall[str])
+        assert await call.wait() == "you"
+        with pytest.raises(TypeError):
+            await monitor.entry(greet)("you", quietly=True)  # type: ignore[call-arg]

@@ -1,0 +1,167 @@
+"""One monitor over functions of several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, ParamSpec, TypeVar, cast, final, overload
+
+from trio.lowlevel import current_task, enable_ki_protection
+
+from structsync._core.shared.operations import Outcome
+from structsync._primitives.entries import check_body, name_of, run_body
+from structsync._runtime.outcomes import Pending
+
+from .blocks import Block
+from .membership import Grant, Membership
+from .primitives import SharedLock, SharedStatistics
+from .remote_call import RemoteCall
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@final
+class SharedEntry(Generic[P, T]):
+    """A function of this process under a :class:`SharedMonitor`: await it with the arguments of the function.
+
+    The function itself, which runs at once wherever it is called, is ``__wrapped__``.
+
+    Attributes:
+      name: of the monitor and of the function.
+    """
+
+    name: str
+
+    def __init__(self, monitor: SharedMonitor, function: Callable[P, Any]) -> None:
+        check_body(function)
+        self.__wrapped__: Callable[P, Any] = function
+        self.name = f"{monitor.name}.{name_of(function)}"
+        self._monitor = monitor
+
+    def __repr__(self) -> str:
+        return f"<entry {self.name} of {self._monitor!r}>"
+
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run the function while no other is inside the monitor, in any process.
+
+        Returns:
+          What the function returns; of an async function, what awaiting it returns.
+
+        Raises:
+          Exception: what the function raises.
+          LeaseLost: if the session is over before it has ended; then it was cancelled, or had not begun.
+          RuntimeError: if this task is inside the monitor already.
+          ValueError: if others use the name for something else.
+        """
+        return cast(T, await self._monitor._run(None, self.__wrapped__, *args, **kwargs))
+
+
+@final
+class SharedMonitor:
+    """Functions of any processes, of which one runs at a time; :meth:`Session.monitor` makes it.
+
+    Each process puts functions of its own under it, at any time. They run where they are, and the monitor is all
+    that the processes share: nothing is sent but who is next.
+
+    It is not reentrant: a task inside that calls an entry gets RuntimeError. Whoever is inside may wait for others
+    on a :meth:`Session.condition` of the monitor's :attr:`lock`. For functions with guards, :meth:`Session.host`
+    an object with them: a guard has to be evaluated where its state is.
+
+    Fairness: first come, first served, over all processes. Cancellation: a call that is cancelled while it waits has
+    not run; inside, the function decides. A process that dies inside leaves the monitor, with what its function had
+    done so far; other than that its successor can tell by :meth:`grant`, whose token is larger.
+
+    Attributes:
+      name: under which other sessions find it.
+      lock: what an entry holds while it runs, the :class:`SharedLock` of the same name. A task may hold it for a block,
+          too, or with others (:meth:`Session.acquire_all`).
+
+    Source: Silvestre and others 2010 (``doWhenFree``); Hoare 1974.
+    """
+
+    name: str
+    lock: SharedLock
+
+    def __init__(self, session: Membership, name: str) -> None:
+        self.lock = SharedLock(session, name)
+        self.name = name
+        self._session = session
+
+    def __repr__(self) -> str:
+        return f"<shared monitor {self.name!r}>"
+
+    @overload
+    def entry(self, fn: Callable[P, Awaitable[T]]) -> SharedEntry[P, T]: ...
+    @overload
+    def entry(self, fn: Callable[P, T]) -> SharedEntry[P, T]: ...
+    def entry(self, fn: Callable[P, Any]) -> SharedEntry[P, Any]:
+        """Put a function, sync or async, under this monitor; the function itself is as it was.
+
+        Raises:
+          TypeError: if it is not callable, or a generator function.
+        """
+        return SharedEntry(self, fn)
+
+    @overload
+    def do_when_free(
+        self, fn: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> RemoteCall[T]: ...
+    @overload
+    def do_when_free(
+        self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> RemoteCall[T]: ...
+    def do_when_free(
+        self, fn: Callable[P, Any], *args: P.args, **kwargs: P.kwargs
+    ) -> RemoteCall[Any]:
+        """Have a function run when it is its turn, and go on at once.
+
+        Its position in the queue is taken now: of two that one task queues, the first runs first. It is cancelled
+        when the session ends. Whoever is inside the monitor must not wait for it there.
+
+        Args:
+          fn: sync or async; it runs in this process, in a task of the session.
+          args, kwargs: its arguments.
+
+        Returns:
+          The call: to wait for, to cancel, or with a callback.
+
+        Raises:
+          TypeError: as :meth:`entry`.
+          trio.ClosedResourceError: if the session is closed.
+        """
+        check_body(fn)
+        self._session._check()
+        call: RemoteCall[Any] = RemoteCall(f"{self.name}.{name_of(fn)}")
+        queued = self._session._queue([self.lock.claim()])
+
+        async def run(*args: Any, **kwargs: Any) -> Any:
+            return await self._run(queued, fn, *args, **kwargs)
+
+        self._session._nursery.start_soon(call._run, run, args, kwargs)
+        return call
+
+    def grant(self) -> Grant:
+        """Return the grant of the call that this task is inside of; its token tells it from earlier ones.
+
+        Raises:
+          RuntimeError: if this task is not inside.
+        """
+        grant = self._session._owners.get((current_task(), self.name))
+        if grant is None:
+            raise RuntimeError(f"this task is not inside of {self!r}")
+        return grant
+
+    async def statistics(self) -> SharedStatistics:
+        """Read how it stands now: who waits, and whether a call is inside.
+
+        Raises:
+          LeaseLost: if the session is over.
+        """
+        return await self.lock.statistics()
+
+    @enable_ki_protection
+    async def _run(
+        self, queued: Pending[Outcome] | None, fn: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
+        async with Block(self._session, [self.lock.claim()], queued):
+            return await run_body(fn, *args, **kwargs)
