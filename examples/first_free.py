@@ -16,7 +16,7 @@ from trio.testing import MockClock
 from structsync import Semaphore, acquire_any
 
 
-async def give_back(mirror: Semaphore, seconds: float) -> None:
+async def release_after(mirror: Semaphore, seconds: float) -> None:
     await trio.sleep(seconds)
     mirror.release()
 
@@ -27,8 +27,8 @@ async def main() -> None:
     near.acquire_nowait()
     far.acquire_nowait()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(give_back, near, 3)
-        nursery.start_soon(give_back, far, 2)
+        nursery.start_soon(release_after, near, 3)
+        nursery.start_soon(release_after, far, 2)
         async with acquire_any(near.claim(), far.claim()) as claim:
             name = "far" if claim.primitive is far else "near"
             waiting = near.statistics().tasks_waiting

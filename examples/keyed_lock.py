@@ -44,7 +44,7 @@ class KeyedLockCore(lowlevel.OwnedArbiter[Key]):
     def admit(self, claim: Key) -> None:
         self.locked |= {claim}
 
-    def give_back(self, claim: Key) -> None:
+    def discharge(self, claim: Key) -> None:
         if claim not in self.locked:
             raise RuntimeError(f"this task has not locked {claim.name!r}")
         self.locked -= {claim}

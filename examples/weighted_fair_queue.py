@@ -47,7 +47,7 @@ class TurnsCore(Arbiter[Turn]):
         self.free -= 1
         self.now = max(self.now, claim.start)
 
-    def give_back(self, claim: Turn) -> None:
+    def discharge(self, claim: Turn) -> None:
         self.free += 1
 
 

@@ -51,9 +51,9 @@ class CancelledKeepsItsPlace(ConditionCore):
         return []
 
 
-class WaitWakesNobody(ConditionCore):
+class WaitWakesNoTask(ConditionCore):
     def wait(self, claim: Hashable, waiter: Any) -> tuple[Request[Any], Ended]:
         request = self.enqueue(claim, waiter=waiter)
         self.lock.conditions[self] = None
-        self.lock.give_back(claim)
+        self.lock.discharge(claim)
         return request, []

@@ -141,7 +141,7 @@ class MonitorWithConditionSpec(Spec):
         return invariants.nothing_grantable_waits(self.core.monitor)
 
     @invariant
-    def everybody_stands_in_the_right_queue(self) -> bool:
+    def each_task_is_in_the_right_queue(self) -> bool:
         """Each task is in the queue for what it waits for: to be notified, to get in, or to get in again."""
         return bool(
             sorted(self.urgent()) == at(URGENT)(self)

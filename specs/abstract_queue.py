@@ -71,7 +71,7 @@ class AbstractQueue(Spec):
     # ==== What is true of it ====
 
     @invariant
-    def nobody_waits_twice(self) -> bool:
+    def no_task_waits_twice(self) -> bool:
         """Each task that waits has one position in the queue."""
         return len(self.waiting) == len({*self.waiting})
 

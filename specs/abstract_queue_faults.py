@@ -7,7 +7,7 @@ from structsync.checking import fault
 from .abstract_queue import ShortQueue
 
 
-@fault(ShortQueue, "waiting", refuted_by="nobody_waits_twice")
+@fault(ShortQueue, "waiting", refuted_by="no_task_waits_twice")
 def two_positions_of_one_waiter() -> tuple[str, ...]:
     """Two positions in the queue, and one task that waits at both."""
     return ("a", "a")

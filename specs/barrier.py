@@ -10,7 +10,7 @@ A party may leave for good: this round and later ones do not wait for it. Once a
 are inside, an action runs; if it fails, the round is broken.
 
 What is promised to a task that waits needs others that come and stay. Tasks that come and withdraw again, in turn, can
-keep a round from ever being full. So from some moment on no task withdraws (`everybody_stays`), and tasks come (a
+keep a round from ever being full. So from some moment on no task withdraws (`all_parties_stay`), and tasks come (a
 *fair* action: it is enough that some task comes, not that each does).
 """
 
@@ -79,7 +79,7 @@ class BarrierSpec(FifoSpec):
     # ==== Actions ====
 
     @action(when=lambda spec: not spec.patient)
-    def everybody_stays(self) -> None:
+    def all_parties_stay(self) -> None:
         self.patient = True
 
     @action(

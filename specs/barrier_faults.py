@@ -101,8 +101,8 @@ class TheNewestGoesFirst(BarrierCore):
         self.policy = NewestFirst()
 
 
-@fault(BarrierSpec, "core", refuted_by="nobody_waits_out_of_service")
-class DeserterTellsNobody(BarrierCore):
+@fault(BarrierSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
+class DeserterTellsNoTask(BarrierCore):
     """The round is broken, and its other tasks wait forever."""
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
@@ -175,7 +175,7 @@ class ResetLeavesItBroken(BarrierCore):
 
 
 @fault(BarrierSpec, "core", refuted_by="ended_requests_stay_ended")
-class ADeserterIsStillInLine(BarrierCore):
+class ADeserterIsStillInTheQueue(BarrierCore):
     """A task that deserts stays in the queue."""
 
     def leave_and_break(self, request: Request[Any], cause: Hashable) -> Ended | None:
@@ -194,7 +194,7 @@ class WhoLeavesIsWaitedFor(BarrierCore):
 
 
 @fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
-class NobodyIsLeftAndOneWaits(BarrierCore):
+class NoTaskIsLeftAndOneWaits(BarrierCore):
     """When all parties have left, a task that comes waits forever."""
 
     def refuse_impossible(self, claim: int | None) -> None:
@@ -202,7 +202,7 @@ class NobodyIsLeftAndOneWaits(BarrierCore):
 
 
 @fault(BarrierSpec, "core", refuted_by="a_full_round_does_not_wait")
-class LeavingLetsNobodyIn(BarrierCore):
+class LeavingLetsNoTaskIn(BarrierCore):
     """The last party that the round waits for leaves, and the others wait forever."""
 
     def remove_party(self, action: Action = None) -> Ended:

@@ -139,7 +139,7 @@ class BufferSpec(TwoSidesSpec):
     # ==== Step properties ====
 
     @step
-    def nobody_is_handed_nothing(self, before: Any) -> bool:
+    def no_task_is_handed_nothing(self, before: Any) -> bool:
         """A task that is granted a get is handed one item at least, and no more than it wants."""
         granted = [request for request in self.ended if request.status is Status.GRANTED]
         gets = [request for request in granted if request.waiter in GETS]

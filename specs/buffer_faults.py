@@ -16,7 +16,7 @@ Ended = list[Request[Any]]
 
 
 @fault(BufferSpec, "core", refuted_by="nothing_grantable_waits")
-class APutWakesNobody(BufferCore):
+class APutWakesNoTask(BufferCore):
     """A put that is granted at once wakes none of the tasks that wait to get."""
 
     def ask(self, claim: Any, waiter: Any = None) -> tuple[Request[Any], Ended]:
@@ -25,7 +25,7 @@ class APutWakesNobody(BufferCore):
 
 
 @fault(BufferSpec, "core", refuted_by="nothing_grantable_waits")
-class WithdrawalWakesNobody(BufferCore):
+class WithdrawalWakesNoTask(BufferCore):
     """A put of two is withdrawn, and the put of one behind it sleeps on (H1: golang/go#37852)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
@@ -138,7 +138,7 @@ class TheOldestComesOut(BufferCore):
         super().__init__(max_items)
 
 
-@fault(BufferSpec, "core", refuted_by="nobody_is_handed_nothing")
+@fault(BufferSpec, "core", refuted_by="no_task_is_handed_nothing")
 class WhoAsksForTwoMayGetNothing(BufferCore):
     """A get of several is granted where there is nothing."""
 
@@ -204,7 +204,7 @@ class WithdrawalSendsTheNextToTheEnd(BufferCore):
         return ended
 
 
-@fault(BufferSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(BufferSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class CloseForgetsAllButTheHead(BufferCore):
     """Closing wakes one waiter; the others hang (C2: CPython gh-117531)."""
 
@@ -215,7 +215,7 @@ class CloseForgetsAllButTheHead(BufferCore):
         return ended
 
 
-@fault(BufferSpec, "core", refuted_by="nobody_joins_out_of_service")
+@fault(BufferSpec, "core", refuted_by="nothing_joins_when_closed_or_broken")
 class ClosedTakesMoreWaiters(BufferCore):
     """A task that comes after the closing waits for what cannot come (P9)."""
 

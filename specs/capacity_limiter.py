@@ -91,12 +91,12 @@ class CapacityLimiterSpec(FifoSpec):
         return sorted(map(str, self.core.borrowers)) == [*self.lent]
 
     @invariant
-    def nobody_has_two_claims(self) -> bool:
+    def no_task_has_two_claims(self) -> bool:
         """A borrower that has a token or waits for one is refused another, without a trace (O5, O6)."""
         return all(self.refuses("enqueue", who) for who in {*self.lent, *self.in_queue()})
 
     @invariant
-    def nothing_is_given_back_twice(self) -> bool:
+    def nothing_is_released_twice(self) -> bool:
         """A borrower without a token cannot release one, and the attempt leaves no trace."""
         have_none = ("one more", *self.in_queue()[:1])
         return all(self.refuses("release", who) for who in have_none)

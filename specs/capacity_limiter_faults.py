@@ -15,7 +15,7 @@ from .capacity_limiter import CapacityLimiterSpec
 Ended = list[Request[Any]]
 
 
-@fault(CapacityLimiterSpec, "core", refuted_by="nobody_has_two_claims")
+@fault(CapacityLimiterSpec, "core", refuted_by="no_task_has_two_claims")
 class OneBorrowerWaitsTwice(CapacityLimiterCore):
     """Two waits of one borrower are both granted, and one token counted (O5: trio.CapacityLimiter)."""
 
@@ -38,7 +38,7 @@ class GrowingWakesByTheDifference(CapacityLimiterCore):
 
 
 @fault(CapacityLimiterSpec, "core", refuted_by="nothing_grantable_waits")
-class GrowingWakesNobody(CapacityLimiterCore):
+class GrowingWakesNoTask(CapacityLimiterCore):
     """More tokens, and those in the queue wait for the next release all the same."""
 
     def resize(self, total_tokens: float) -> Ended:
@@ -88,7 +88,7 @@ class WithdrawalIsGranted(CapacityLimiterCore):
         return ended
 
 
-@fault(CapacityLimiterSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(CapacityLimiterSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class CloseForgetsTheHead(CapacityLimiterCore):
     """Closing tells all tasks in the queue but the head (C3: dotnet/runtime#59639)."""
 
@@ -97,10 +97,10 @@ class CloseForgetsTheHead(CapacityLimiterCore):
         return ended
 
 
-@fault(CapacityLimiterSpec, "core", refuted_by="nothing_is_given_back_twice")
+@fault(CapacityLimiterSpec, "core", refuted_by="nothing_is_released_twice")
 class SurplusIsSwallowed(CapacityLimiterCore):
     """A release by a borrower without a token passes in silence."""
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         if self.borrowers:
             self.borrowers.pop(claim, None)

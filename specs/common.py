@@ -85,7 +85,7 @@ class QueueSpec(Spec):
     # ==== Where it may end ====
 
     @terminal
-    def nobody_is_left(self) -> bool:
+    def no_task_is_left(self) -> bool:
         """Closed or broken, and with no task in the queue: nothing more need happen."""
         return self.core.cause is not None and not self.in_queue()
 
@@ -97,12 +97,12 @@ class QueueSpec(Spec):
         return invariants.nothing_grantable_waits(self.core)
 
     @invariant
-    def nobody_waits_out_of_service(self) -> bool:
+    def nothing_waits_when_closed_or_broken(self) -> bool:
         """Closed or broken, it has no task in the queue: the requests of all have been ended (C8)."""
-        return invariants.nobody_waits_out_of_service(self.core)
+        return invariants.nothing_waits_when_closed_or_broken(self.core)
 
     @invariant
-    def nobody_joins_out_of_service(self) -> bool:
+    def nothing_joins_when_closed_or_broken(self) -> bool:
         """Closed or broken, it refuses each newcomer, and the attempt leaves no trace (C8)."""
         return self.core.cause is None or all(
             self.refuses("enqueue", *claim_and_priority) for claim_and_priority in self.newcomers

@@ -195,7 +195,7 @@ class ConditionSpec(Spec):
     # ==== Where it may end ====
 
     @terminal
-    def everybody_was_told(self) -> bool:
+    def all_tasks_were_told(self) -> bool:
         """When the lock is closed or broken, and all tasks are idle, nothing more need happen."""
         return not lock_in_service(self) and at(IDLE)(self) == [*TASKS]
 
@@ -213,15 +213,17 @@ class ConditionSpec(Spec):
         return invariants.nothing_grantable_waits(self.core.lock)
 
     @invariant
-    def nobody_waits_out_of_service(self) -> bool:
+    def nothing_waits_when_closed_or_broken(self) -> bool:
         """The end of a condition reaches all tasks that wait on it, the end of the lock all in any queue (C5, C8)."""
         lock, conditions = self.core.lock, self.core.conditions.values()
         if lock.cause is not None:
             return not lock.queue and not any(condition.queue for condition in conditions)
-        return all(invariants.nobody_waits_out_of_service(condition) for condition in conditions)
+        return all(
+            invariants.nothing_waits_when_closed_or_broken(condition) for condition in conditions
+        )
 
     @invariant
-    def everybody_is_in_one_queue_and_the_right_one(self) -> bool:
+    def each_task_is_in_one_queue_and_the_right_one(self) -> bool:
         """In the queue for the lock are the tasks that are to own it, in a condition's those that wait on it (N4)."""
         are_to_own_it = at(ACQUIRES, *NOTIFIED.values(), RAISES)(self)
         return sorted(self.in_queue()) == are_to_own_it and all(

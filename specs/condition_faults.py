@@ -17,7 +17,7 @@ from ._broken_conditions import (
     NoHeir,
     ReturnsWithoutTheLock,
     TakesTheNewest,
-    WaitWakesNobody,
+    WaitWakesNoTask,
 )
 from ._lock_with_conditions import LockWithConditions
 from ._planting import break_only, grant
@@ -81,7 +81,7 @@ class _StaysKnown(ConditionCore):
 
 class _ReleaserComesFirst(LockCore):
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
     def admissible(self, claim: Hashable, priority: int = 0) -> bool:
@@ -106,13 +106,13 @@ def the_heir_goes_to_the_end() -> LockWithConditions:
     return LockWithConditions(HeirGoesToTheEnd)
 
 
-@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_queue_and_the_right_one")
+@fault(ConditionSpec, "core", refuted_by="each_task_is_in_one_queue_and_the_right_one")
 def every_cancellation_notifies() -> LockWithConditions:
     """A task is woken because another, not notified, was cancelled (a spurious wakeup)."""
     return LockWithConditions(_EveryCancellationNotifies)
 
 
-@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_queue_and_the_right_one")
+@fault(ConditionSpec, "core", refuted_by="each_task_is_in_one_queue_and_the_right_one")
 def cancelled_returns_without_the_lock() -> LockWithConditions:
     """Cancelled, it raises at once, and the block around it releases what it does not own (N4, N6)."""
     return LockWithConditions(ReturnsWithoutTheLock)
@@ -130,28 +130,28 @@ def the_notified_own_the_lock_at_once() -> LockWithConditions:
     return LockWithConditions(_NotifiedOwnAtOnce)
 
 
-@fault(ConditionSpec, "core", refuted_by="everybody_is_in_one_queue_and_the_right_one")
+@fault(ConditionSpec, "core", refuted_by="each_task_is_in_one_queue_and_the_right_one")
 def one_too_many_is_notified() -> LockWithConditions:
     """A notification for one reaches two."""
     return LockWithConditions(_NotifiesOneTooMany)
 
 
-@fault(ConditionSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(ConditionSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 def closing_forgets_the_newest() -> LockWithConditions:
     """Closing a condition tells all tasks that wait but the newest (C2: CPython gh-117531)."""
     return LockWithConditions(_ClosingForgetsTheNewest)
 
 
-@fault(ConditionSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(ConditionSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 def breaking_the_lock_strands_its_conditions() -> LockWithConditions:
     """The owner has exited; tasks in the queue are told, tasks on the conditions wait forever (C4)."""
     return LockWithConditions(lock=_EndsAlone)
 
 
 @fault(ConditionSpec, "core", refuted_by="nothing_grantable_waits")
-def waiting_wakes_nobody() -> LockWithConditions:
+def waiting_wakes_no_task() -> LockWithConditions:
     """The lock is released for the wait, and the tasks in the queue for it sleep on."""
-    return LockWithConditions(WaitWakesNobody)
+    return LockWithConditions(WaitWakesNoTask)
 
 
 @fault(ConditionSpec, "core", refuted_by="a_second_cancellation_changes_nothing")
@@ -161,7 +161,7 @@ def a_grant_may_be_cancelled() -> LockWithConditions:
 
 
 @fault(ConditionSpec, "core", refuted_by="the_lock_knows_who_is_to_be_told")
-def a_condition_that_nobody_waits_on_is_kept() -> LockWithConditions:
+def a_condition_without_waiters_is_kept() -> LockWithConditions:
     """The lock keeps each condition that ever had a waiter, and cannot come to rest."""
     return LockWithConditions(_StaysKnown)
 

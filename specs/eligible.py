@@ -37,7 +37,7 @@ class EligibleSpec(PermitsSpec):
     # ==== Step properties ====
 
     @step
-    def nobody_who_fits_is_passed(self, before: Any) -> bool:
+    def no_request_that_fits_is_passed(self, before: Any) -> bool:
         """A task that is older than one that was granted, and waits on, did not fit at that moment (I2)."""
         on_hand = self.core.value
         for who in reversed(self.granted()):

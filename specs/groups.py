@@ -77,9 +77,11 @@ class GroupsSpec(SeveralQueuesSpec):
         )
 
     @invariant
-    def nobody_waits_out_of_service(self) -> bool:
+    def nothing_waits_when_closed_or_broken(self) -> bool:
         """A closed semaphore has no task in its queue: the requests of all have been ended (C8)."""
-        return all(invariants.nobody_waits_out_of_service(one) for one in self.core.arbiters)
+        return all(
+            invariants.nothing_waits_when_closed_or_broken(one) for one in self.core.arbiters
+        )
 
     @invariant
     def a_group_with_a_closed_member_is_refused(self) -> bool:

@@ -114,7 +114,7 @@ class ClosesForOneCore(SemaphoreCore):
         return break_only(self, self.waiting()[:1], cause)
 
 
-@fault(GroupsSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(GroupsSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class ClosingTellsTheHead(Queues):
     """Closing reaches the head of the queue, and groups behind it wait forever (C2: gh-117531)."""
 

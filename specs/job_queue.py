@@ -95,7 +95,7 @@ class PoolSpec(QueueSpec):
         return len(accepted) <= ROOM and sorted(accepted) == [*self.told]
 
     @invariant
-    def nobody_is_held_back_beside_room(self) -> bool:
+    def no_job_is_held_back_beside_room(self) -> bool:
         """Jobs are held back only while there is no room (I3)."""
         return implies(len(self.core.held_back) > 0, self.core.accepted == ROOM)
 
@@ -107,7 +107,7 @@ class PoolSpec(QueueSpec):
         return accepted == jobs[: len(accepted)]
 
     @invariant
-    def nobody_waits_out_of_service(self) -> bool:
+    def nothing_waits_when_closed_or_broken(self) -> bool:
         """Once closed, no job is held back, but accepted ones may wait; once cancelled, none waits (C8)."""
         if self.core.cause == "closed":
             return not self.core.held_back

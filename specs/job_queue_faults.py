@@ -19,16 +19,16 @@ Ended = list[Request[Any]]
 class EndedJobKeepsItsWorker(JobQueueCore):
     """A job ends, and its worker is busy forever."""
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         if self.busy < 1:
-            super().give_back(claim)
+            super().discharge(claim)
 
 
 @fault(JobQueueSpec, "core", refuted_by="nothing_ends_that_does_not_run")
 class EndsTwice(JobQueueCore):
     """A job that does not run may end: there is one worker too many then."""
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         self.busy -= 1
 
 
@@ -37,7 +37,7 @@ class NextJobIsNotTaken(JobQueueCore):
     """A worker that is free takes no job from the queue until the next one is submitted."""
 
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
 
@@ -52,7 +52,7 @@ class RoomForOneMore(JobQueueCore):
             self.held_back[request.ticket] = request
 
 
-@fault(JobQueueSpec, "core", refuted_by="nobody_is_held_back_beside_room")
+@fault(JobQueueSpec, "core", refuted_by="no_job_is_held_back_beside_room")
 class RoomIsNotPassedOn(JobQueueCore):
     """A job leaves the queue, and none that is held back is accepted."""
 
@@ -74,7 +74,7 @@ class TheLastIsAccepted(JobQueueCore):
 
 
 @fault(JobQueueSpec, "core", refuted_by="what_is_accepted_is_bounded")
-class NobodyIsTold(JobQueueCore):
+class NoTaskIsTold(JobQueueCore):
     """A job that is accepted is counted, and whoever submitted it is not told."""
 
     def take_newly_accepted(self) -> Ended:
@@ -82,7 +82,7 @@ class NobodyIsTold(JobQueueCore):
         return []
 
 
-@fault(JobQueueSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(JobQueueSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class CloseForgetsWhoIsHeldBack(JobQueueCore):
     """Closing ends none of the jobs that are held back."""
 
@@ -106,8 +106,8 @@ class WithdrawnJobRuns(JobQueueCore):
 class IdlePoolOpensAgain(JobQueueCore):
     """Once its last job has ended, a closed pool takes jobs again (C1)."""
 
-    def give_back(self, claim: Hashable) -> None:
-        super().give_back(claim)
+    def discharge(self, claim: Hashable) -> None:
+        super().discharge(claim)
         if self.is_drained:
             self.cause = None
 
@@ -117,7 +117,7 @@ class TheLastRunsNext(JobQueueCore):
     """The queue is a stack: while jobs keep coming, the first one starves."""
 
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return self.settle(reversed(self.waiting()))
 
 
@@ -126,6 +126,6 @@ class AcceptedJobsGoFirst(JobQueueCore):
     """An urgent job that is held back waits for the accepted ones (two queues, one behind the other)."""
 
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         accepted = [one for one in self.waiting() if not self.is_held_back(one)]
         return self.settle(iter(accepted[:1]))

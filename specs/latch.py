@@ -59,7 +59,7 @@ class LatchSpec(FifoSpec):
     # ==== Where it may end ====
 
     @terminal
-    def nobody_is_left(self) -> bool:
+    def no_task_is_left(self) -> bool:
         """Once it is closed nothing more need happen; at zero tasks may still come, and are let in."""
         return self.core.cause == "closed"
 

@@ -26,7 +26,7 @@ class WaitingCounts(LatchCore):
 class TooMuchIsForgiven(LatchCore):
     """Counting down by more than is left leaves zero."""
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.count = max(self.count - claim, 0)
 
 
@@ -43,16 +43,16 @@ class OneIsLetIn(LatchCore):
     """The last count wakes one of the tasks that wait."""
 
     def release(self, claim: int) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return [grant(self, one) for one in self.waiting()[:1] if self.count == 0]
 
 
 @fault(LatchSpec, "core", refuted_by="who_waits_is_let_in")
-class NobodyIsLetIn(LatchCore):
+class NoTaskIsLetIn(LatchCore):
     """Counting down to zero wakes none of the tasks that wait."""
 
     def release(self, claim: int) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
 

@@ -16,23 +16,23 @@ Ended = list[Request[Any]]
 
 
 @fault(LentItemsSpec, "core", refuted_by="nothing_grantable_waits")
-class WhatComesBackWakesNobody(BufferCore):
+class WhatComesBackWakesNoTask(BufferCore):
     """An item has come back, and a task that waits for one sleeps on."""
 
     def put_back(self, claim: Hashable) -> Ended:
         entry = self.lent[claim]
-        self.give_back(claim)
+        self.discharge(claim)
         if self.cause is None:
             self.items.put_back(entry)
         return []
 
 
 @fault(LentItemsSpec, "core", refuted_by="nothing_grantable_waits")
-class WhatIsUsedUpWakesNobody(BufferCore):
+class WhatIsUsedUpWakesNoTask(BufferCore):
     """There is room again, and a task that waits for it sleeps on."""
 
     def release(self, claim: Any) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
 
@@ -50,7 +50,7 @@ class WhatComesBackGoesToTheEnd(BufferCore):
 
     def put_back(self, claim: Hashable) -> Ended:
         item = self.item_of(claim)
-        self.give_back(claim)
+        self.discharge(claim)
         if self.cause is None:
             self.items.extend((item,))
         return self.settle()
@@ -62,7 +62,7 @@ class AStackForgetsItsOrder(BufferCore):
 
     def put_back(self, claim: Hashable) -> Ended:
         entry = self.lent[claim]
-        self.give_back(claim)
+        self.discharge(claim)
         if self.cause is None:
             self.items.insert(0, entry)
         return self.settle()
@@ -74,7 +74,7 @@ class WhatIsClosedTakesItBack(BufferCore):
 
     def put_back(self, claim: Hashable) -> Ended:
         entry = self.lent[claim]
-        self.give_back(claim)
+        self.discharge(claim)
         self.items.put_back(entry)
         return self.settle()
 
@@ -88,8 +88,8 @@ class AnItemInHandLeavesItsRoom(BufferCore):
         self.room += 1
         return claim
 
-    def give_back(self, claim: Any) -> None:
-        super().give_back(claim)
+    def discharge(self, claim: Any) -> None:
+        super().discharge(claim)
         self.room -= 1
 
 
@@ -117,5 +117,5 @@ class TheEndIsNotToldWhenTheLastIsUsedUp(BufferCore):
     """The last item in hand is used up, and a task that waits for it to come back waits forever."""
 
     def release(self, claim: Any) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return self.settle() if self.completed is None else []

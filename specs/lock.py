@@ -97,7 +97,7 @@ class LockSpec(FifoSpec):
         return bool(self.core.owner == expected)
 
     @invariant
-    def nobody_has_two_claims(self) -> bool:
+    def no_task_has_two_claims(self) -> bool:
         """A task that owns the lock or waits for it is refused another claim, without a trace (I7)."""
         return all(self.refuses("enqueue", who) for who in (*self.owners, *self.in_queue()))
 

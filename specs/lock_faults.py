@@ -30,7 +30,7 @@ class ReleaseSkipsACancelledWaiter(LockCore):
         return super().withdraw(request)
 
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         skip, self.skip = self.skip, False
         return [] if skip else self.settle()
 
@@ -40,7 +40,7 @@ class ReleaserComesFirst(LockCore):
     """The lock is free while the next task wakes up; the one that released it takes it again (O1: gh-90155)."""
 
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
     def admissible(self, claim: Hashable, priority: int = 0) -> bool:
@@ -66,7 +66,7 @@ class WithdrawalHandsOver(LockCore):
         return [grant(self, one) for one in self.waiting()[:1]]
 
 
-@fault(LockSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(LockSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class OwnerDisappearsUnnoticed(LockCore):
     """The owner is gone, and the tasks in the queue are not told (C4: trio#3035)."""
 
@@ -76,7 +76,7 @@ class OwnerDisappearsUnnoticed(LockCore):
 
 
 @fault(LockSpec, "core", refuted_by="whoever_disappears_leaves_the_queue")
-class WhoeverDisappearedStaysInLine(LockCore):
+class ADisappearedTaskStaysInTheQueue(LockCore):
     """A task with a position in the queue is gone, and the lock will be handed to it (D4: tokio#6450)."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
@@ -99,7 +99,7 @@ class WhoeverDisappearsBreaksIt(LockCore):
         return self.end(cause)
 
 
-@fault(LockSpec, "core", refuted_by="nobody_has_two_claims")
+@fault(LockSpec, "core", refuted_by="no_task_has_two_claims")
 class TakenTwice(LockCore):
     """A task that owns the lock may queue for it, and waits for itself (D3: tokio#2849)."""
 
@@ -111,10 +111,10 @@ class TakenTwice(LockCore):
 
 
 @fault(LockSpec, "core", refuted_by="only_the_owner_releases")
-class AnybodyReleases(LockCore):
+class AnyTaskReleases(LockCore):
     """A task that calls release frees the lock, owner or not (P10: vs-threading PR 520)."""
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         self.owner = None
 
 
@@ -132,12 +132,12 @@ class CancelledClaimantsAreRemembered(LockCore):
 
 
 @fault(LockSpec, "core", refuted_by="the_lock_knows_its_owner")
-class ReleasedToNobody(LockCore):
+class ReleasedToNoTask(LockCore):
     """A task that releases the lock while no task waits still owns it."""
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         if self.queue:
-            super().give_back(claim)
+            super().discharge(claim)
 
 
 @fault(LockSpec, "core", refuted_by="nowait_agrees_with_the_queue")
@@ -145,7 +145,7 @@ class NowaitPassesTheNext(LockCore):
     """The lock is free while the next task wakes up, and a nowait gets it (O3: anyio#1170)."""
 
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
     def admissible(self, claim: Hashable, priority: int = 0) -> bool:

@@ -20,8 +20,8 @@ class _NotKept(KeyedLockCore):
     def admit(self, claim: Hashable) -> bool:
         return LockCore.admit(self, claim)
 
-    def give_back(self, claim: Hashable) -> None:
-        LockCore.give_back(self, claim)
+    def discharge(self, claim: Hashable) -> None:
+        LockCore.discharge(self, claim)
 
 
 @fault(LockMapSpec, "core", refuted_by="one_task_holds_a_key")
@@ -32,8 +32,8 @@ class WhatIsHeldIsForgotten(Locks):
 
 
 class _KeptForGood(KeyedLockCore):
-    def give_back(self, claim: Hashable) -> None:
-        LockCore.give_back(self, claim)
+    def discharge(self, claim: Hashable) -> None:
+        LockCore.discharge(self, claim)
 
 
 @fault(LockMapSpec, "core", refuted_by="what_is_held_is_kept_and_nothing_else")
@@ -73,7 +73,7 @@ class WhatBrokeIsExchanged(Locks):
 
 class _NewestFirst(KeyedLockCore):
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return [grant(self, one) for one in self.waiting()[-1:]]
 
 
@@ -84,21 +84,21 @@ class TheNewestIsNext(Locks):
     lock_type: ClassVar[type[KeyedLockCore]] = _NewestFirst
 
 
-class _LetsNobodyIn(KeyedLockCore):
+class _LetsNoTaskIn(KeyedLockCore):
     def release(self, claim: Hashable) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
 
 @fault(LockMapSpec, "core", refuted_by="nothing_grantable_waits")
-class NobodyIsNext(Locks):
+class NoTaskIsNext(Locks):
     """The tasks that wait for a key that was released are not woken."""
 
-    lock_type: ClassVar[type[KeyedLockCore]] = _LetsNobodyIn
+    lock_type: ClassVar[type[KeyedLockCore]] = _LetsNoTaskIn
 
 
 @fault(LockMapSpec, "core", refuted_by="who_waits_is_granted")
 class WhoWaitsWaits(Locks):
     """The tasks that wait for a key that was released wait forever."""
 
-    lock_type: ClassVar[type[KeyedLockCore]] = _LetsNobodyIn
+    lock_type: ClassVar[type[KeyedLockCore]] = _LetsNoTaskIn

@@ -126,9 +126,11 @@ class MixedGroupsSpec(SeveralQueuesSpec):
         return broken == [*self.broken]
 
     @invariant
-    def nobody_waits_out_of_service(self) -> bool:
+    def nothing_waits_when_closed_or_broken(self) -> bool:
         """What is broken has no task in its queue: the requests of all have been ended (C8)."""
-        return all(invariants.nobody_waits_out_of_service(one) for one in self.core.arbiters)
+        return all(
+            invariants.nothing_waits_when_closed_or_broken(one) for one in self.core.arbiters
+        )
 
     @invariant
     def a_group_with_a_broken_member_is_refused(self) -> bool:

@@ -155,7 +155,7 @@ class BreaksItsHeadCore(RWLockCore):
         return [self.end_with(one, Status.BROKEN, cause) for one in self.waiting()[:1]]
 
 
-@fault(MixedGroupsSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(MixedGroupsSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class OnlyTheHeadHearsOfTheExit(Queues):
     """The read-write lock breaks, and only the head of its queue is ended (C4: trio#3035)."""
 
@@ -237,8 +237,8 @@ class AWriterIsTakenForAReader(Queues):
 
 
 class KeepsItsOwnerCore(LockCore):
-    def give_back(self, claim: Any) -> None:
-        super().give_back(claim)
+    def discharge(self, claim: Any) -> None:
+        super().discharge(claim)
         if self.queue:
             self.owner = claim
 

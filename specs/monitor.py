@@ -122,7 +122,7 @@ class MonitorSpec(QueueSpec):
         self.note(self.core.constrain(self.core.entries["put"], self.core.may_put))
 
     @action(when=lambda spec: spec.core.entries["take"].cause is None)
-    def take_out_of_service(self) -> None:
+    def take_out(self) -> None:
         self.note(self.core.remove(self.core.entries["take"], "taken out"))
 
     @action(when=in_service)
@@ -138,13 +138,13 @@ class MonitorSpec(QueueSpec):
         return len(self.inside) <= 1 and bool(self.core.owner == owner)
 
     @invariant
-    def nobody_waits_where_a_guard_raises(self) -> bool:
+    def no_call_waits_where_a_guard_raises(self) -> bool:
         """No call waits whose guard would raise now, while the monitor is free to evaluate it."""
         guard_raises = self.core.items == ROOM
         return implies(is_free(self) and guard_raises, "risks it" not in self.in_queue())
 
     @invariant
-    def nobody_waits_for_what_was_taken_out(self) -> bool:
+    def no_call_waits_for_what_was_taken_out(self) -> bool:
         """No call waits for an entry that was taken out of service, and each new one is refused without a trace."""
         taken_out = [who for who in CALLS if self.entry_of(who).cause is not None]
         return all(
@@ -171,7 +171,7 @@ class MonitorSpec(QueueSpec):
         return all(self.permits(who) for who in self.granted())
 
     @step
-    def nobody_permitted_is_passed(self, before: Any) -> bool:
+    def no_permitted_call_is_passed(self, before: Any) -> bool:
         """No task that is permitted waits on while one that came later is let in (I2)."""
         for who in self.granted():
             passed = [one for one in before.ahead_of(who) if one in self.in_queue()]

@@ -10,7 +10,7 @@ from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.queue.request import Request
 from structsync.checking import fault
 
-from ._broken_conditions import ReturnsWithoutTheLock, WaitWakesNobody
+from ._broken_conditions import ReturnsWithoutTheLock, WaitWakesNoTask
 from .monitor_condition import HoareSpec, MonitorWithHoareCondition
 
 Signalled = tuple[Request[Any] | None, list[Request[Any]]]
@@ -24,7 +24,7 @@ class _Mesa(HoareConditionCore):
         return again, self.lock.release(claim)
 
 
-class _SignallerJoinsTheLine(HoareConditionCore):
+class _SignallerJoinsTheQueue(HoareConditionCore):
     def signal(self, claim: Any, waiter: Any) -> Signalled:
         again, ended = super().signal(claim, waiter)
         if again is not None:
@@ -45,7 +45,7 @@ class _ReturnsWithoutTheMonitor(ReturnsWithoutTheLock, HoareConditionCore):
     pass
 
 
-class _WaitWakesNobody(WaitWakesNobody, HoareConditionCore):
+class _WaitWakesNoTask(WaitWakesNoTask, HoareConditionCore):
     pass
 
 
@@ -62,21 +62,21 @@ class _QueueFirst(MonitorCore):
         yield from super().candidates()
 
 
-class _SignalsNobody(HoareConditionCore):
+class _SignalsNoTask(HoareConditionCore):
     def signal(self, claim: Any, waiter: Any) -> Signalled:
         return None, []
 
 
 @fault(HoareSpec, "core", refuted_by="who_waits_is_signalled")
-class NobodyIsSignalled(MonitorWithHoareCondition):
+class NoTaskIsSignalled(MonitorWithHoareCondition):
     """A signal lets no task in, as if none had waited."""
 
     def __init__(self) -> None:
-        super().__init__(_SignalsNobody)
+        super().__init__(_SignalsNoTask)
 
 
-@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
-class SignalledStandInLine(MonitorWithHoareCondition):
+@fault(HoareSpec, "core", refuted_by="each_task_is_in_the_right_queue")
+class SignalledJoinTheQueue(MonitorWithHoareCondition):
     """A signal only moves the waiter to the end of the queue (Mesa)."""
 
     def __init__(self) -> None:
@@ -84,16 +84,16 @@ class SignalledStandInLine(MonitorWithHoareCondition):
 
 
 @fault(HoareSpec, "core", refuted_by="what_the_signaller_saw_still_holds")
-class SignalledComeTooLate(SignalledStandInLine):
+class SignalledComeTooLate(SignalledJoinTheQueue):
     """A signalled waiter stands in the queue (Mesa), and another consumes what it was promised."""
 
 
-@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
-class SignallersJoinTheLine(MonitorWithHoareCondition):
+@fault(HoareSpec, "core", refuted_by="each_task_is_in_the_right_queue")
+class SignallersJoinTheQueue(MonitorWithHoareCondition):
     """A task that signals waits behind those in the queue."""
 
     def __init__(self) -> None:
-        super().__init__(_SignallerJoinsTheLine)
+        super().__init__(_SignallerJoinsTheQueue)
 
 
 @fault(HoareSpec, "core", refuted_by="one_inside_at_a_time")
@@ -114,14 +114,14 @@ class NewestSignallerFirst(MonitorWithHoareCondition):
 
 @fault(HoareSpec, "core", refuted_by="who_comes_gets_in")
 @fault(HoareSpec, "core", refuted_by="nothing_grantable_waits")
-class WaitFreesNobody(MonitorWithHoareCondition):
+class WaitFreesNoTask(MonitorWithHoareCondition):
     """A task that waits frees the monitor, and none in the queue is let in."""
 
     def __init__(self) -> None:
-        super().__init__(_WaitWakesNobody)
+        super().__init__(_WaitWakesNoTask)
 
 
-@fault(HoareSpec, "core", refuted_by="everybody_stands_in_the_right_queue")
+@fault(HoareSpec, "core", refuted_by="each_task_is_in_the_right_queue")
 class CancelledIsForgotten(MonitorWithHoareCondition):
     """A cancelled waiter does not get in again (N4: returns without the lock)."""
 

@@ -35,16 +35,16 @@ class TheNewestPermittedGetsIn(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
-class LeavingAsksNobody(BoxCore):
+class LeavingAsksNoTask(BoxCore):
     """A task leaves and none is let in, although what it changed permits one (no signal on exit)."""
 
     def release(self, claim: Invocation) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
 
 @fault(MonitorSpec, "core", refuted_by="nothing_grantable_waits")
-class ReplacingAGuardAsksNobody(BoxCore):
+class ReplacingAGuardAsksNoTask(BoxCore):
     """A guard is removed, and the tasks that it held up sleep on."""
 
     def constrain(self, entry: EntryCore, guard: Guard | None) -> Ended:
@@ -70,7 +70,7 @@ class TheGuardIsNotAskedAgain(BoxCore):
         return self.owner is None and (waits or claim.entry.permits(claim))
 
 
-@fault(MonitorSpec, "core", refuted_by="nobody_permitted_is_passed")
+@fault(MonitorSpec, "core", refuted_by="no_permitted_call_is_passed")
 class TheEntriesAreAskedInTurn(BoxCore):
     """An entry with a call that is permitted is served before the next entry, however old the others' calls are."""
 
@@ -80,7 +80,7 @@ class TheEntriesAreAskedInTurn(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="an_error_ends_its_own_call_only")
-class AnErrorReachesTheWholeLine(BoxCore):
+class AnErrorReachesTheWholeQueue(BoxCore):
     """A guard raises, and all calls that wait are ended."""
 
     def settle(self, candidates: Iterable[Request[Invocation]] | None = None) -> Ended:
@@ -91,7 +91,7 @@ class AnErrorReachesTheWholeLine(BoxCore):
         return ended
 
 
-@fault(MonitorSpec, "core", refuted_by="nobody_waits_where_a_guard_raises")
+@fault(MonitorSpec, "core", refuted_by="no_call_waits_where_a_guard_raises")
 class AnErrorMeansNo(BoxCore):
     """The error of a guard is swallowed, and its call waits forever."""
 
@@ -102,8 +102,8 @@ class AnErrorMeansNo(BoxCore):
             return False
 
 
-@fault(MonitorSpec, "core", refuted_by="nobody_waits_for_what_was_taken_out")
-class TakenOutTellsNobody(BoxCore):
+@fault(MonitorSpec, "core", refuted_by="no_call_waits_for_what_was_taken_out")
+class TakenOutTellsNoTask(BoxCore):
     """An entry is taken out of service, and the tasks that wait for it hang (C2: CPython gh-117531)."""
 
     def remove(self, entry: EntryCore, cause: Hashable) -> Ended:
@@ -120,10 +120,10 @@ class WaitsForItself(BoxCore):
 
 
 @fault(MonitorSpec, "core", refuted_by="only_who_is_inside_leaves")
-class AnybodyLeaves(BoxCore):
+class AnyTaskLeaves(BoxCore):
     """Any task that releases the monitor frees it, inside or not."""
 
-    def give_back(self, claim: Invocation) -> None:
+    def discharge(self, claim: Invocation) -> None:
         self.owner = None
 
 
@@ -156,7 +156,7 @@ class TheYoungestIsNext(BoxCore):
         return iter(list(self.queue)[::-1])
 
 
-@fault(MonitorSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(MonitorSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class ClosingTellsOne(BoxCore):
     """Closing tells one of the tasks in the queue; the others hang (C2: CPython gh-117531)."""
 

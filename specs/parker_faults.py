@@ -17,16 +17,16 @@ Ended = list[Request[None]]
 class UnblockBeforeBlockIsLost(ParkerCore):
     """An unblock that finds no task blocked is forgotten, and the block after it sleeps."""
 
-    def give_back(self, claim: None) -> None:
+    def discharge(self, claim: None) -> None:
         if self.queue:
-            super().give_back(claim)
+            super().discharge(claim)
 
 
 @fault(ParkerSpec, "core", refuted_by="every_unblock_lets_one_block_pass")
 class UnblocksAreNotCounted(ParkerCore):
     """Two unblocks are one, as with a flag (N11: tokio#3652)."""
 
-    def give_back(self, claim: None) -> None:
+    def discharge(self, claim: None) -> None:
         self.unblocks = 1
 
 
@@ -50,7 +50,7 @@ class BlockAlwaysWaits(ParkerCore):
 
 
 @fault(ParkerSpec, "core", refuted_by="one_at_a_time")
-class AnybodyMayBlock(ParkerCore):
+class AnyTaskMayBlock(ParkerCore):
     """A second task blocks beside the first, and the unblock goes to the first."""
 
     def refuse_impossible(self, claim: None) -> None:
@@ -58,9 +58,9 @@ class AnybodyMayBlock(ParkerCore):
 
 
 @fault(ParkerSpec, "core", refuted_by="who_blocks_passes")
-class UnblockWakesNobody(ParkerCore):
+class UnblockWakesNoTask(ParkerCore):
     """The unblock is counted, and the one who blocks is not woken."""
 
     def release(self, claim: None) -> list[Any]:
-        self.give_back(claim)
+        self.discharge(claim)
         return []

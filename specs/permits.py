@@ -60,7 +60,7 @@ class PermitsSpec(QueueSpec):
     def got(self, request: Request[Any]) -> None:
         self.out = tuple(sorted(self.out + (request.waiter,) * request.claim))
 
-    def given_back(self, who: str, permits: int) -> None:
+    def released(self, who: str, permits: int) -> None:
         left = self.out.count(who) - permits
         others = tuple([one for one in self.out if one != who])
         self.out = tuple(sorted(others + (who,) * left))
@@ -78,7 +78,7 @@ class PermitsSpec(QueueSpec):
     @action(who=holding, fair=True)
     def release(self, who: str) -> None:
         permits = self.out.count(who)
-        self.given_back(who, permits)
+        self.released(who, permits)
         self.note(self.core.release(permits))
 
     @action(when=lambda spec: spec.core.cause is None)

@@ -68,7 +68,7 @@ class TableSpec(SeveralQueuesSpec):
         )
 
     @invariant
-    def somebody_eats_while_somebody_waits(self) -> bool:
+    def one_eats_while_one_waits(self) -> bool:
         """No deadlock: while one waits, another has a fork and waits for nothing."""
         waiting = self.waiting()
         owners = [fork.owner for fork in self.core.arbiters if fork.owner is not None]

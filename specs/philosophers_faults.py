@@ -31,7 +31,7 @@ class OneByOne(Claims):
         pass
 
 
-@fault(ThreePhilosophersSpec, "core", refuted_by="somebody_eats_while_somebody_waits")
+@fault(ThreePhilosophersSpec, "core", refuted_by="one_eats_while_one_waits")
 class ForksAreTakenOneByOne(Queues):
     """Each takes one fork and, some steps later, waits for the other (Dijkstra, EWD 310)."""
 

@@ -40,7 +40,7 @@ class _NewestEligible(NewestFirst):
         return True
 
 
-class _NobodyPasses(Eligible):
+class _NoTaskPasses(Eligible):
     """A newcomer never passes those who wait, whether or not they fit."""
 
     __slots__ = ()
@@ -49,7 +49,7 @@ class _NobodyPasses(Eligible):
         return False
 
 
-@fault(EligibleSpec, "core", refuted_by="nobody_who_fits_is_passed")
+@fault(EligibleSpec, "core", refuted_by="no_request_that_fits_is_passed")
 def the_newest_that_fits(initial_value: int, **options: Any) -> SemaphoreCore:
     """Of those who fit, the youngest is served."""
     return _Core(initial_value, **options, wrong=_NewestEligible())
@@ -58,7 +58,7 @@ def the_newest_that_fits(initial_value: int, **options: Any) -> SemaphoreCore:
 @fault(EligibleSpec, "core", refuted_by="nothing_grantable_waits")
 def newcomers_queue_behind_those_who_do_not_fit(value: int, **options: Any) -> SemaphoreCore:
     """A newcomer that fits is put behind those that do not, and is not looked at again."""
-    return _Core(value, **options, wrong=_NobodyPasses())
+    return _Core(value, **options, wrong=_NoTaskPasses())
 
 
 @fault(EligibleSpec, "core", refuted_by="nothing_grantable_waits")
@@ -66,16 +66,16 @@ class OnlyTheHeadIsWoken(SemaphoreCore):
     """A release looks at the oldest alone, as if the queue were first come first served."""
 
     def release(self, claim: int) -> list[Request[int]]:
-        self.give_back(claim)
+        self.discharge(claim)
         return [grant(self, one) for one in self.waiting()[:1] if self.admits(one.claim)]
 
 
 @fault(EligibleSpec, "core", refuted_by="small_claims_are_served")
-class ReleaseNeverLooksAtTheLine(SemaphoreCore):
+class ReleaseNeverLooksAtTheQueue(SemaphoreCore):
     """A release wakes no task: those in the queue see newcomers go in, and starve."""
 
     def release(self, claim: int) -> list[Request[int]]:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
 
@@ -112,7 +112,7 @@ class _AgesTooSlowly(Priority):
         return ticket + (AGEING + 1) * priority
 
 
-class _NobodyPassesTheLine(Priority):
+class _NoTaskPassesTheQueue(Priority):
     """A newcomer never passes those who wait, however important it is."""
 
     __slots__ = ()
@@ -154,11 +154,11 @@ def the_newest_among_equals(value: int, **options: Any) -> SemaphoreCore:
 @fault(PrioritySpec, "core", refuted_by="nothing_grantable_waits")
 def the_important_newcomer_is_queued(value: int, **options: Any) -> SemaphoreCore:
     """A newcomer that is next, and fits, is put into the queue all the same."""
-    return _Core(value, **options, wrong=_NobodyPassesTheLine(AGEING))
+    return _Core(value, **options, wrong=_NoTaskPassesTheQueue(AGEING))
 
 
 @fault(PrioritySpec, "core", refuted_by="nothing_grantable_waits")
-class WithdrawalOfTheNextWakesNobody(SemaphoreCore):
+class WithdrawalOfTheNextWakesNoTask(SemaphoreCore):
     """The important and large request is withdrawn; those behind it sleep on (H1: golang/go#37852)."""
 
     def withdraw(self, request: Request[int]) -> list[Request[int]] | None:

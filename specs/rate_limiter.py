@@ -116,7 +116,7 @@ class RateLimiterSpec(FifoSpec):
         return invariants.refuses(self.core, lambda core: core.submit(BURST + 1))
 
     @invariant
-    def nothing_can_be_given_back(self) -> bool:
+    def nothing_can_be_released(self) -> bool:
         """Permits come back by time alone: releasing one is refused, and leaves no trace."""
         return invariants.refuses(self.core, lambda core: core.release(1))
 

@@ -105,11 +105,11 @@ class ALongRestLendsMore(RateLimiterCore):
         return self.time_of(claim) <= self.now
 
 
-@fault(RateLimiterSpec, "core", refuted_by="nothing_can_be_given_back")
+@fault(RateLimiterSpec, "core", refuted_by="nothing_can_be_released")
 class PermitsAreGivenBack(RateLimiterCore):
     """A permit can be released, as a semaphore's."""
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.spent -= claim
 
 
@@ -122,7 +122,7 @@ class NewcomersTakeWhatIsThere(RateLimiterCore):
 
 
 @fault(RateLimiterSpec, "core", refuted_by="who_waits_is_granted")
-class TimeWakesNobody(RateLimiterCore):
+class TimeWakesNoTask(RateLimiterCore):
     """Time passes, and those who wait are not looked at."""
 
     def elapse(self, now: float) -> Ended:

@@ -140,7 +140,7 @@ class ResourcePoolSpec(PoolModelSpec):
         return len(in_hand) + len(self.kept) + len(self.closing) <= FULL
 
     @invariant
-    def nothing_is_given_back_twice(self) -> bool:
+    def nothing_is_released_twice(self) -> bool:
         """Releasing a place that one does not have is refused, and leaves no trace."""
         return invariants.refuses(self.core, lambda core: core.release("one more"))
 

@@ -36,7 +36,7 @@ class ACancelledRequestTakesAPlaceAlong(ResourcePoolCore):
 
 
 @fault(ResourcePoolSpec, "core", refuted_by="nothing_grantable_waits")
-class AReturnedItemWakesNobody(ResourcePoolCore):
+class AReturnedItemWakesNoTask(ResourcePoolCore):
     """It is put back, and those who wait are not looked at."""
 
     def put_back(self, claim: Hashable, now: float) -> Ended:
@@ -46,7 +46,7 @@ class AReturnedItemWakesNobody(ResourcePoolCore):
 
 
 @fault(ResourcePoolSpec, "core", refuted_by="nothing_grantable_waits")
-class GrowingWakesNobody(ResourcePoolCore):
+class GrowingWakesNoTask(ResourcePoolCore):
     """There are more places, and those in the queue wait until an item is returned."""
 
     def resize(self, max_size: int) -> Ended:
@@ -100,11 +100,11 @@ class TheOldestIsLent(ResourcePoolCore):
         return len(self.loans) >= self.max_size
 
 
-@fault(ResourcePoolSpec, "core", refuted_by="nothing_is_given_back_twice")
+@fault(ResourcePoolSpec, "core", refuted_by="nothing_is_released_twice")
 class APlaceIsGivenBackTwice(ResourcePoolCore):
     """A second release of a place is accepted in silence."""
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         self.loans.pop(claim, None)
 
 
@@ -120,7 +120,7 @@ class NewcomersTakeWhatIsThere(ResourcePoolCore):
         return self.cause is None and self.admits(claim)
 
 
-@fault(ResourcePoolSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(ResourcePoolSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class CloseForgetsTheHead(ResourcePoolCore):
     """Closing tells all but the one that is next (C3: dotnet/runtime#59639)."""
 

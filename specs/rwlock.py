@@ -134,7 +134,7 @@ class RWSpec(QueueSpec):
         return {*self.core.readers} == {*self.reading} and self.core.writer == writer
 
     @invariant
-    def nobody_has_two_claims(self) -> bool:
+    def no_task_has_two_claims(self) -> bool:
         """Whoever holds it or waits for it is refused, for either mode: no upgrade (I7, D5)."""
         return all(
             invariants.refuses(self.core, methodcaller("enqueue", one))

@@ -24,7 +24,7 @@ Ended = list[Request[Any]]
 
 
 @fault(RWLockSpec, "core", refuted_by="nothing_grantable_waits")
-class CancelledWriterWakesNobody(RWLockCore):
+class CancelledWriterWakesNoTask(RWLockCore):
     """Readers behind a cancelled writer sleep on (H4: AsyncEx#134; H8: tricycle; H9: aiorwlock)."""
 
     def withdraw(self, request: Request[Any]) -> Ended | None:
@@ -75,14 +75,14 @@ class DowngradeReleases(RWLockCore):
 
 
 @fault(RWLockSpec, "core", refuted_by="nothing_grantable_waits")
-class DowngradeTellsNobody(RWLockCore):
+class DowngradeTellsNoTask(RWLockCore):
     """A writer becomes a reader, and those who could read beside it sleep on."""
 
     def writing_ended(self) -> Ended:
         return []
 
 
-@fault(RWLockSpec, "core", refuted_by="nobody_has_two_claims")
+@fault(RWLockSpec, "core", refuted_by="no_task_has_two_claims")
 class Upgrades(RWLockCore):
     """Whoever reads may queue to write: two that do wait for each other (D5: dotNext#275)."""
 
@@ -95,17 +95,17 @@ class Upgrades(RWLockCore):
 
 
 @fault(RWLockSpec, "core", refuted_by="only_what_is_held_is_released")
-class AnybodyReleases(RWLockCore):
+class AnyTaskReleases(RWLockCore):
     """Any task that calls release ends the writing, writer or not."""
 
-    def give_back(self, claim: Access) -> None:
+    def discharge(self, claim: Access) -> None:
         if claim.mode is WRITE:
             self.writer = None
         else:
-            super().give_back(claim)
+            super().discharge(claim)
 
 
-@fault(RWLockSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(RWLockSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class HolderDisappearsUnnoticed(RWLockCore):
     """A holder has disappeared, and those in the queue wait for it (C4: trio#3035; tricycle)."""
 
@@ -115,7 +115,7 @@ class HolderDisappearsUnnoticed(RWLockCore):
 
 
 @fault(RWLockSpec, "core", refuted_by="whoever_disappears_leaves_the_queue")
-class WhoeverDisappearedStaysInLine(RWLockCore):
+class ADisappearedTaskStaysInTheQueue(RWLockCore):
     """A task in the queue has disappeared, and the lock will be handed to it (D4: tokio#6450)."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:

@@ -50,7 +50,7 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
 
     @action(who=holding_several)
     def release_one(self, who: str) -> None:
-        self.given_back(who, 1)
+        self.released(who, 1)
         self.note(self.core.release(1))
 
     @action(size=SIZES, when=lambda spec, size: size != spec.core.max_value)

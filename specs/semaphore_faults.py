@@ -20,7 +20,7 @@ Ended = list[Request[int]]
 
 
 @fault(SemaphoreSpec, "core", refuted_by="nothing_grantable_waits")
-class WithdrawalWakesNobody(SemaphoreCore):
+class WithdrawalWakesNoTask(SemaphoreCore):
     """The large head withdraws, and the small ones behind it sleep on (H1: golang/go#37852)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
@@ -32,7 +32,7 @@ class ReleaseWakesOnlyOne(SemaphoreCore):
     """Several permits come back, and one waiter is woken (O10: smol-rs/async-lock#18)."""
 
     def release(self, claim: int) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return [grant(self, one) for one in self.waiting()[:1] if self.admits(one.claim)]
 
 
@@ -179,7 +179,7 @@ class WithdrawalSendsTheNextToTheEnd(SemaphoreCore):
         return ended
 
 
-@fault(SemaphoreSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(SemaphoreSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class CloseForgetsAllButTheHead(SemaphoreCore):
     """Closing wakes one waiter; the others hang (C2: CPython gh-117531)."""
 
@@ -206,7 +206,7 @@ class TheLastToCloseIsBelieved(SemaphoreCore):
         return super().end(cause)
 
 
-@fault(SemaphoreSpec, "core", refuted_by="nobody_joins_out_of_service")
+@fault(SemaphoreSpec, "core", refuted_by="nothing_joins_when_closed_or_broken")
 class ClosedTakesMoreWaiters(SemaphoreCore):
     """Whoever comes after the closing waits for what cannot come (P9: vs-threading#200)."""
 
@@ -226,7 +226,7 @@ class ImpossibleClaimsAreQueued(SemaphoreCore):
 class SurplusIsSwallowed(SemaphoreCore):
     """Releasing too often is repaired in silence (kotlinx.coroutines: decPermits)."""
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.value = min(self.value + claim, self.max_value or 0)
 
 
@@ -234,18 +234,18 @@ class SurplusIsSwallowed(SemaphoreCore):
 class RefusalComesTooLate(SemaphoreCore):
     """Releasing too often raises, after the permits were added."""
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.value += claim
-        super().give_back(0)
+        super().discharge(0)
 
 
 @fault(SignalsSpec, "core", refuted_by="every_signal_is_kept_until_it_is_taken")
-class SignalsForNobodyAreLost(SemaphoreCore):
+class SignalsForNoTaskAreLost(SemaphoreCore):
     """A signal that finds no task waiting is forgotten, and the next one to wait sleeps on."""
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         if self.queue:
-            super().give_back(claim)
+            super().discharge(claim)
 
 
 @fault(SignalsSpec, "core", refuted_by="it_has_no_size_to_change")
@@ -262,5 +262,5 @@ class SignalsAreNotPassedOn(SemaphoreCore):
     """Signals pile up, and those who wait for them already are not woken."""
 
     def release(self, claim: int) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return []

@@ -24,7 +24,7 @@ class HandsOverEarlyCore(SharedCore):
     def _end(self, asking: Key) -> Outcomes:
         gone = [place for key, place in self.places.items() if key[0] == asking[0]]
         outcomes = self._settled(
-            [core for one in gone if one.token for core in self._give_back(one)]
+            [core for one in gone if one.token for core in self._discharge(one)]
         )
         for place in gone:
             self._leave(place)
@@ -87,7 +87,7 @@ class SettlesNothingCore(SharedCore):
 
 @fault(SharedGroupsSpec, "core", refuted_by="nothing_grantable_waits")
 @fault(SharedSemaphoreSpec, "core", refuted_by="nothing_grantable_waits")
-class TheDeadWakeNobody(Replica):
+class TheDeadWakeNoTask(Replica):
     """What a dead session held is free, and no task is told (redisson #5762: a missed wakeup)."""
 
     shared = SettlesNothingCore

@@ -79,7 +79,7 @@ class RemembersCore(SharedCore):
         pass
 
 
-@fault(SharedRWLockSpec, "core", refuted_by="what_nobody_uses_is_forgotten")
+@fault(SharedRWLockSpec, "core", refuted_by="what_no_session_uses_is_forgotten")
 class NamesAreKept(Replica):
     """Every name that was ever used takes memory, in every process."""
 
@@ -189,7 +189,7 @@ def whole_queue(shared: SharedCore, key: Key) -> Sequence[Key] | None:
 
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="a_preview_tells_who_is_let_in")
-class EverybodyIsForeseen(Replica):
+class AllAreForeseen(Replica):
     """All who wait are woken, of whom one is let in: a thundering herd."""
 
     preview = staticmethod(whole_queue)

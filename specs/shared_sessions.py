@@ -132,7 +132,7 @@ class SharedSpec(Spec):
         return queued == {who for who in self.core.keys if self.waits(who)}
 
     @invariant
-    def what_nobody_uses_is_forgotten(self) -> bool:
+    def what_no_session_uses_is_forgotten(self) -> bool:
         """When no request is left, no name is kept, and each is free for another use."""
         unused = not self.core.keys and not self.keeps()
         return implies(unused, not self.shared_core.named)

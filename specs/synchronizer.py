@@ -143,7 +143,7 @@ class SynchronizerSpec(Spec):
         return self.core.lit <= 1
 
     @invariant
-    def nobody_waits_for_what_is_closed(self) -> bool:
+    def no_call_waits_for_what_is_closed(self) -> bool:
         """No call waits at an entry that is closed, or to start together with a call of one that is."""
         return not any(self.is_closed(who) for who in self.waiting())
 

@@ -28,7 +28,7 @@ class OtherMonitorsAreNotAsked(Switches):
 
 @fault(SynchronizerSpec, "core", refuted_by="who_is_permitted_again_and_again_is_served")
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
-class TheEndOfTheBlockAsksNobody(Switches):
+class TheEndOfTheBlockAsksNoTask(Switches):
     """The rules have ended, and the calls that they disabled sleep on."""
 
     def end(self) -> Ended:
@@ -70,7 +70,7 @@ class TakesTheOccupied(Rules):
 
 
 @fault(SynchronizerSpec, "core", refuted_by="one_inside_each_monitor")
-class AGroupEntersWhereSomebodyIs(Switches):
+class AGroupEntersWhereATaskIs(Switches):
     """Calls start together although a task is inside the monitor of one of them."""
 
     rules = TakesTheOccupied
@@ -128,7 +128,7 @@ class AGroupIsToldTwice(Switches):
     rules = TellsTwice
 
 
-@fault(SynchronizerSpec, "core", refuted_by="nobody_waits_for_what_is_closed")
+@fault(SynchronizerSpec, "core", refuted_by="no_call_waits_for_what_is_closed")
 class ClosingTellsItsOwnMonitorOnly(Switches):
     """A call that was to start together with one of a closed entry hangs."""
 
@@ -156,7 +156,7 @@ class HeadBlocks(MonitorCore):
 
 
 @fault(SynchronizerSpec, "core", refuted_by="what_no_rule_concerns_is_served")
-class DisabledCallsBlockTheLine(Switches):
+class DisabledCallsBlockTheQueue(Switches):
     """A call that no rule concerns waits behind one that is disabled."""
 
     monitor = HeadBlocks
@@ -192,7 +192,7 @@ class AsksForTheEntry(Rules):
         return any(super(AsksForTheEntry, self).permit(one.claim) for one in others)
 
 
-@fault(RequestsSpec, "core", refuted_by="nobody_takes_what_is_not_there")
+@fault(RequestsSpec, "core", refuted_by="no_call_takes_what_is_not_there")
 class OneAnswersForAll(Store):
     """Where one call of an entry is permitted, all are."""
 

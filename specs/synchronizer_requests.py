@@ -108,6 +108,6 @@ class RequestsSpec(Spec):
         return not any(self.core.stock + CHANGES[who] >= 0 for who in self.waiting())
 
     @invariant
-    def nobody_takes_what_is_not_there(self) -> bool:
+    def no_call_takes_what_is_not_there(self) -> bool:
         """No call takes more than there is: the rule looks at the very call that is about to start."""
         return self.core.stock >= 0

@@ -36,7 +36,7 @@ class ThreadHoldSpec(Spec):
     deputy: str = start(str, UNASKED)
     thread: str = start(str, WAITS)
     taken_by: tuple[str, ...] = start(lambda: ("somebody",))  # who has the permit
-    given_back: int = start(int)  # how often the deputy has released
+    releases: int = start(int)  # how often the deputy has released
 
     # ==== Entering ====
 
@@ -78,12 +78,12 @@ class ThreadHoldSpec(Spec):
     def interrupt_leaving(self) -> None:
         self.leaving.interrupt()
 
-    @action(when=lambda spec: spec.thread in (LEAVES, LEFT) and spec.given_back < 2, fair=True)
-    def give_back(self) -> None:
+    @action(when=lambda spec: spec.thread in (LEAVES, LEFT) and spec.releases < 2, fair=True)
+    def take_up_leaving(self) -> None:
         """Take up the errand to leave, which may arrive a second time."""
         if self.leaving.begin():
             self.taken_by = self.taken_by[1:]
-            self.given_back += 1
+            self.releases += 1
             self.deputy = GONE
             self.leaving.end()
             self.thread = LEFT
@@ -91,11 +91,11 @@ class ThreadHoldSpec(Spec):
     # ==== The other task ====
 
     @action(when=lambda spec: not spec.taken_by and spec.deputy != QUEUES)
-    def somebody_acquires(self) -> None:
+    def another_task_acquires(self) -> None:
         self.taken_by = ("somebody",)
 
     @action(when=lambda spec: spec.taken_by == ("somebody",), fair=True)
-    def somebody_releases(self) -> None:
+    def another_task_releases(self) -> None:
         self.taken_by = ()
 
     # ==== Invariants ====
@@ -106,9 +106,9 @@ class ThreadHoldSpec(Spec):
         return implies(self.thread == NOTHING, self.deputy in (UNASKED, GONE))
 
     @invariant
-    def what_was_granted_is_given_back_once(self) -> bool:
+    def what_was_granted_is_released_once(self) -> bool:
         """However often the errand to leave arrives, the deputy releases at most once."""
-        return self.given_back <= 1
+        return self.releases <= 1
 
     # ==== Temporal properties ====
 
@@ -118,6 +118,6 @@ class ThreadHoldSpec(Spec):
         return self.thread == WAITS, self.thread != WAITS
 
     @leads_to
-    def what_a_thread_leaves_is_given_back(self) -> tuple[bool, bool]:
+    def what_a_thread_leaves_is_released(self) -> tuple[bool, bool]:
         """Whatever interrupts it, a thread that leaves has left eventually, and its permit is released."""
         return self.thread == LEAVES, self.thread == LEFT and "deputy" not in self.taken_by

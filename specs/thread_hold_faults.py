@@ -47,7 +47,7 @@ class InterruptedIsForgotten(ErrandCore):
         return False
 
 
-@fault(ThreadHoldSpec, "leaving", refuted_by="what_a_thread_leaves_is_given_back")
+@fault(ThreadHoldSpec, "leaving", refuted_by="what_a_thread_leaves_is_released")
 class LeavingIsDropped(ErrandCore):
     """An interrupt drops even what must be done."""
 
@@ -55,7 +55,7 @@ class LeavingIsDropped(ErrandCore):
         super().__init__()
 
 
-@fault(ThreadHoldSpec, "leaving", refuted_by="what_was_granted_is_given_back_once")
+@fault(ThreadHoldSpec, "leaving", refuted_by="what_was_granted_is_released_once")
 class LeftTwice(ErrandCore):
     """The errand to leave is done as often as it arrives."""
 

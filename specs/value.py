@@ -85,12 +85,12 @@ class ValueSpec(QueueSpec):
         return bool(self.core.value == self.assigned)
 
     @invariant
-    def nobody_waits_for_what_is_there(self) -> bool:
+    def no_task_waits_for_what_is_there(self) -> bool:
         """No task waits for the value that is there."""
         return all(self.assigned not in WANTED[who] for who in self.in_queue())
 
     @invariant
-    def nothing_can_be_given_back(self) -> bool:
+    def nothing_can_be_released(self) -> bool:
         """Whoever has seen a value holds nothing: a release is refused, and leaves no trace."""
         return invariants.refuses(self.core, lambda core: core.release(AWAITED["a"]))
 

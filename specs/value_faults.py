@@ -25,7 +25,7 @@ class OneIsGranted(ValueCore):
         return [grant(self, one) for one in fitting[:1]]
 
 
-@fault(ValueSpec, "core", refuted_by="nobody_waits_for_what_is_there")
+@fault(ValueSpec, "core", refuted_by="no_task_waits_for_what_is_there")
 class WhoWaitsForAnotherBlocks(ValueCore):
     """First come, first served: whoever waits for another value blocks those behind."""
 
@@ -63,16 +63,16 @@ class TheLastIsReset(ValueCore):
         self.value = 0
 
 
-@fault(ValueSpec, "core", refuted_by="nothing_can_be_given_back")
+@fault(ValueSpec, "core", refuted_by="nothing_can_be_released")
 class AValueIsGivenBack(ValueCore):
     """A value can be released, as a permit."""
 
-    def give_back(self, claim: Awaited) -> None:
+    def discharge(self, claim: Awaited) -> None:
         pass
 
 
 @fault(ValueSpec, "core", refuted_by="who_waits_is_granted")
-class NobodyIsGranted(ValueCore):
+class NoTaskIsGranted(ValueCore):
     """Only those who come later see the value."""
 
     def assign(self, value: Any) -> Ended:

@@ -73,7 +73,7 @@ class OneCancelledTellsAll(WaitQueueCore):
         return ended
 
 
-@fault(WaitQueueSpec, "core", refuted_by="nobody_waits_out_of_service")
+@fault(WaitQueueSpec, "core", refuted_by="nothing_waits_when_closed_or_broken")
 class CloseWakesOne(WaitQueueCore):
     """Closing tells one waiter; the others hang (C2: CPython gh-117531)."""
 

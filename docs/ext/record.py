@@ -80,13 +80,13 @@ def hunts() -> Table:
         "states of the cure",
         "executions of the cure",
     ]
-    keys = ["executions", "steps", "deviations", "cured_states", "cured_executions"]
+    keys = ["executions", "steps", "deviations", "fixed_states", "fixed_executions"]
     rows = [
         # Where every schedule was tried no states were told apart.
         [
             name,
             one["finds"],
-            *(_number(one[key]) if one[key] or key != "cured_states" else "-" for key in keys),
+            *(_number(one[key]) if one[key] or key != "fixed_states" else "-" for key in keys),
         ]
         for name, one in _zoo()
     ]

@@ -55,7 +55,7 @@ class BatonSpec(Spec):
         self.ring.pass_on()
 
     @invariant
-    def somebody_has_the_baton(self) -> bool:
+    def one_task_has_the_baton(self) -> bool:
         return self.ring.holder in WORKERS
 
     @leads_to(who=WORKERS)
@@ -74,7 +74,7 @@ class HelpfulRing(Ring):
         self.holder = min(self.wants, default=self.holder)
 
 
-@fault(BatonSpec, "ring", refuted_by="somebody_has_the_baton")
+@fault(BatonSpec, "ring", refuted_by="one_task_has_the_baton")
 class RingThatDoesNotClose(Ring):
     """The last worker passes the baton to nobody."""
 

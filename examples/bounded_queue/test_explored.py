@@ -5,5 +5,5 @@ from structsync.testing import explore
 
 
 @explore()
-async def test_everybody_is_served() -> None:
+async def test_all_tasks_are_served() -> None:
     await traffic(BoundedQueue(1, "first"))

@@ -4,7 +4,7 @@ from traffic import traffic
 from trio.testing import MockClock
 
 
-def test_everybody_is_served() -> None:
+def test_all_tasks_are_served() -> None:
     for _ in range(1000):
         trio.run(traffic, BoundedQueue(1, "first"))
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 import trio
 
 
-def tell_nobody(step: str, pool: Pool) -> None:
+def no_listener(step: str, pool: Pool) -> None:
     """Do nothing: nobody wants to know."""
 
 
 class Pool:
     """Connections that are borrowed and given back; `tell` is called after each step."""
 
-    def __init__(self, size: int, tell: Callable[[str, Pool], object] = tell_nobody) -> None:
+    def __init__(self, size: int, tell: Callable[[str, Pool], object] = no_listener) -> None:
         self.free = size
         self.waiting: deque[trio.Event] = deque()
         self.tell = tell
@@ -41,14 +41,14 @@ class Pool:
             self.waiting.remove(turn)
             self.tell("give_up", self)
         else:  # a connection was on its way: somebody else gets it
-            self.give_back()
+            self.put_back()
 
-    def give_back(self) -> None:
+    def put_back(self) -> None:
         if self.waiting:
             self.waiting.popleft().set()
         else:
             self.free += 1
-        self.tell("give_back", self)
+        self.tell("put_back", self)
 
 
 class ForgetfulPool(Pool):

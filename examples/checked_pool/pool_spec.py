@@ -13,7 +13,7 @@ SIZE = 1  # with two, whoever is served next is less often decided
 NAMES = ("a", "b", "c")  # one that has the connection, the first in the queue, and one behind it
 
 
-class Line:
+class Queue:
     """How many connections are free, who has one, and who waits."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Line:
     def give_up(self, who: str) -> None:
         self.waiting = tuple([one for one in self.waiting if one != who])
 
-    def give_back(self, who: str) -> None:
+    def put_back(self, who: str) -> None:
         self.having = tuple([one for one in self.having if one != who])
         self.free += 1
         self.serve()
@@ -49,53 +49,53 @@ class Line:
 class PoolSpec(Spec):
     """The pool, and who is there at all: has a connection, or waits for one."""
 
-    line: Line = start(Line)
+    queue: Queue = start(Queue)
     there: frozenset[str] = start(frozenset)
 
     @action(who=NAMES, when=lambda self, who: who not in self.there)
     def borrow(self, who: str) -> None:
         self.there |= {who}
-        self.line.borrow(who)
+        self.queue.borrow(who)
 
-    @action(who=lambda self: [who for who in self.line.waiting if who in self.there])
+    @action(who=lambda self: [who for who in self.queue.waiting if who in self.there])
     def give_up(self, who: str) -> None:
         self.there -= {who}
-        self.line.give_up(who)
+        self.queue.give_up(who)
 
-    @action(who=lambda self: [who for who in self.line.having if who in self.there], fair=True)
-    def give_back(self, who: str) -> None:
+    @action(who=lambda self: [who for who in self.queue.having if who in self.there], fair=True)
+    def put_back(self, who: str) -> None:
         self.there -= {who}
-        self.line.give_back(who)
+        self.queue.put_back(who)
 
     @invariant
     def no_connection_is_lost(self) -> bool:
-        return self.line.free + len(self.line.having) == SIZE
+        return self.queue.free + len(self.queue.having) == SIZE
 
     @invariant
-    def nobody_has_one_who_gave_up(self) -> bool:
-        return {*self.line.having} <= self.there
+    def no_connection_goes_to_a_task_that_gave_up(self) -> bool:
+        return {*self.queue.having} <= self.there
 
     @invariant
-    def nobody_waits_while_one_is_free(self) -> bool:
-        return not (self.line.free and self.line.waiting)
+    def no_task_waits_while_one_is_free(self) -> bool:
+        return not (self.queue.free and self.queue.waiting)
 
     @leads_to(who=NAMES)
     def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
-        return who in self.line.waiting, who not in self.line.waiting
+        return who in self.queue.waiting, who not in self.queue.waiting
 
     # What can be seen of a pool from outside, for machines and traces.
 
     def observed(self) -> Mapping[str, object]:
-        line = self.line
-        return {"free": line.free, "waiting": len(line.waiting), "having": line.having}
+        queue = self.queue
+        return {"free": queue.free, "waiting": len(queue.waiting), "having": queue.having}
 
     def describe(self) -> Mapping[str, object]:
-        line = self.line
-        return {"free": line.free, "having": line.having, "waiting": line.waiting}
+        queue = self.queue
+        return {"free": queue.free, "having": queue.having, "waiting": queue.waiting}
 
 
-@fault(PoolSpec, "line", refuted_by="nobody_has_one_who_gave_up")
-class ForgetfulLine(Line):
+@fault(PoolSpec, "queue", refuted_by="no_connection_goes_to_a_task_that_gave_up")
+class ForgetfulQueue(Queue):
     """Who gives up is not taken out of the queue."""
 
     def give_up(self, who: str) -> None:

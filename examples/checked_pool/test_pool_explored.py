@@ -23,7 +23,7 @@ async def test_every_schedule_is_one_that_the_specification_allows() -> None:
         async def borrower() -> None:
             with trio.CancelScope():
                 await pool.borrow()
-                pool.give_back()
+                pool.put_back()
 
         async with trio.open_nursery() as nursery:
             for who in ("a", "b"):

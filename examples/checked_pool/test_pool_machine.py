@@ -23,9 +23,9 @@ class PoolAdapter(checking.Adapter):
     def give_up(self, who: str) -> None:
         self.cancel("borrow", who=who)
 
-    def give_back(self, who: str) -> None:
+    def put_back(self, who: str) -> None:
         self.having.remove(who)
-        self.pool.give_back()
+        self.pool.put_back()
 
     def state(self) -> dict[str, object]:
         return {**seen(self.pool), "having": tuple(sorted(self.having))}

@@ -17,7 +17,7 @@ async def borrower(pool: Pool, patience: float, work: float) -> None:
         await pool.borrow()
         with trio.CancelScope(shield=True):
             await trio.sleep(work)
-        pool.give_back()
+        pool.put_back()
 
 
 async def program(pool: Pool) -> None:

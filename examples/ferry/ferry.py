@@ -42,7 +42,7 @@ class FerryCore(structsync.Arbiter[str]):
         self.bank = claim
         self.aboard += 1
 
-    def give_back(self, claim: str) -> None:
+    def discharge(self, claim: str) -> None:
         if self.aboard == 0 or claim != self.bank:
             raise RuntimeError(f"nobody from the {claim} bank is aboard")
         self.aboard -= 1

@@ -82,7 +82,7 @@ class FerrySpec(Spec):
         return self.core.cause is not None and not self.aboard
 
     @invariant
-    def everybody_has_a_seat(self) -> bool:
+    def each_passenger_has_a_seat(self) -> bool:
         return len(self.aboard) <= SEATS
 
     @invariant
@@ -95,7 +95,7 @@ class FerrySpec(Spec):
         return invariants.nothing_grantable_waits(self.core)
 
     @step
-    def nobody_boards_where_others_step_off(self, before: FerrySpec) -> bool:
+    def no_passenger_boards_where_others_step_off(self, before: FerrySpec) -> bool:
         return not self.landed or self.aboard <= before.aboard
 
     @leads_to(who=tuple(BANKS))
@@ -112,11 +112,11 @@ class FerrySpec(Spec):
 class BoardsWhoeverFits(FerryCore):
     """As long as there are seats one bank keeps the ferry busy, and the other waits forever."""
 
-    def give_back(self, claim: str) -> None:
+    def discharge(self, claim: str) -> None:
         self.aboard -= 1
 
 
-@fault(FerrySpec, "core", refuted_by="nobody_boards_where_others_step_off")
+@fault(FerrySpec, "core", refuted_by="no_passenger_boards_where_others_step_off")
 class BoardsAfterLanding(BoardsWhoeverFits):
     """Somebody boards on the far bank, and is carried nowhere."""
 
@@ -129,7 +129,7 @@ class BoardsFromBothBanks(FerryCore):
         return self.aboard < self.seats and not self.landed
 
 
-@fault(FerrySpec, "core", refuted_by="everybody_has_a_seat")
+@fault(FerrySpec, "core", refuted_by="each_passenger_has_a_seat")
 class OneSeatTooMany(FerryCore):
     """One more boards than there are seats."""
 
@@ -138,9 +138,9 @@ class OneSeatTooMany(FerryCore):
 
 
 @fault(FerrySpec, "core", refuted_by="nothing_grantable_waits")
-class LeavesSomebodyBehind(FerryCore):
+class LeavesAPassengerBehind(FerryCore):
     """The ferry is empty, and those on the other bank are not called."""
 
     def release(self, claim: str) -> list[Any]:
-        self.give_back(claim)
+        self.discharge(claim)
         return []

@@ -90,7 +90,7 @@ async def main() -> None:
 
 
 @explore(exhaustive=True, search="states")
-async def test_everybody_has_the_answer_or_the_error_of_the_batch(x: ExploredRun) -> None:
+async def test_each_caller_has_the_answer_or_the_error_of_the_batch(x: ExploredRun) -> None:
     loads = 0
 
     async def load(keys: list[int]) -> Mapping[int, int]:

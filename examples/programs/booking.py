@@ -57,7 +57,7 @@ async def main() -> None:
 
 
 @explore(exhaustive=True)
-async def test_a_seat_is_sold_once_and_nobody_waits_forever(x: ExploredRun) -> None:
+async def test_a_seat_is_sold_once_and_no_task_waits_forever(x: ExploredRun) -> None:
     theatre = Theatre(trio.lowlevel.checkpoint)
     left, right = (1, 1), (1, 2)
     sold: list[str] = []

@@ -78,7 +78,7 @@ async def main() -> None:
 
 
 @explore(exhaustive=True, search="states")
-async def test_nobody_reads_half_of_a_configuration(x: ExploredRun) -> None:
+async def test_no_task_reads_half_of_a_configuration(x: ExploredRun) -> None:
     config = Config("host 1", 1)
 
     async def load() -> Fields:

@@ -100,7 +100,7 @@ async def main() -> None:
 
 
 @explore(exhaustive=True, order="trio")  # any order says the same, and takes 4 s instead of 1
-async def test_everybody_arrives_also_where_somebody_gives_up(x: ExploredRun) -> None:
+async def test_all_passengers_arrive_even_if_one_gives_up(x: ExploredRun) -> None:
     elevator = Elevator(1, tell=lambda text: None)
     x.always(lambda: len(elevator.aboard) <= elevator.room, "the cabin is never too full")
 

@@ -51,7 +51,7 @@ async def main() -> None:
 
 
 @explore(exhaustive=True)
-async def test_a_step_is_made_by_all_who_are_left_and_nobody_waits_for_who_is_gone(
+async def test_a_step_is_made_by_all_that_are_left_and_none_waits_for_one_that_is_gone(
     x: ExploredRun,
 ) -> None:
     rod = Rod([9, 0])

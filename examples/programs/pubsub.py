@@ -64,7 +64,9 @@ async def main() -> None:
 
 
 @explore(exhaustive=True, search="states")
-async def test_nobody_misses_a_message_and_who_goes_holds_up_nobody(x: ExploredRun) -> None:
+async def test_no_message_is_missed_and_a_subscriber_that_leaves_holds_up_no_other(
+    x: ExploredRun,
+) -> None:
     said = ("one", "two")
     room = Room(behind=1)
 

@@ -57,7 +57,7 @@ def a_borrower_waits_once_at_most(total: int, lent: int, waiting: int, position:
         raise AssertionError("queued twice")
 
 
-def a_token_that_was_not_borrowed_cannot_be_given_back(
+def a_token_that_was_not_borrowed_cannot_be_released(
     total: int, lent: int, waiting: int, who: int
 ) -> None:
     assert 0 <= lent <= BOUND

@@ -51,7 +51,7 @@ def only_the_owner_of_the_lock_may_wait_or_notify(owner: int, who: int) -> None:
         assert who == owner
 
 
-def without_a_notification_nobody_is_let_in(waiting: int) -> None:
+def without_a_notification_no_task_is_let_in(waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     core, requests = condition(waiting)
     assert not core.admissible(OWNER)
@@ -184,7 +184,7 @@ def a_condition_stays_closed_for_the_first_reason(waiting: int) -> None:
     assert waiters_of(core.lock.waiting()) == list(range(waiting))
 
 
-def a_lock_is_not_at_rest_while_somebody_waits_for_a_notification(waiting: int) -> None:
+def a_lock_is_not_at_rest_while_a_task_waits_for_a_notification(waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     core, _ = condition(waiting)
     core.lock.release(OWNER)

@@ -24,7 +24,7 @@ def a_job_that_ends_frees_one_worker(workers: int, busy: int) -> None:
     core = JobQueueCore(workers, 0)
     core.busy = busy
     try:
-        core.give_back("job")
+        core.discharge("job")
     except RuntimeError:
         assert core.busy == busy == 0
     else:

@@ -37,7 +37,7 @@ def whoever_leaves_the_others_keep_their_order(waiting: int, who: int) -> None:
     assert links_are_exact(queue)
 
 
-def who_left_is_linked_to_nobody(waiting: int, who: int) -> None:
+def a_request_that_left_is_linked_to_none(waiting: int, who: int) -> None:
     assert 0 <= who < waiting <= BOUND
     queue: Queue[Any] = Queue()
     request = filled(queue, waiting)[who]

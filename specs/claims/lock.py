@@ -31,12 +31,12 @@ def owned_by(owner: int, names: list[int]) -> LockCore:
     return with_queue(core, names)
 
 
-def only_the_owner_gives_back(owner: int, names: list[int], who: int) -> None:
+def only_the_owner_releases(owner: int, names: list[int], who: int) -> None:
     assert len(names) <= BOUND
     assert distinct([owner, *names])
     core = owned_by(owner, names)
     try:
-        core.give_back(who)
+        core.discharge(who)
     except RuntimeError:
         assert who != owner
         assert core.owner == owner
@@ -46,11 +46,11 @@ def only_the_owner_gives_back(owner: int, names: list[int], who: int) -> None:
     assert claims_of(core.waiting()) == names
 
 
-def nobody_gives_back_a_free_lock(who: int) -> None:
+def no_task_releases_a_free_lock(who: int) -> None:
     assert who >= 0  # any claimant
     core = LockCore()
     try:
-        core.give_back(who)
+        core.discharge(who)
     except RuntimeError:
         assert core.owner is None
     else:
@@ -116,7 +116,7 @@ def who_owned_it_may_claim_it_again(owner: int, names: list[int]) -> None:
     assert (again.status is Status.GRANTED) == (len(names) == 1)
 
 
-def a_lock_is_at_rest_exactly_if_nobody_owns_it(owned: bool, waiting: int) -> None:
+def a_lock_is_at_rest_exactly_if_it_has_no_owner(owned: bool, waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     assert owned or not waiting
     core = owned_by(0, list(range(1, waiting + 1))) if owned else LockCore()

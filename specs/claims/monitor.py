@@ -52,7 +52,7 @@ def only_who_is_inside_leaves(owner: int, who: int) -> None:
     core = MonitorCore()
     core.admit(Invocation(EntryCore("x"), owner))
     try:
-        core.give_back(Invocation(EntryCore("x"), who))
+        core.discharge(Invocation(EntryCore("x"), who))
     except RuntimeError:
         assert who != owner
         assert core.owner == owner
@@ -120,7 +120,7 @@ def a_signal_passes_the_monitor_on_and_its_sender_is_next(waiting: int) -> None:
     assert len(core.waiting()) == waiting
 
 
-def a_signal_that_finds_nobody_changes_nothing(waiting: int) -> None:
+def a_signal_that_finds_no_waiter_changes_nothing(waiting: int) -> None:
     assert 0 <= waiting <= BOUND
     core, requests = occupied(EntryCore("x"), waiting)
     condition = HoareConditionCore(core)

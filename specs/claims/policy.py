@@ -80,7 +80,7 @@ def a_withdrawn_rank_does_not_hold_up_a_newcomer(first: int, second: int, new: i
     assert core.admissible(1, new) == (new < second)
 
 
-def dropping_many_withdrawn_ranks_forgets_nobody_in_queue(levels: list[int]) -> None:
+def dropping_many_withdrawn_ranks_forgets_no_request_in_the_queue(levels: list[int]) -> None:
     assert len(levels) == BOUND
     assert all(level >= 0 for level in levels)
     core = with_queue(SemaphoreCore(0, policy="priority", ageing=None), [1, 1], levels[:2])
@@ -112,7 +112,7 @@ def eligible_lets_a_newcomer_pass_exactly_if_it_fits(value: int, need: int, n: i
     assert core.admissible(n) == (n <= value)
 
 
-def fifo_lets_nobody_pass(ticket: int, priority: int) -> None:
+def fifo_lets_no_request_pass(ticket: int, priority: int) -> None:
     assert ticket >= 1
     core = with_queue(SemaphoreCore(0), [1])
     assert not make_policy("fifo", None).may_pass(core.queue, ticket, priority)

@@ -53,7 +53,7 @@ def a_withdrawal_lets_in_those_behind(value: int, needs: list[int], who: int) ->
     assert nothing_grantable_waits(core)
 
 
-def a_withdrawal_behind_the_head_lets_nobody_in(value: int, needs: list[int], who: int) -> None:
+def a_withdrawal_behind_the_head_lets_no_task_in(value: int, needs: list[int], who: int) -> None:
     assert len(needs) <= BOUND
     assert 1 <= who < len(needs)
     assert all(need >= 1 for need in needs)
@@ -79,7 +79,7 @@ def an_ended_request_cannot_be_withdrawn(value: int, needs: list[int], n: int) -
         assert core.value == value
 
 
-def a_newcomer_is_granted_only_if_nobody_waits(value: int, needs: list[int], n: int) -> None:
+def a_newcomer_is_granted_only_if_no_task_waits(value: int, needs: list[int], n: int) -> None:
     assert len(needs) <= BOUND
     assert n >= 1
     assert all(need >= 1 for need in needs)
@@ -94,7 +94,7 @@ def a_newcomer_is_granted_only_if_nobody_waits(value: int, needs: list[int], n: 
     assert nothing_grantable_waits(core)
 
 
-def a_resize_leaves_nobody_waiting_who_fits(
+def a_resize_leaves_no_request_waiting_that_fits(
     value: int, max_value: int, needs: list[int], new: int
 ) -> None:
     assert len(needs) <= BOUND
@@ -109,7 +109,7 @@ def a_resize_leaves_nobody_waiting_who_fits(
     assert nothing_grantable_waits(core)
 
 
-def closing_breaks_everybody_in_queue_and_takes_nothing(value: int, needs: list[int]) -> None:
+def closing_breaks_all_in_the_queue_and_takes_nothing(value: int, needs: list[int]) -> None:
     assert len(needs) <= BOUND
     assert all(need >= 1 for need in needs)
     assert not needs or needs[0] > value

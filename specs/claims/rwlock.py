@@ -103,11 +103,11 @@ def whoever_is_inside_is_refused(readers: int, writes: bool, who: int) -> None:
         raise AssertionError("queued")
 
 
-def only_what_is_held_is_given_back(writing: bool, who: int) -> None:
+def only_what_is_held_is_released(writing: bool, who: int) -> None:
     assert who < 0
     core = written([]) if writing else read(1, [])
     try:
-        core.give_back(Access(WRITE, who))
+        core.discharge(Access(WRITE, who))
     except RuntimeError:
         assert not writing or who != WRITER
         assert core.held_by(WRITER) is not None

@@ -18,10 +18,10 @@ def a_claim_is_granted_from_what_is_there(value: int, n: int) -> None:
         assert core.value == value < n
 
 
-def a_release_adds_what_it_gives_back(value: int, n: int) -> None:
+def a_release_adds_what_it_releases(value: int, n: int) -> None:
     assert n >= 1
     core = SemaphoreCore(value)
-    core.give_back(n)
+    core.discharge(n)
     assert core.value == value + n
 
 
@@ -32,7 +32,7 @@ def a_release_above_the_maximum_is_refused_and_changes_nothing(
     assert n >= 1
     core = SemaphoreCore(value, max_value=max_value)
     try:
-        core.give_back(n)
+        core.discharge(n)
     except ValueError:
         assert core.value == value > max_value - n
     else:

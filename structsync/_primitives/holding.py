@@ -127,21 +127,21 @@ class Holding:
     @enable_ki_protection
     def close(self) -> None:
         """Release whatever is still held; idempotent."""
-        self._give_back_all()
+        self._release_all()
 
     def __enter__(self) -> Self:
         return self
 
     @enable_ki_protection
     def __exit__(self, *exc_info: Any) -> None:
-        self._give_back_all(*exc_info)
+        self._release_all(*exc_info)
 
     @enable_ki_protection
     def _leave_block(self, *exc_info: Any) -> None:
         if not self._kept:
-            self._give_back_all(*exc_info)
+            self._release_all(*exc_info)
 
-    def _give_back_all(self, *exc_info: Any) -> None:
+    def _release_all(self, *exc_info: Any) -> None:
         portions, self._portions = self._portions, []
         amounts: dict[Any, list[Any]] = {}
         for claim, amount in portions:

@@ -107,7 +107,7 @@ class Lock(OwnedPrimitive[Task]):
         Raises:
           RuntimeError: if this task does not own it.
         """
-        self._give_back(current_task())
+        self._release(current_task())
 
     @enable_ki_protection
     def request(self, *, priority: int = 0) -> Request[Task]:

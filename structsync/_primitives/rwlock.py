@@ -140,7 +140,7 @@ class RWLock(OwnedPrimitive[Access]):
           RuntimeError: if this task does not hold it.
         """
         task = current_task()
-        self._give_back(self._core.held_by(task) or Access(READ, task))
+        self._release(self._core.held_by(task) or Access(READ, task))
 
     @enable_ki_protection
     def downgrade(self) -> None:

@@ -250,7 +250,7 @@ def _go_on(_: object) -> Abort:
 
 
 def _without_leaks(answer: outcome.Outcome[Any]) -> outcome.Outcome[Any]:
-    left = ownership.give_back_all_of(current_task())
+    left = ownership.release_all_of(current_task())
     if not left:
         return answer
     names = ", ".join(live._title() for live in left)

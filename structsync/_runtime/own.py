@@ -59,7 +59,7 @@ def release(primitive: Primitive[ClaimT], claim: ClaimT) -> None:
     """Give the claim back, and grant what that makes room for in the same step.
 
     Raises:
-      Exception: what ``give_back`` of the core raises; nothing is changed then.
+      Exception: what ``discharge`` of the core raises; nothing is changed then.
     """
     parking.release(primitive, claim)
 

@@ -94,17 +94,17 @@ def owned_by(task: Task) -> Iterator[Live[Any]]:
             yield live
 
 
-def give_back_all_of(task: Task) -> list[Live[Any]]:
+def release_all_of(task: Task) -> list[Live[Any]]:
     """Release what the current task owns; return that."""
     touched = _by_task.get(task)
-    given_back = []
+    released = []
     for reference, claim in [] if touched is None else touched.primitives:
         live = reference()
         held = None if live is None else _held(live, task, claim)
         if held is not None:
-            cast(Any, live)._give_back(held)
-            given_back.append(cast("Live[Any]", live))
-    return given_back
+            cast(Any, live)._release(held)
+            released.append(cast("Live[Any]", live))
+    return released
 
 
 def _held(live: Live[Any], task: Task, claim: Any) -> Any:

@@ -39,8 +39,8 @@ class Primitive(Live[ClaimT]):
     """Base of all primitives, and of those that you write yourself.
 
     A primitive of your own is a core, that is a subclass of :class:`Arbiter` with your state and the
-    three functions ``admits``, ``admit`` and ``give_back``; and a subclass of this class whose
-    methods call ``_acquire``, ``_acquire_nowait``, ``_give_back``, ``_held`` and ``_request`` with
+    three functions ``admits``, ``admit`` and ``discharge``; and a subclass of this class whose
+    methods call ``_acquire``, ``_acquire_nowait``, ``_release``, ``_held`` and ``_request`` with
     claims that your core understands. It then has the fairness, the cancellation rules, ``close``,
     events, scopes and checks of all others.
 
@@ -98,7 +98,7 @@ class Primitive(Live[ClaimT]):
         parking.acquire_nowait(self, claim)
 
     @enable_ki_protection
-    def _give_back(self, claim: ClaimT) -> None:
+    def _release(self, claim: ClaimT) -> None:
         """Release the claim and wake whom that lets in."""
         parking.release(self, claim)
 
@@ -125,7 +125,7 @@ class Primitive(Live[ClaimT]):
 
     def _leave(self, claim: ClaimT) -> None:
         """Release the claim at the end of a block that held it."""
-        self._give_back(claim)
+        self._release(claim)
 
     def _abort(self, request: CoreRequest[ClaimT], raise_cancel: cancelling.RaiseCancel) -> Abort:
         return cancelling.abort(request, raise_cancel)

@@ -60,7 +60,7 @@ class Simulation:
 
         pool = Simulation(PoolSpec)
         pool.apply("borrow", "a")
-        pool.enabled()                 # [borrow(who='b'), give_back(who='a')]
+        pool.enabled()                 # [borrow(who='b'), discharge(who='a')]
         pool.restore(pool.snapshot())
 
     Of the same model as a search: the same domains and ``when``, the same rules of what a

@@ -38,7 +38,7 @@ def _is_grantable(core: Arbiter[Any], request: Request[Any]) -> bool:
         return False
 
 
-def nobody_waits_out_of_service(core: Arbiter[Any]) -> bool:
+def nothing_waits_when_closed_or_broken(core: Arbiter[Any]) -> bool:
     """Closing or breaking reaches everybody in the queue (C8)."""
     return core.cause is None or not core.queue
 

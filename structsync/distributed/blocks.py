@@ -60,9 +60,9 @@ class Block:
         try:
             handled = grant._scope.__exit__(kind, error, traceback)
         except BaseException:
-            await self._session._give_back(grant)
+            await self._session._release(grant)
             raise
-        held = await self._session._give_back(grant)
+        held = await self._session._release(grant)
         if held and not grant._scope.cancelled_caught:
             return handled
         if error is not None and not handled:

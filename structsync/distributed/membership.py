@@ -170,7 +170,7 @@ class Membership:
         return one
 
     @enable_ki_protection
-    async def _give_back(self, grant: Grant) -> bool:
+    async def _release(self, grant: Grant) -> bool:
         """Release, and return whether it was held until now; it is not cancelled."""
         self._grants.pop(grant, None)
         held = not self._lost

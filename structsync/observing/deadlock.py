@@ -165,9 +165,9 @@ class _Guard:
         if kind == "released":
             held = self._permits.of(event.primitive)
             if task in held:
-                given_back = min(held[task], event.claim)
-                self._dependents.holds(task, -given_back)
-                held[task] -= given_back
+                released = min(held[task], event.claim)
+                self._dependents.holds(task, -released)
+                held[task] -= released
                 if not held[task]:
                     del held[task]
         elif kind == "granted" and task is not None:

@@ -24,7 +24,7 @@ from .per_primitive import PerPrimitive
 #: Of each primitive so many holders are remembered, the latest; and so many grants of one of them.
 MOST_HOLDERS, MOST_OF_ONE = 20_000, 64
 
-_GIVEN_BACK = (
+_RELEASABLE = (
     *(LockCore, MonitorCore, RWLockCore, CapacityLimiterCore),
     *(SemaphoreCore, JobQueueCore, ResourcePoolCore),
 )
@@ -52,8 +52,8 @@ class Holds(Generic[Mark]):
     def granted(self, event: PrimitiveEvent, mark: Mark) -> None:
         """Take note of a grant."""
         live = event.primitive
-        is_given_back, whose = _traits(type(live._core))
-        if not (is_given_back or isinstance(event.claim, Lend)):
+        is_releasable, whose = _traits(type(live._core))
+        if not (is_releasable or isinstance(event.claim, Lend)):
             return
         held = self._taken.to_write(live)
         who = event.task if whose is None else whose(live._core, event.claim)
@@ -110,10 +110,10 @@ def _traits(core: type[Any]) -> tuple[bool, Callable[[Any, Any], Hashable] | Non
 
     To ask for this each time would cost more than the rest: cores have an abstract base.
     """
-    is_given_back = core.user_written or issubclass(core, _GIVEN_BACK)
+    is_releasable = core.user_written or issubclass(core, _RELEASABLE)
     if issubclass(core, ClaimantArbiter):
-        return is_given_back, core.claimant_of
-    return is_given_back, _the_claim if issubclass(core, JobQueueCore) else None
+        return is_releasable, core.claimant_of
+    return is_releasable, _the_claim if issubclass(core, JobQueueCore) else None
 
 
 def _the_claim(core: Any, claim: Hashable) -> Hashable:

@@ -197,7 +197,7 @@ class Tokens(Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.rest -= claim
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.rest += claim
 
 

@@ -16,7 +16,7 @@ from structsync.specs.semaphore import FULL
 from structsync.specs.semaphore_faults import (
     HandsOverToTheNewest,
     ReleaseWakesOnlyOne,
-    WithdrawalWakesNobody,
+    WithdrawalWakesNoTask,
 )
 from structsync.testing import MachineFailed
 
@@ -86,7 +86,7 @@ def test_a_semaphore_is_what_its_specification_says() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "fault", [HandsOverToTheNewest, ReleaseWakesOnlyOne, WithdrawalWakesNobody]
+    "fault", [HandsOverToTheNewest, ReleaseWakesOnlyOne, WithdrawalWakesNoTask]
 )
 def test_a_wrong_semaphore_is_found(fault: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("structsync._primitives.semaphore.SemaphoreCore", fault)

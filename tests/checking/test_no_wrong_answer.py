@@ -90,11 +90,11 @@ def test_an_exit_in_a_property_is_a_refutation() -> None:
             return bool(leave())
 
         @leads_to
-        def leaves_some_day(self) -> tuple[bool, bool]:
+        def leaves_eventually(self) -> tuple[bool, bool]:
             return bool(leave()), False
 
     result = check(Leaving)
-    for name in ("leaves", "leaves_in_a_step", "leaves_some_day"):
+    for name in ("leaves", "leaves_in_a_step", "leaves_eventually"):
         assert result[name].verdict is Verdict.REFUTED
 
 

@@ -136,7 +136,7 @@ class Gate(Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.room -= claim
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.room += claim
 
 

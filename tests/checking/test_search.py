@@ -157,13 +157,13 @@ def test_a_property_or_domain_that_raises_is_a_refutation() -> None:
             return 1 // (self.b - 4) < 9
 
         @leads_to
-        def divides_some_day(self) -> tuple[bool, bool]:
+        def divides_eventually(self) -> tuple[bool, bool]:
             return 1 // (self.b - 3) < 9, True
 
     result = check(Confused)
     details = {p.name: p.detail for p in result.properties if p.verdict is Verdict.REFUTED}
     assert "asking which actions are possible raised" in details.pop("no_action_fails")
-    assert set(details) == {"divides", "divides_in_a_step", "divides_some_day"}
+    assert set(details) == {"divides", "divides_in_a_step", "divides_eventually"}
     assert all(one.startswith("raised ZeroDivisionError") for one in details.values())
 
 
@@ -380,7 +380,7 @@ def test_every_planted_fault_is_found(toys: Loaded) -> None:
     found = {name: check_fault(one) for name, one in toys.faults.items()}
     assert {name: one.steps for name, one in found.items()} == {
         "lock_faults.LostWakeupAtRelease": 3,
-        "lock_faults.NobodyIsWoken": 3,
+        "lock_faults.NoTaskIsWoken": 3,
         "lock_faults.barging_lock": 4,
         "lock_faults.ReleaseFails": 3,
     }

@@ -16,7 +16,7 @@ from structsync.specs._broken_conditions import NoHeir
 from structsync.specs.semaphore_faults import (
     HandsOverToTheNewest,
     NewcomerBarges,
-    WithdrawalWakesNobody,
+    WithdrawalWakesNoTask,
 )
 
 from .traced_specs import (
@@ -74,7 +74,7 @@ def test_a_monitor_does_what_its_specification_allows() -> None:
     assert monitor_events() > 12
 
 
-@pytest.mark.parametrize("fault", [WithdrawalWakesNobody, NewcomerBarges, HandsOverToTheNewest])
+@pytest.mark.parametrize("fault", [WithdrawalWakesNoTask, NewcomerBarges, HandsOverToTheNewest])
 def test_a_wrong_semaphore_is_found(fault: type, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("structsync._primitives.semaphore.SemaphoreCore", fault)
     with pytest.raises(TraceRefuted, match="TracedSemaphore"):
@@ -87,13 +87,13 @@ def test_a_wrong_condition_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         condition_events()
 
 
-class LeavingAsksNobody(MonitorCore):
+class LeavingAsksNoTask(MonitorCore):
     def release(self, claim: Any) -> Any:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
 
 def test_a_wrong_monitor_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("structsync._primitives.monitor.MonitorCore", LeavingAsksNobody)
+    monkeypatch.setattr("structsync._primitives.monitor.MonitorCore", LeavingAsksNoTask)
     with pytest.raises(TraceRefuted, match="TracedMonitor"):
         monitor_events()

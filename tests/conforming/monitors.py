@@ -122,7 +122,7 @@ class OfMonitor(Callers):
     def constrain(self) -> None:
         self.box.constrain(self.box.put, self.box.has_room)
 
-    def take_out_of_service(self) -> None:
+    def take_out(self) -> None:
         self.box.take.close()
 
     def told(self) -> Mapping[str, object]:

@@ -141,7 +141,7 @@ class OfBarrier(Waiters):
         if self.fails:
             raise Failed
 
-    def everybody_stays(self) -> None:
+    def all_parties_stay(self) -> None:
         """From now on nobody is cancelled."""
 
     async def come(self, who: str, fails: bool) -> None:

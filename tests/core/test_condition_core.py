@@ -149,7 +149,7 @@ def test_only_the_owner_of_the_lock_may_wait_or_notify(verb: str) -> None:
 
 def test_a_condition_holds_nothing_that_could_be_given_back() -> None:
     with pytest.raises(NotImplementedError):
-        Room().condition.give_back("a")
+        Room().condition.discharge("a")
 
 
 def test_restoring_a_condition_tells_its_lock_who_waits() -> None:
@@ -171,7 +171,7 @@ def test_restoring_an_empty_condition_tells_its_lock_that_nobody_waits() -> None
 def test_a_condition_itself_grants_and_holds_nothing() -> None:
     condition = ConditionCore(LockCore())
     assert not condition.admissible("a")
-    for function in (condition.admit, condition.give_back):
+    for function in (condition.admit, condition.discharge):
         with pytest.raises(NotImplementedError, match="its lock does"):
             function("a")
 

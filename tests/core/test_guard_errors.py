@@ -33,7 +33,7 @@ class Guarded(Arbiter[str]):
     def admit(self, claim: str) -> None:
         pass
 
-    def give_back(self, claim: str) -> None:
+    def discharge(self, claim: str) -> None:
         self.calm = True
 
 

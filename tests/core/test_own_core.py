@@ -29,7 +29,7 @@ class TankCore(Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.litres -= claim
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.litres += claim
 
 

@@ -55,7 +55,7 @@ def test_each_planted_fault_has_a_row(record: ModuleType) -> None:
     _, rows = record.faults()
     assert [row[:2] for row in rows] == [
         ["baton_spec.HelpfulRing", "who_asks_works"],
-        ["baton_spec.RingThatDoesNotClose", "somebody_has_the_baton"],
+        ["baton_spec.RingThatDoesNotClose", "one_task_has_the_baton"],
     ]
 
 
@@ -74,7 +74,7 @@ def test_each_program_has_a_row_with_what_it_is_made_of(record: ModuleType, tmp_
     assert booking[0].startswith("programs/booking.py: Seats in a theatre")
     assert booking[1:] == [
         "LockMap, acquire_all",
-        "a seat is sold once and nobody waits forever",
+        "a seat is sold once and no task waits forever",
         "m: deadlock",
     ]
     assert fair[0].startswith("weighted_fair_queue.py: ")

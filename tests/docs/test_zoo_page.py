@@ -18,8 +18,8 @@ finds = "deadlock"
 executions = 1234
 deviations = 3
 steps = 8
-cured_states = 56
-cured_executions = 78
+fixed_states = 56
+fixed_executions = 78
 cancels = 1
 
 ["early bug"]
@@ -29,8 +29,8 @@ finds = "error"
 executions = 1
 deviations = 0
 steps = 4
-cured_states = 5
-cured_executions = 6
+fixed_states = 5
+fixed_executions = 6
 cancels = 0
 """
 

@@ -62,7 +62,7 @@ class BridgeCore(Arbiter[Direction]):
         self.heading = claim
         self.crossing += 1
 
-    def give_back(self, claim: Direction) -> None:
+    def discharge(self, claim: Direction) -> None:
         if self.heading != claim:
             raise RuntimeError(f"nobody crosses to the {claim}")
         self.crossing -= 1
@@ -83,7 +83,7 @@ class Bridge(Primitive[Direction]):
         self._acquire_nowait(direction)
 
     def leave(self, direction: Direction) -> None:
-        self._give_back(direction)
+        self._release(direction)
 
 
 class Kind:
@@ -604,7 +604,7 @@ class OfMonitorCondition(OfWaitQueue):
         claim = Invocation(p._monitor._core.reentry, trio.lowlevel.current_task())
         p._monitor._acquire_nowait(claim)
         p.notify()
-        p._monitor._give_back(claim)
+        p._monitor._release(claim)
 
     async def free_soon(self, p: Any) -> None:
         await p._monitor.entry(p.notify)()

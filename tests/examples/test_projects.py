@@ -84,7 +84,7 @@ def test_the_tests_of_the_courier_pass_and_its_searches_see_everything(
     [
         (
             "courier/delivery.py",
-            "            except BaseException:\n                self.outbox.give_back(letter)\n",
+            "            except BaseException:\n                self.outbox.put_back(letter)\n",
             "            except BaseException:\n                self.outbox.done()\n",
             "test_every_letter_ends_up_in_one_place",
         ),
@@ -110,7 +110,7 @@ def test_the_tests_of_the_courier_pass_and_its_searches_see_everything(
         (
             "tests/first_version.py",
             "                self.outbox.done()\n                await self.outbox.put(letter)",
-            "                self.outbox.give_back(letter)",
+            "                self.outbox.put_back(letter)",
             "test_the_first_version_lost_a_letter",
         ),
     ],
@@ -199,15 +199,15 @@ def test_exploring_shows_the_lost_wakeup_and_the_token_shows_it_again(
 
 
 def test_the_cured_queue_is_confirmed(copy: Callable[[str], Project]) -> None:
-    code, printed = copy("bounded_queue").pytest("test_cured.py")
+    code, printed = copy("bounded_queue").pytest("test_fixed_queue.py")
     assert code == 0, printed
-    assert verdicts(printed) == [("confirmed", "test_everybody_is_served")]
+    assert verdicts(printed) == [("confirmed", "test_all_tasks_are_served")]
 
 
 def test_the_cure_is_one_line() -> None:
     folder = EXAMPLES / "bounded_queue"
     lossy = (folder / "bounded_queue.py").read_text(encoding="utf-8").splitlines()
-    cured = (folder / "cured_queue.py").read_text(encoding="utf-8").splitlines()
+    cured = (folder / "fixed_queue.py").read_text(encoding="utf-8").splitlines()
     different = [pair for pair in zip(lossy, cured, strict=True) if pair[0] != pair[1]]
     assert different == [
         ("from trio import Condition, Lock", "from structsync import Condition, Lock")

@@ -275,7 +275,7 @@ class Counted(Arbiter[int]):
     def admit(self, claim: int) -> None:
         raise AssertionError
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         raise AssertionError
 
 

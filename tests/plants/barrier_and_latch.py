@@ -60,7 +60,7 @@ def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
 
 
 def who_leaves_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, BarrierCore, barrier_faults.LeavingLetsNobodyIn)
+    plant(patch, BarrierCore, barrier_faults.LeavingLetsNoTaskIn)
 
 
 def who_leaves_is_waited_for(patch: pytest.MonkeyPatch) -> None:

@@ -73,7 +73,7 @@ def who_waits_for_more_is_not_told_of_the_end(patch: pytest.MonkeyPatch) -> None
 
 
 def what_comes_back_wakes_nobody(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, BufferCore, lent_items_faults.WhatComesBackWakesNobody)
+    plant(patch, BufferCore, lent_items_faults.WhatComesBackWakesNoTask)
 
 
 def what_comes_back_goes_to_the_end(patch: pytest.MonkeyPatch) -> None:

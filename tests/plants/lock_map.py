@@ -17,11 +17,11 @@ from structsync._primitives.lock import Lock
 def a_lock_that_is_held_is_forgotten(patch: pytest.MonkeyPatch) -> None:
     """Only weak references: one that nobody has is made again, and granted again."""
     patch.setattr(KeyedLockCore, "admit", LockCore.admit)
-    patch.setattr(KeyedLockCore, "give_back", LockCore.give_back)
+    patch.setattr(KeyedLockCore, "discharge", LockCore.discharge)
 
 
 def a_key_that_was_given_back_stays(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(KeyedLockCore, "give_back", LockCore.give_back)
+    patch.setattr(KeyedLockCore, "discharge", LockCore.discharge)
 
 
 def who_releases_takes_the_entry_from_the_next(patch: pytest.MonkeyPatch) -> None:
@@ -30,7 +30,7 @@ def who_releases_takes_the_entry_from_the_next(patch: pytest.MonkeyPatch) -> Non
         self.home.held.pop(self.key, None)
         return ended
 
-    patch.setattr(KeyedLockCore, "give_back", LockCore.give_back)
+    patch.setattr(KeyedLockCore, "discharge", LockCore.discharge)
     patch.setattr(KeyedLockCore, "release", release, raising=False)
 
 

@@ -41,11 +41,11 @@ def guards_are_asked_on_arrival_only(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_monitor_left_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, MonitorCore, monitor_faults.LeavingAsksNobody)
+    plant(patch, MonitorCore, monitor_faults.LeavingAsksNoTask)
 
 
 def a_guard_that_is_removed_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, MonitorCore, monitor_faults.ReplacingAGuardAsksNobody)
+    plant(patch, MonitorCore, monitor_faults.ReplacingAGuardAsksNoTask)
 
 
 def a_change_asks_nobody(patch: pytest.MonkeyPatch) -> None:
@@ -81,7 +81,7 @@ def a_closed_monitor_takes_new_calls(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_entry_that_closes_forgets_its_callers(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, MonitorCore, monitor_faults.TakenOutTellsNobody)
+    plant(patch, MonitorCore, monitor_faults.TakenOutTellsNoTask)
 
 
 def the_waiter_that_was_signalled_waits_in_queue(patch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def the_waiter_that_was_signalled_waits_in_queue(patch: pytest.MonkeyPatch) -> N
 
 def a_signaller_gets_in_last(patch: pytest.MonkeyPatch) -> None:
     def hand_over(self: MonitorCore, signaller: Request[Any], waiter: Request[Any]) -> None:
-        self.give_back(signaller.claim)
+        self.discharge(signaller.claim)
         self.join(signaller)
         self.grant(waiter)
 

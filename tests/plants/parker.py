@@ -11,10 +11,10 @@ from ._reuse import plant
 
 
 def an_unblock_that_comes_first_is_lost(patch: pytest.MonkeyPatch) -> None:
-    def give_back(self: ParkerCore, claim: None) -> None:
+    def discharge(self: ParkerCore, claim: None) -> None:
         self.unblocks = len(self.queue)
 
-    patch.setattr(ParkerCore, "give_back", give_back)
+    patch.setattr(ParkerCore, "discharge", discharge)
 
 
 def an_unblock_is_used_twice(patch: pytest.MonkeyPatch) -> None:
@@ -25,4 +25,4 @@ def an_unblock_is_used_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def two_may_block(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, ParkerCore, parker_faults.AnybodyMayBlock)
+    plant(patch, ParkerCore, parker_faults.AnyTaskMayBlock)

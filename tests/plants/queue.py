@@ -49,7 +49,7 @@ def a_withdrawal_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
 
 def a_release_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
     def release(self: Arbiter[Any], claim: Any) -> list[Request[Any]]:
-        self.give_back(claim)
+        self.discharge(claim)
         return []
 
     patch.setattr(Arbiter, "release", release)

@@ -43,7 +43,7 @@ def a_cancelled_request_is_assigned_the_place(patch: pytest.MonkeyPatch) -> None
 
 
 def a_returned_item_wakes_nobody(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, ResourcePoolCore, resource_pool_faults.AReturnedItemWakesNobody)
+    plant(patch, ResourcePoolCore, resource_pool_faults.AReturnedItemWakesNoTask)
 
 
 def an_item_is_lent_twice(patch: pytest.MonkeyPatch) -> None:

@@ -56,4 +56,4 @@ def a_reader_that_left_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_downgrade_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
-    plant(patch, RWLockCore, rwlock_faults.DowngradeTellsNobody)
+    plant(patch, RWLockCore, rwlock_faults.DowngradeTellsNoTask)

@@ -36,7 +36,7 @@ class Seats(Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.taken |= {claim}
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.taken -= {claim}
 
 

@@ -76,10 +76,10 @@ BUDGET = 1_600
 
 
 def the_ferry_boards_after_landing(patch: pytest.MonkeyPatch) -> None:
-    def give_back(self: Any, claim: str) -> None:
+    def discharge(self: Any, claim: str) -> None:
         self.aboard -= 1
 
-    patch.setattr(test_user_written.ferries.FerryCore, "give_back", give_back)
+    patch.setattr(test_user_written.ferries.FerryCore, "discharge", discharge)
 
 
 def the_ferry_boards_from_both_banks(patch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,7 @@ def what_an_ended_task_owned_stays_with_it(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_turn_is_not_given_back(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(test_user_written.fair_queues.TurnsCore, "give_back", lambda self, claim: None)
+    patch.setattr(test_user_written.fair_queues.TurnsCore, "discharge", lambda self, claim: None)
 
 
 TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [

@@ -113,7 +113,7 @@ class Gate(Primitive[int]):
         await self._acquire(1)
 
     def let_in(self) -> None:
-        self._give_back(1)
+        self._release(1)
 
 
 @swept(least=20)

@@ -429,7 +429,7 @@ class GateCore(Arbiter[str]):
     def admit(self, claim: str) -> None:
         pass
 
-    def give_back(self, claim: str) -> None:
+    def discharge(self, claim: str) -> None:
         pass
 
 
@@ -446,7 +446,7 @@ class Gate(Primitive[str]):
 
     def change(self, mood: str) -> None:
         self._core.mood = mood
-        self._give_back("in")
+        self._release("in")
 
 
 async def test_a_primitive_of_the_users_can_be_claimed() -> None:

@@ -261,7 +261,7 @@ async def test_a_balance_that_is_known_at_one_end_only_is_not_used(known: list[i
     async with open_scope() as scope:
         odd = scope.own(Odd(list(known)))
         odd._acquire_nowait(1)
-        odd._give_back(1)
+        odd._release(1)
     with pytest.raises(PermitLeakError, match="1 not returned"):
         async with open_scope() as scope:
             scope.own(Odd(list(known)))._acquire_nowait(1)

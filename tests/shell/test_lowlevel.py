@@ -47,7 +47,7 @@ class RackCore(lowlevel.OwnedArbiter[Wanted]):
         *tools, tool = self.tools
         self.tools, self.lent = tuple(tools), (*self.lent, (claim, tool))
 
-    def give_back(self, claim: Wanted) -> None:
+    def discharge(self, claim: Wanted) -> None:
         if not self.holds(claim):
             raise RuntimeError("you hold no tool")
         self.tools = (*self.tools, self.handed_out(claim))
@@ -315,7 +315,7 @@ def test_a_core_that_knows_no_owner_and_a_word_that_is_none_are_refused() -> Non
         def admit(self, claim: int) -> None:
             pass
 
-        def give_back(self, claim: int) -> None:
+        def discharge(self, claim: int) -> None:
             pass
 
     make: Any = lowlevel.OwnedPrimitive
@@ -334,7 +334,7 @@ async def test_nothing_is_handed_out_by_a_core_that_does_not_say_so() -> None:
         def admit(self, claim: None) -> None:
             pass
 
-        def give_back(self, claim: None) -> None:
+        def discharge(self, claim: None) -> None:
             pass
 
     async with lowlevel.held(Primitive(Gate()), None) as nothing:

@@ -26,7 +26,7 @@ class Odd(Arbiter[int]):
     def admit(self, claim: int) -> None:
         pass
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         pass
 
 

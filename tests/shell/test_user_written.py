@@ -31,7 +31,7 @@ class TankCore(Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.litres -= claim
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.litres += claim
 
 
@@ -52,7 +52,7 @@ class Tank(Primitive[int]):
         return self._request(litres, priority=priority)
 
     def fill(self, litres: int) -> None:
-        self._give_back(litres)
+        self._release(litres)
 
 
 def tank(litres: int = 0, policy: str = "fifo") -> Tank:

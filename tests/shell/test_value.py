@@ -200,7 +200,7 @@ async def test_statistics_and_repr_show_the_value() -> None:
 
 async def test_a_value_has_no_claim_to_give_back() -> None:
     with pytest.raises(NotImplementedError):
-        Value(0)._give_back(None)  # type: ignore[arg-type]  # nobody does
+        Value(0)._release(None)  # type: ignore[arg-type]  # nobody does
 
 
 async def test_a_value_may_be_awaited_while_something_is_held() -> None:

@@ -27,24 +27,24 @@ def test_a_queue_whose_next_does_not_fit_is_at_rest(policy: str) -> None:
 @pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
 def test_a_lost_wakeup_is_noticed(policy: str) -> None:
     core = queue(2, 3, policy=policy)
-    core.give_back(3)
+    core.discharge(3)
     assert not invariants.nothing_grantable_waits(core)
 
 
 def test_a_small_claim_behind_a_large_one_is_a_lost_wakeup_only_if_it_may_pass() -> None:
     core = queue(3, 1)
-    core.give_back(1)
+    core.discharge(1)
     assert invariants.nothing_grantable_waits(core)
     core = queue(3, 1, policy="eligible")
-    core.give_back(1)
+    core.discharge(1)
     assert not invariants.nothing_grantable_waits(core)
 
 
 def test_a_forgotten_waiter_of_a_closed_core_is_noticed() -> None:
     core = queue(1)
-    assert invariants.nobody_waits_out_of_service(core)
+    assert invariants.nothing_waits_when_closed_or_broken(core)
     core.cause = "closed"
-    assert not invariants.nobody_waits_out_of_service(core)
+    assert not invariants.nothing_waits_when_closed_or_broken(core)
 
 
 @pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
@@ -92,7 +92,7 @@ def test_what_is_not_refused_is_noticed() -> None:
 
 def test_a_refusal_that_comes_too_late_is_noticed() -> None:
     class Late(SemaphoreCore):
-        def give_back(self, claim: int) -> None:
+        def discharge(self, claim: int) -> None:
             self.value += claim
             raise ValueError("too late")
 

@@ -155,7 +155,7 @@ class CoreMachine(RuleBasedStateMachine):
     def nothing_grantable_waits(self) -> None:
         if hasattr(self, "core"):
             assert invariants.nothing_grantable_waits(self.core)
-            assert invariants.nobody_waits_out_of_service(self.core)
+            assert invariants.nothing_waits_when_closed_or_broken(self.core)
 
     @invariant()
     def everybody_stands_where_the_model_says(self) -> None:

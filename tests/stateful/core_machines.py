@@ -31,7 +31,7 @@ class SemaphoreMachine(CoreMachine):
         self.options = (max_value, policy, ageing)
         self.core = SemaphoreCore(value, max_value=max_value, policy=policy, ageing=ageing)
         self.model = SemaphoreModel(value, max_value, policy, ageing)
-        self.opening, self.given_back, self.added = value, 0, 0
+        self.opening, self.released, self.added = value, 0, 0
         self.claims: dict[str, int] = {}
 
     def another_core(self) -> SemaphoreCore:
@@ -59,7 +59,7 @@ class SemaphoreMachine(CoreMachine):
         before = self.core.snapshot()
         self.agree(lambda: self.core.release(permits), lambda: self.model.release(permits))
         if self.core.snapshot() != before:
-            self.given_back += permits
+            self.released += permits
 
     @rule(max_value=st.integers(0, 5))
     def resize(self, max_value: int) -> None:
@@ -71,7 +71,7 @@ class SemaphoreMachine(CoreMachine):
     def permits_are_conserved(self) -> None:
         if hasattr(self, "core"):
             granted = [n for who, n in self.claims.items() if self.statuses[who] == "granted"]
-            out = sum(granted) - self.given_back
+            out = sum(granted) - self.released
             assert self.core.value == self.opening + self.added - out == self.model.value
 
 
@@ -104,7 +104,7 @@ class LimiterMachine(CoreMachine):
 
     @precondition(lambda self: self.requests)
     @rule(borrower=one_of(lambda self: list(self.requests)))
-    def give_back(self, borrower: str) -> None:
+    def release(self, borrower: str) -> None:
         self.agree(
             lambda: self.core.release(borrower),
             lambda: self.model.release(borrower),

@@ -88,7 +88,7 @@ class GroupMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.holding)
     @rule(who=one_of(lambda self: [*self.holding]))
-    def give_back(self, who: str) -> None:
+    def put_back(self, who: str) -> None:
         for at, permits in self.holding.pop(who):
             self.note(self.cores[at].release(permits))
 

@@ -214,5 +214,5 @@ class LockMachine(CoreMachine):
             for name, condition in self.conditions.items():
                 waiting = [request.waiter for request in condition.waiting()]
                 assert waiting == self.model.unnotified[name]
-                assert invariants.nobody_waits_out_of_service(condition)
+                assert invariants.nothing_waits_when_closed_or_broken(condition)
                 assert (condition in self.core.conditions) == bool(waiting)

@@ -48,7 +48,7 @@ class PoolModel(QueueModel):
         too_old = self.size > self.min_size and self.now - since >= self.lifetime
         return item in self.unfit or too_old
 
-    def give_back(self, who: str) -> Ended:
+    def put_back(self, who: str) -> Ended:
         if who not in self.lent:
             raise Refused
         item = self.lent.pop(who)
@@ -108,17 +108,17 @@ class ResourcePoolMachine(CoreMachine):
 
     @precondition(lambda self: self.model.lent)
     @rule(who=one_of(lambda self: [*self.model.lent]))
-    def give_back(self, who: str) -> None:
+    def put_back(self, who: str) -> None:
         """With an item, or without one."""
         self.agree(
-            lambda: self.core.put_back(who, self.model.now), lambda: self.model.give_back(who)
+            lambda: self.core.put_back(who, self.model.now), lambda: self.model.put_back(who)
         )
 
     @rule()
-    def give_back_what_was_not_lent(self) -> None:
+    def put_back_what_was_not_lent(self) -> None:
         self.agree(
             lambda: self.core.release("nobody"),
-            lambda: self.model.give_back("nobody"),
+            lambda: self.model.put_back("nobody"),
             RuntimeError,
         )
 
@@ -212,7 +212,7 @@ class ResourcePoolShellMachine(OneLineMachine):
 
     @precondition(lambda self: self.blocks)
     @rule(who=one_of(lambda self: [*self.blocks]), number=st.integers(0, 5), discards=st.booleans())
-    def give_back(self, who: str, number: int, discards: bool) -> None:
+    def put_back(self, who: str, number: int, discards: bool) -> None:
         block, item = self.blocks.pop(who)
 
         def real() -> None:
@@ -222,7 +222,7 @@ class ResourcePoolShellMachine(OneLineMachine):
 
         def model() -> Ended:
             self.model.unfit |= {item} if discards else set()
-            ended = self.model.give_back(who)
+            ended = self.model.put_back(who)
             for one, given in self.model.lent.items():
                 if given in self.model.unfit and one not in self.blocks:
                     self.model.lent[one] = (

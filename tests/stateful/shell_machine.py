@@ -173,7 +173,7 @@ class ShellMachine(RuleBasedStateMachine):
     def nothing_grantable_waits(self) -> None:
         if hasattr(self, "primitive"):
             assert invariants.nothing_grantable_waits(self.primitive._core)
-            assert invariants.nobody_waits_out_of_service(self.primitive._core)
+            assert invariants.nothing_waits_when_closed_or_broken(self.primitive._core)
 
     @invariant()
     def as_many_wait_as_the_model_says(self) -> None:

@@ -95,7 +95,7 @@ class LimiterShellMachine(OneLineMachine):
 
     @precondition(lambda self: self.holders())
     @rule(borrower=one_of(lambda self: self.holders()), number=st.integers(0, 5))
-    def give_back(self, borrower: str, number: int) -> None:
+    def release(self, borrower: str, number: int) -> None:
         self.change(
             lambda: self.primitive.release_on_behalf_of(borrower),
             lambda: self.model.release(borrower),

@@ -26,7 +26,7 @@ class CountCore(structsync.Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.count += claim
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.count -= claim
 
 

@@ -160,7 +160,7 @@ class TicketCore(Arbiter[str]):
     def admit(self, claim: str) -> None:
         self.free = False
 
-    def give_back(self, claim: str) -> None:
+    def discharge(self, claim: str) -> None:
         self.free = True
 
 
@@ -177,7 +177,7 @@ class OwnedCore(lowlevel.OwnedArbiter[Task]):
     def admit(self, claim: Task) -> None:
         self.owner = claim
 
-    def give_back(self, claim: Task) -> None:
+    def discharge(self, claim: Task) -> None:
         self.owner = None
 
     def holds(self, claim: Task) -> bool:

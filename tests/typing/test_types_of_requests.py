@@ -39,7 +39,7 @@ class CupCore(Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.cups -= 1
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.cups += 1
 
     def handed_out(self, claim: int) -> str:

@@ -30,7 +30,7 @@ class Pool:
                 await self.condition.wait()
             self.free -= 1
 
-    async def give_back(self) -> None:
+    async def put_back(self) -> None:
         # whoever has a connection gives it back, cancelled or not
         with trio.CancelScope(shield=True):
             async with self.condition:
@@ -45,7 +45,7 @@ async def share_a_connection(x: ExploredRun, condition: Condition) -> None:
 
     async def user() -> None:
         await pool.take()
-        await pool.give_back()
+        await pool.put_back()
 
     async with trio.open_nursery() as nursery:
         for _ in range(3):

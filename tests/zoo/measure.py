@@ -80,7 +80,7 @@ def replays_differently(exhibit: Exhibit, failure: Failure) -> list[str]:
     return [] if first == second else [f"{failure.token} replays {second}, not {first}"]
 
 
-def not_cured(exhibit: Exhibit) -> list[str]:
+def not_fixed(exhibit: Exhibit) -> list[str]:
     """Return what is wrong with the cure."""
     result = confirm(exhibit)
     if result.verdict is Verdict.CONFIRMED:
@@ -101,8 +101,8 @@ def entry(exhibit: Exhibit) -> Entry:
         "executions": failure.execution,
         "deviations": failure.deviations,
         "steps": len(failure.counterexample.steps),
-        "cured_states": cured.states,
-        "cured_executions": cured.executions,
+        "fixed_states": cured.states,
+        "fixed_executions": cured.executions,
         "cancels": exhibit.settings.cancels,
     }
 

@@ -20,7 +20,7 @@ from .measure import (
     entry,
     failure_of,
     hunt,
-    not_cured,
+    not_fixed,
     not_found,
     replays_differently,
     unnamed,
@@ -56,7 +56,7 @@ def test_the_token_replays_the_same_failure(exhibit: Exhibit) -> None:
 
 @every_exhibit
 def test_the_cure_is_confirmed(exhibit: Exhibit) -> None:
-    assert not_cured(exhibit) == []
+    assert not_fixed(exhibit) == []
 
 
 @every_exhibit
@@ -118,11 +118,11 @@ def test_a_culprit_that_is_not_named_is_noticed(easy: Exhibit) -> None:
 
 
 def test_a_cure_that_does_not_help_is_noticed(easy: Exhibit) -> None:
-    assert not_cured(replace(easy, fixed=easy.buggy))
+    assert not_fixed(replace(easy, fixed=easy.buggy))
 
 
 def test_a_cure_that_was_not_explored_to_the_end_is_noticed(easy: Exhibit) -> None:
-    assert not_cured(replace(easy, settings=Settings(cancels=0, executions=1)))
+    assert not_fixed(replace(easy, settings=Settings(cancels=0, executions=1)))
 
 
 def test_a_token_that_replays_no_failure_is_noticed(easy: Exhibit) -> None:

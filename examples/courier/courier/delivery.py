@@ -54,7 +54,7 @@ class Courier:
             try:
                 await self.deliver(letter)
             except BaseException:
-                self.outbox.give_back(letter)
+                self.outbox.put_back(letter)
                 raise
             self.outbox.done()
 

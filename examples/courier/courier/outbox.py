@@ -12,7 +12,7 @@ import structsync
 class Outbox:
     """Letters in the order in which they came.
 
-    A letter that was taken keeps its room until it is settled: by ``done()``, or by ``give_back()``,
+    A letter that was taken keeps its room until it is settled: by ``done()``, or by ``put_back()``,
     which puts it to the front again.
     """
 
@@ -52,7 +52,7 @@ class Outbox:
         """Settle a letter that was taken."""
         self._room.release()
 
-    def give_back(self, letter: str) -> None:
+    def put_back(self, letter: str) -> None:
         """Put a letter that was taken to the front again; never blocks, so it cannot fail."""
         self._letters.appendleft(letter)
         self._arrived.wake()

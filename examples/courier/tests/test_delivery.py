@@ -79,10 +79,10 @@ async def test_who_waits_for_letters_learns_that_none_will_come() -> None:
 
 @explore(cancels=0)
 async def test_who_is_never_at_home_is_given_up() -> None:
-    async def nobody_at_home(letter: str) -> None:
+    async def not_at_home(letter: str) -> None:
         raise ConnectionError
 
-    async with open_courier(nobody_at_home, SMALL) as courier:
+    async with open_courier(not_at_home, SMALL) as courier:
         for letter in LETTERS:
             await courier.post(letter)
     assert sorted(courier.refused) == sorted(LETTERS)

@@ -49,7 +49,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
     def admit(self, claim: Invocation) -> None:
         self.owner = claim.task
 
-    def give_back(self, claim: Invocation) -> None:
+    def discharge(self, claim: Invocation) -> None:
         if self.owner != claim.task:
             raise RuntimeError(f"{claim.task!r} is not inside this monitor")
         self.owner = None
@@ -109,7 +109,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
 
     def hand_over(self, signaller: Request[Any], waiter: Request[Any]) -> None:
         """Let the waiter in, in place of the one inside, who is the first to get in again."""
-        self.give_back(signaller.claim)
+        self.discharge(signaller.claim)
         self.urgent.append(signaller)
         self.grant(waiter)
 
@@ -135,7 +135,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
             yield request
 
     def release(self, claim: Invocation) -> Ended:
-        self.give_back(claim)
+        self.discharge(claim)
         return self.settle() if self.queue.length or self.urgent.length else []
 
     # Views.

@@ -137,7 +137,7 @@ class Rules(EntryRules):
             if failed is None:
                 arbiter.grant(one)  # what is admitted to a monitor twice is inside once
             else:
-                arbiter.give_back(one.claim)
+                arbiter.discharge(one.claim)
                 arbiter.end_with(one, BROKEN, failed.error_of(one))
             one.partners = one.to_settle = ()
         concerned = dict.fromkeys(each for one in calls for each in rules_of(one).synchronizers())

@@ -31,7 +31,7 @@ class BarrierCore(Arbiter[int | None]):
     def admit(self, claim: int | None) -> None:
         self.places -= 1
 
-    def give_back(self, claim: int | None) -> None:
+    def discharge(self, claim: int | None) -> None:
         raise NotImplementedError("a barrier holds nothing that could be released")
 
     def refuse_impossible(self, claim: int | None) -> None:

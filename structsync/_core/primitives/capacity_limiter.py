@@ -31,7 +31,7 @@ class CapacityLimiterCore(ClaimantArbiter):
     def admit(self, claim: Hashable) -> None:
         self.borrowers[claim] = None
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         if claim not in self.borrowers:
             raise RuntimeError("this borrower isn't holding any of this CapacityLimiter's tokens")
         del self.borrowers[claim]

@@ -40,7 +40,7 @@ class ConditionCore(ClaimantArbiter):
     def admit(self, claim: Hashable) -> None:
         raise NotImplementedError("a condition grants nothing; its lock does")
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         raise NotImplementedError("a condition holds nothing; its lock does")
 
     def refuse_unless_owner(self, claim: Hashable, verb: str) -> None:

@@ -68,7 +68,7 @@ class JobQueueCore(Arbiter[Any]):
         self.busy += 1
         return self.busy == self.workers
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         if self.busy < 1:
             raise RuntimeError("no job runs that could end")
         self.busy -= 1

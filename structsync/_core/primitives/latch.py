@@ -20,7 +20,7 @@ class LatchCore(Arbiter[int]):
     def admit(self, claim: int) -> None:
         """Waiting takes nothing."""
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         if claim > self.count:
             raise ValueError(
                 f"cannot count down by {claim} where {self.count} is left; a latch never goes "

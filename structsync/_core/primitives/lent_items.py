@@ -181,7 +181,7 @@ class LendingArbiter(Arbiter[Any]):
         """Return the item that is lent for a claim."""
         return self.lent[claim][-2]
 
-    def give_back(self, claim: Any) -> None:
+    def discharge(self, claim: Any) -> None:
         """Let an item that was lent be used up: there is room for another one."""
         if claim not in self.lent:
             raise RuntimeError("this item of the buffer is not in hand any more")
@@ -191,7 +191,7 @@ class LendingArbiter(Arbiter[Any]):
     def put_back(self, claim: Hashable) -> list[Request[Any]]:
         """Put an item that was lent where it was; drop it if the buffer is closed."""
         entry = self.lent[claim]
-        self.give_back(claim)
+        self.discharge(claim)
         if self.cause is None:
             self.items.put_back(entry)
         return self.settle()

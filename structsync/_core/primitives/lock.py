@@ -23,7 +23,7 @@ class LockCore(ExclusiveCore[Any], ClaimantArbiter):
         self.owner = claim
         return True
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         if self.owner != claim:
             raise RuntimeError("can't release a Lock you don't own")
         self.owner = None

@@ -40,7 +40,7 @@ class LockMapCore(Arbiter[Hashable]):
     def admit(self, claim: Hashable) -> NoReturn:
         self.refuse_impossible(claim)
 
-    def give_back(self, claim: Hashable) -> NoReturn:
+    def discharge(self, claim: Hashable) -> NoReturn:
         raise NotImplementedError("a key is released by its lock: release locks[key]")
 
     def new_lock(self, key: Hashable) -> KeyedLockCore:
@@ -60,6 +60,6 @@ class KeyedLockCore(LockCore):
         self.home.held[self.key] = self.home.entries[self.key]
         return super().admit(claim)
 
-    def give_back(self, claim: Hashable) -> None:
-        super().give_back(claim)
+    def discharge(self, claim: Hashable) -> None:
+        super().discharge(claim)
         del self.home.held[self.key]

@@ -24,7 +24,7 @@ class ParkerCore(Arbiter[None]):
     def admit(self, claim: None) -> None:
         self.unblocks -= 1
 
-    def give_back(self, claim: None) -> None:
+    def discharge(self, claim: None) -> None:
         self.unblocks += 1
 
     def refuse_impossible(self, claim: None) -> None:

@@ -72,7 +72,7 @@ class RateLimiterCore(Arbiter[int]):
             self.anchor, self.spent = self.now, 0
         self.spent += claim
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         raise NotImplementedError("permits of a rate limiter come back by time alone")
 
     def refuse_impossible(self, claim: int) -> None:

@@ -65,7 +65,7 @@ class ResourcePoolCore(Arbiter[Any]):
         self.loans[claim] = self.idle.pop() if self.idle else None
         return len(self.loans) >= self.max_size
 
-    def give_back(self, claim: Hashable) -> None:
+    def discharge(self, claim: Hashable) -> None:
         if claim not in self.loans:
             raise RuntimeError("this place in the pool was released already")
         del self.loans[claim]
@@ -109,7 +109,7 @@ class ResourcePoolCore(Arbiter[Any]):
     def put_back(self, claim: Hashable, now: float) -> list[Request[Any]]:
         """Give a place back; what is in it is kept for the next."""
         kept = self.loans[claim]
-        self.give_back(claim)
+        self.discharge(claim)
         if kept is not None:
             if kept.since is None:
                 self.idle.appendleft(kept)

@@ -96,7 +96,7 @@ class RWLockCore(ClaimantArbiter):
         else:
             self.writer = claim.claimant
 
-    def give_back(self, claim: Access) -> None:
+    def discharge(self, claim: Access) -> None:
         if self.held_by(claim.claimant) != claim:
             raise RuntimeError("can't release an RWLock you don't hold")
         if claim.mode is READ:
@@ -191,7 +191,7 @@ class PhaseFairCore(RWLockCore):
     def release(self, claim: Access) -> list[Request[Any]]:
         if claim.mode is READ:
             return super().release(claim)
-        self.give_back(claim)
+        self.discharge(claim)
         return self.writing_ended()
 
     def writing_ended(self) -> list[Request[Any]]:

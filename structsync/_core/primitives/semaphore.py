@@ -39,7 +39,7 @@ class SemaphoreCore(Arbiter[int]):
         value = self.value = self.value - claim
         return value <= 0
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         if self.max_value is not None and self.value + claim > self.max_value:
             raise ValueError("semaphore released too many times")
         self.value += claim

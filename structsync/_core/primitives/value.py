@@ -46,7 +46,7 @@ class ValueCore(Arbiter[Awaited]):
     def admit(self, claim: Awaited) -> None:
         claim.found = self.value
 
-    def give_back(self, claim: Awaited) -> None:
+    def discharge(self, claim: Awaited) -> None:
         raise NotImplementedError("who has seen a value holds nothing that could be released")
 
     def assign(self, value: Any) -> list[Request[Any]]:

@@ -21,7 +21,7 @@ class WaitQueueCore(Arbiter[None]):
     def admit(self, claim: None) -> None:
         self.wakes -= 1
 
-    def give_back(self, claim: None) -> None:
+    def discharge(self, claim: None) -> None:
         raise NotImplementedError("a wait queue holds nothing that could be released")
 
     def wake(self, count: int | None) -> list[Request[None]]:

@@ -1,7 +1,7 @@
 """The queue discipline behind every primitive, written once.
 
 A primitive is *state*, a *queue* of requests, and three small functions over the state: ``admits``,
-``admit`` and ``give_back``. Everything else is here: who is next (by a policy), withdrawal at any
+``admit`` and ``discharge``. Everything else is here: who is next (by a policy), withdrawal at any
 moment, closing, and the rule that keeps wakeups from being lost: **after every change, settle**.
 
 At rest, that is between two transitions, this holds (I3)::
@@ -34,7 +34,7 @@ class Arbiter(PrimitiveState[ClaimT]):
     """The public base of a pure core: a queue of requests and the policy that grants them.
 
     Subclass it, declare the state as annotated attributes of the class (hashable values), and write
-    ``admits``, ``admit`` and ``give_back``. Wrap it in a :class:`structsync.Primitive` to use it in
+    ``admits``, ``admit`` and ``discharge``. Wrap it in a :class:`structsync.Primitive` to use it in
     a trio program; give it to :mod:`structsync.checking` to check it. Names of the arbiter's own, such
     as ``queue`` and ``cause``, are no names for state: that is a TypeError when the class is made.
 
@@ -226,7 +226,7 @@ class Arbiter(PrimitiveState[ClaimT]):
 
     def release(self, claim: ClaimT) -> list[Request[ClaimT]]:
         """Give a claim back and grant what that makes room for."""
-        self.give_back(claim)
+        self.discharge(claim)
         return self.settle() if self.queue.length else []
 
     def end(self, cause: Hashable) -> list[Request[ClaimT]]:

@@ -65,7 +65,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
     def admit(self, claim: ClaimT) -> bool | None:
         """Take the claim. Called only when :meth:`admits` holds; must not raise.
 
-        It must not make room for others either: what makes room is :meth:`give_back`, after which
+        It must not make room for others either: what makes room is :meth:`discharge`, after which
         those who wait are evaluated again.
 
         Returns:
@@ -74,7 +74,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         """
 
     @abstractmethod
-    def give_back(self, claim: ClaimT) -> None:
+    def discharge(self, claim: ClaimT) -> None:
         """Undo :meth:`admit`. May raise if nothing was taken, and then changes nothing."""
 
     def handed_out(self, claim: ClaimT) -> Any:

@@ -106,7 +106,7 @@ class SharedCore(SharedState):
         if place is None or not place.token:
             return [_refusal(asking, RuntimeError("nothing is held under this number"))]
         del self.places[place.key]
-        return [Outcome(asking, Result.DONE), *self._settled(self._give_back(place))]
+        return [Outcome(asking, Result.DONE), *self._settled(self._discharge(place))]
 
     def _reclaim(self, asking: Key, number: int, wants: Iterable[Any], token: int) -> list[Outcome]:
         key = (asking[0], number)
@@ -163,7 +163,7 @@ class SharedCore(SharedState):
             touched |= dict.fromkeys(self._leave(place))
         for place in gone:
             if place.token:
-                touched |= dict.fromkeys(self._give_back(place))
+                touched |= dict.fromkeys(self._discharge(place))
         for place in gone:
             del self.places[place.key]
         return self._settled(touched)
@@ -193,11 +193,11 @@ class SharedCore(SharedState):
         # All who waited are notified: they are in the queue of the lock, and the name is free.
         return ConditionCore(lock)
 
-    def _give_back(self, place: Place) -> list[Any]:
+    def _discharge(self, place: Place) -> list[Any]:
         """Release what a member holds; the caller settles the cores that are returned."""
         pairs = self._pairs(place)
         for core, claim in pairs:
-            core.give_back(claim)
+            core.discharge(claim)
         return [core for core, _ in pairs]
 
     def _leave(self, place: Place) -> list[Any]:

@@ -26,7 +26,7 @@ def preview(shared: SharedState, key: Key) -> tuple[Key, ...] | None:
     core, claim = shared.core_of(want), KINDS[want.kind].claim(want, key)
     let_in: list[Request[Any]] = []
     of_a_group = False
-    core.give_back(claim)
+    core.discharge(claim)
     for request in core.queue:
         if not core.admits(request.claim):
             break
@@ -36,6 +36,6 @@ def preview(shared: SharedState, key: Key) -> tuple[Key, ...] | None:
         core.admit(request.claim)
         let_in.append(request)
     for request in reversed(let_in):
-        core.give_back(request.claim)
+        core.discharge(request.claim)
     core.admit(claim)
     return None if of_a_group else tuple([request.waiter for request in let_in])

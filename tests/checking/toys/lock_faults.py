@@ -14,7 +14,7 @@ class LostWakeupAtRelease(Core):
 
 
 @fault(LockSpec, "core", refuted_by="who_waits_is_served")
-class NobodyIsWoken(Core):
+class NoTaskIsWoken(Core):
     """Releasing wakes nobody, seen as a wait without end."""
 
     def release(self) -> None:

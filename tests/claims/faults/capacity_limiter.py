@@ -37,8 +37,8 @@ def who_waits_may_queue_again(core: CapacityLimiterCore, claim: Hashable) -> Non
 
 @fault(
     CapacityLimiterCore,
-    "give_back",
-    refuted_by="capacity_limiter.a_token_that_was_not_borrowed_cannot_be_given_back",
+    "discharge",
+    refuted_by="capacity_limiter.a_token_that_was_not_borrowed_cannot_be_released",
 )
 def a_stranger_gives_back(core: CapacityLimiterCore, claim: Hashable) -> None:
     core.borrowers.pop(claim, None)

@@ -23,7 +23,7 @@ def any_owner_will_do(core: ConditionCore, claim: Hashable, verb: str) -> None:
         raise RuntimeError
 
 
-@fault(ConditionCore, "admits", refuted_by="condition.without_a_notification_nobody_is_let_in")
+@fault(ConditionCore, "admits", refuted_by="condition.without_a_notification_no_task_is_let_in")
 def a_waiter_wakes_by_itself(core: ConditionCore, claim: Hashable) -> bool:
     return True
 
@@ -104,7 +104,7 @@ def closing_breaks_the_notified_too(core: ConditionCore, cause: Hashable) -> End
 @fault(
     ConditionCore,
     "wait",
-    refuted_by="condition.a_lock_is_not_at_rest_while_somebody_waits_for_a_notification",
+    refuted_by="condition.a_lock_is_not_at_rest_while_a_task_waits_for_a_notification",
 )
 def the_lock_does_not_know_of_the_condition(
     core: ConditionCore, claim: Hashable, waiter: Any

@@ -36,7 +36,7 @@ def who_stood_behind_still_names_the_one_that_left(
     queue.length -= 1
 
 
-@fault(Queue, "remove", refuted_by="links.who_left_is_linked_to_nobody")
+@fault(Queue, "remove", refuted_by="links.a_request_that_left_is_linked_to_none")
 def who_left_holds_who_came_after_it(queue: Queue[Any], request: Request[Any]) -> None:
     behind = request.behind
     intact_remove(queue, request)

@@ -11,12 +11,10 @@ from structsync.specs import lock_faults
 from ...plants import lock, queue  # noqa: TID252 - the one home of the faults
 from ._planting import Ended, Fault, OfASpec, Shared, fault, grant_unnoted
 
-anybody_gives_back = OfASpec(
-    LockCore, lock_faults.AnybodyReleases, "lock.only_the_owner_gives_back"
-)
+anybody_gives_back = OfASpec(LockCore, lock_faults.AnyTaskReleases, "lock.only_the_owner_releases")
 
 
-@fault(LockCore, "give_back", refuted_by="lock.nobody_gives_back_a_free_lock")
+@fault(LockCore, "discharge", refuted_by="lock.no_task_releases_a_free_lock")
 def a_free_lock_is_given_back(core: LockCore, claim: Hashable) -> None:
     if core.owner is not None and core.owner != claim:
         raise RuntimeError
@@ -50,7 +48,7 @@ a_grant_is_not_noted = Fault(
 )
 
 a_lock_without_a_queue_counts_as_at_rest = Fault(
-    LockCore, "at_rest", Arbiter.at_rest, "lock.a_lock_is_at_rest_exactly_if_nobody_owns_it"
+    LockCore, "at_rest", Arbiter.at_rest, "lock.a_lock_is_at_rest_exactly_if_it_has_no_owner"
 )
 
 

@@ -14,7 +14,7 @@ from ...plants import monitor  # noqa: TID252 - the one home of the faults
 from ._planting import Ended, OfASpec, Shared, fault
 
 anybody_leaves = OfASpec(
-    MonitorCore, monitor_faults.AnybodyLeaves, "monitor.only_who_is_inside_leaves"
+    MonitorCore, monitor_faults.AnyTaskLeaves, "monitor.only_who_is_inside_leaves"
 )
 
 
@@ -49,7 +49,7 @@ the_signaller_goes_to_the_end = Shared(
 
 
 @fault(
-    HoareConditionCore, "signal", refuted_by="monitor.a_signal_that_finds_nobody_changes_nothing"
+    HoareConditionCore, "signal", refuted_by="monitor.a_signal_that_finds_no_waiter_changes_nothing"
 )
 def the_monitor_is_left_in_any_case(
     core: HoareConditionCore, claim: Any, waiter: Any

@@ -22,7 +22,7 @@ def a_block_uses_all_unblocks(core: ParkerCore, claim: None) -> None:
 def an_unblock_that_finds_nobody_is_lost(core: ParkerCore, claim: None) -> Ended:
     if not core.queue:
         return []
-    core.give_back(claim)
+    core.discharge(claim)
     return core.settle()
 
 

@@ -47,7 +47,7 @@ def a_stale_rank_is_asked(policy: Priority, queue: AnyQueue, ticket: int, priori
 @fault(
     Priority,
     "joined",
-    refuted_by="policy.dropping_many_withdrawn_ranks_forgets_nobody_in_queue",
+    refuted_by="policy.dropping_many_withdrawn_ranks_forgets_no_request_in_the_queue",
 )
 def the_sweep_takes_the_newcomer_along(
     policy: Priority, queue: AnyQueue, ticket: int, priority: int
@@ -69,6 +69,6 @@ the_oldest_is_asked_first = Shared(
 )
 
 
-@fault(Fifo, "may_pass", refuted_by="policy.fifo_lets_nobody_pass")
+@fault(Fifo, "may_pass", refuted_by="policy.fifo_lets_no_request_pass")
 def a_priority_counts_in_a_fifo(policy: Fifo, queue: AnyQueue, ticket: int, priority: int) -> bool:
     return priority < 0

@@ -33,7 +33,7 @@ a_withdrawal_wakes_nobody = Shared(
 )
 
 
-@fault(SemaphoreCore, "withdraw", refuted_by="queue.a_withdrawal_behind_the_head_lets_nobody_in")
+@fault(SemaphoreCore, "withdraw", refuted_by="queue.a_withdrawal_behind_the_head_lets_no_task_in")
 def a_withdrawal_gives_back_what_it_never_had(
     core: SemaphoreCore, request: Request[int]
 ) -> Ended | None:
@@ -53,11 +53,11 @@ def a_granted_request_is_withdrawn(core: SemaphoreCore, request: Request[int]) -
 a_newcomer_barges = OfASpec(
     SemaphoreCore,
     semaphore_faults.NewcomerBarges,
-    "queue.a_newcomer_is_granted_only_if_nobody_waits",
+    "queue.a_newcomer_is_granted_only_if_no_task_waits",
 )
 
 
-@fault(SemaphoreCore, "resize", refuted_by="queue.a_resize_leaves_nobody_waiting_who_fits")
+@fault(SemaphoreCore, "resize", refuted_by="queue.a_resize_leaves_no_request_waiting_that_fits")
 def a_growth_wakes_nobody(core: SemaphoreCore, max_value: int) -> Ended:
     assert core.max_value is not None
     core.value += max_value - core.max_value
@@ -68,7 +68,7 @@ def a_growth_wakes_nobody(core: SemaphoreCore, max_value: int) -> Ended:
 @fault(
     SemaphoreCore,
     "end",
-    refuted_by="queue.closing_breaks_everybody_in_queue_and_takes_nothing",
+    refuted_by="queue.closing_breaks_all_in_the_queue_and_takes_nothing",
 )
 def closing_reaches_the_head_alone(core: SemaphoreCore, cause: str) -> Ended:
     core.cause = cause

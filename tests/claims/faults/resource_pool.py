@@ -22,7 +22,7 @@ the_oldest_is_lent = OfASpec(
     refuted_by="resource_pool.what_comes_back_is_kept_and_its_place_is_the_next_ones",
 )
 def what_comes_back_is_forgotten(core: ResourcePoolCore, claim: Hashable, now: float) -> Ended:
-    core.give_back(claim)
+    core.discharge(claim)
     return core.settle()
 
 

@@ -46,7 +46,7 @@ def readers_may_upgrade(core: RWLockCore, claim: Access) -> None:
         raise RuntimeError
 
 
-@fault(RWLockCore, "give_back", refuted_by="rwlock.only_what_is_held_is_given_back")
+@fault(RWLockCore, "discharge", refuted_by="rwlock.only_what_is_held_is_released")
 def anybody_ends_the_writing(core: RWLockCore, claim: Access) -> None:
     core.writer = None
 

@@ -13,14 +13,14 @@ one_permit_too_many_is_lent = Shared(
 )
 
 
-@fault(SemaphoreCore, "give_back", refuted_by="semaphore.a_release_adds_what_it_gives_back")
+@fault(SemaphoreCore, "discharge", refuted_by="semaphore.a_release_adds_what_it_releases")
 def a_release_of_several_counts_as_one(core: SemaphoreCore, claim: int) -> None:
     core.value += 1
 
 
 @fault(
     SemaphoreCore,
-    "give_back",
+    "discharge",
     refuted_by="semaphore.a_release_above_the_maximum_is_refused_and_changes_nothing",
 )
 def a_refused_release_is_kept(core: SemaphoreCore, claim: int) -> None:
