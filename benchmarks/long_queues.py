@@ -1,7 +1,11 @@
 """Submit, withdraw and grant in the core with a very long queue, against a long one.
 
 In one sample as many requests go through as the very long queue has, so that work which a policy
-puts off (the heap of "priority" is rebuilt now and then) is paid for within it, on both sides.
+puts off ("priority" forgets now and then on which levels nobody waits) is paid for within it, on both sides.
+
+"priority" keeps a list for each level, and a heap of the levels: so what counts is how many there are. They are
+few in most programs: ten here, with either length of the queue. The worst case is on a row of its own: as many
+levels as requests, so that the heap has a hundred times more entries in the very long queue.
 
 Withdrawals come in two orders. From anywhere, each one touches memory that no cache holds when the
 queue is very long; a bare linked list pays for that in the same proportion, and is there to compare.
@@ -10,9 +14,10 @@ The oldest first lie close together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
-from itertools import compress, count
+from itertools import compress, count, cycle, islice, repeat
 from random import Random
 from time import thread_time
 from typing import Any
@@ -22,15 +27,16 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from ._measure import Case, Effort, ratio
 
 BATCH = 500  # transitions between two looks at the clock
+FEW = 10  # levels
 
 
 class Queue:
     """A core with a steady number of waiters, renewed in batches."""
 
-    def __init__(self, policy: str, waiters: int) -> None:
+    def __init__(self, policy: str, waiters: int, levels: Iterator[int] | None = None) -> None:
         self.random = Random(waiters)  # the same choices in every run
         self.core = SemaphoreCore(0, policy=policy)
-        self.levels = 10 if policy == "priority" else 1
+        self.levels = levels or repeat(0)
         self.waiters = count()
         self.waiting: list[Any] = []  # oldest first
         self._fill(waiters)
@@ -74,9 +80,10 @@ class Queue:
         return spent
 
     def _fill(self, number: int) -> None:
-        submit, levels, waiters = self.core.submit, self.levels, self.waiters
+        submit, waiters = self.core.submit, self.waiters
+        levels = [*islice(self.levels, number)]
         # each has a waiter of its own, as in a program: an object more that no cache holds
-        self.waiting += [submit(1, place % levels, next(waiters)) for place in range(number)]
+        self.waiting += [submit(1, level, next(waiters)) for level in levels]
 
     def _some(self) -> list[Any]:
         waiting = self.waiting
@@ -120,25 +127,55 @@ class BareList(Queue):
             node.before.after, node.after.before = node.after, node.before
 
 
+def few_levels() -> Iterator[int]:
+    return cycle(range(FEW))
+
+
+def own_levels() -> Iterator[int]:
+    """Yield no number twice, and all in no order."""
+    return (each * 2_654_435_761 % 2**32 for each in count())
+
+
+POLICIES: dict[str, Callable[[int], Queue]] = {
+    "fifo": partial(Queue, "fifo"),
+    f"priority, {FEW} levels": lambda waiters: Queue("priority", waiters, few_levels()),
+}
+STEPS = (Queue.submit, Queue.withdraw_oldest, Queue.grant)
+
+
 def cases(effort: Effort) -> Iterator[Case]:
     """All but withdrawals from anywhere."""
-    for policy in ("fifo", "priority"):
-        queues = [Queue(policy, waiters) for waiters in _sizes(effort)]
-        for step in (Queue.submit, Queue.withdraw_oldest, Queue.grant):
-            name = f"{policy}: {step.__name__}".replace("_", " ")
-            yield Case(name, partial(_ratio, step, *queues))
+    for policy, queue in POLICIES.items():
+        yield from _cases(policy, STEPS, queue, effort)
+
+
+def own_level_cases(effort: Effort) -> Iterator[Case]:
+    """All, where no two requests are on one level."""
+
+    def queue(waiters: int) -> Queue:
+        return Queue("priority", waiters, own_levels())
+
+    yield from _cases("priority, a level each", (*STEPS, Queue.withdraw_anywhere), queue, effort)
 
 
 def anywhere_cases(effort: Effort) -> Iterator[Case]:
     """Withdrawals from anywhere, which no cache helps."""
-    sizes = _sizes(effort)
-    for policy in ("fifo", "priority"):
-        queues = [Queue(policy, waiters) for waiters in sizes]
-        name = f"{policy}: withdraw anywhere"
-        yield Case(name, partial(_ratio, Queue.withdraw_anywhere, *queues))
-    bare = [BareList(waiters) for waiters in sizes]
-    sample = partial(_ratio, Queue.withdraw_anywhere, *bare)
-    yield Case("linked list: withdraw anywhere", sample, compared=False)
+    for policy, queue in POLICIES.items():
+        yield from _cases(policy, (Queue.withdraw_anywhere,), queue, effort)
+    (bare,) = _cases("linked list", (Queue.withdraw_anywhere,), BareList, effort)
+    yield replace(bare, compared=False)
+
+
+def _cases(
+    name: str,
+    steps: Iterable[Callable[[Queue], float]],
+    queue: Callable[[int], Queue],
+    effort: Effort,
+) -> Iterator[Case]:
+    long, short = (queue(waiters) for waiters in _sizes(effort))
+    for step in steps:
+        what = step.__name__.replace("_", " ")
+        yield Case(f"{name}: {what}", partial(_ratio, step, long, short))
 
 
 def _sizes(effort: Effort) -> tuple[int, int]:

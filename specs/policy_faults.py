@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from heapq import heapify, heappush
 from typing import Any
 
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.policy import Eligible, Priority, tickets_of
+from structsync._core.queue.levels import SPARE, AgeingLevels, Levels, Top
+from structsync._core.queue.policy import Eligible, Priority, levels_of
 from structsync._core.queue.request import Queue, Request
 from structsync.checking import fault
 
@@ -15,7 +15,13 @@ from ._planting import NewestFirst, grant, withdraw_only
 from .eligible import EligibleSpec
 from .priority import AGEING, LEVELS, PrioritySpec
 from .priority_ageing import DefaultAgeingSpec, StrictLevelsSpec
-from .priority_heap import CrowdedHeapSpec, HeapCore, RememberedHeapSpec, SmallHeapSpec, crowded
+from .priority_levels import (
+    CrowdedLevelsSpec,
+    FewLevelsSpec,
+    LevelsCore,
+    RememberedLevelsSpec,
+    crowded,
+)
 
 
 class _Core(SemaphoreCore):
@@ -99,8 +105,8 @@ class _TiesGoToTheNewest(Priority):
     __slots__ = ()
 
     def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
-        self._drop_stale(tickets_of(queue))
-        return self._ranks[0][0] >= self._rank(ticket, priority)
+        levels = levels_of(queue)
+        return levels.top()[0] >= levels.rank(ticket, self.level(priority))
 
 
 class _AgesTooSlowly(Priority):
@@ -108,8 +114,8 @@ class _AgesTooSlowly(Priority):
 
     __slots__ = ()
 
-    def _rank(self, ticket: int, priority: int) -> int:
-        return ticket + (AGEING + 1) * priority
+    def level(self, priority: int) -> int:
+        return (AGEING + 1) * priority
 
 
 class _NoTaskPassesTheQueue(Priority):
@@ -165,100 +171,153 @@ class WithdrawalOfTheNextWakesNoTask(SemaphoreCore):
         return withdraw_only(self, request)
 
 
-# ==== The heap of priorities ====
+# ==== The levels of priorities ====
 
 
-class _StaleBlocks(Priority):
-    """Grants none as long as the entry at the top of the heap is stale."""
+class _LevelsStay(AgeingLevels[Any]):
+    """Keeps the levels, and what the heap has of them, when all who wait are taken out."""
+
+    __slots__ = ()
+
+    def clear(self) -> None:
+        for request in self:
+            self.remove(request)
+
+
+class _LevelsStayCore(SemaphoreCore):
+    def __init__(self, initial_value: int, **options: Any) -> None:
+        super().__init__(initial_value, **options)
+        self.queue = _LevelsStay()
+
+
+@fault(PrioritySpec, "core", refuted_by="equals_are_served_in_queue")
+def a_restore_keeps_the_ranks_of_before(value: int, **options: Any) -> SemaphoreCore:
+    """The heap has of a level who was its first when tickets were counted from another number."""
+    return _LevelsStayCore(value, **options)
+
+
+class _EmptyBlocks(Priority):
+    """Grants none as long as nobody is on the level at the top of the heap."""
 
     __slots__ = ()
 
     def candidates(self, queue: Queue[Any]) -> Iterator[Request[Any]]:
-        while queue and self._ranks[0][1] in tickets_of(queue):
-            yield tickets_of(queue)[self._ranks[0][1]]
+        top = levels_of(queue).tops[0][2]
+        return iter(()) if top.behind is top else super().candidates(queue)
 
 
-class _StaleIsPassed(Priority):
-    """Compares a newcomer with the top of the heap, stale or not."""
+class _EmptyIsPassed(Priority):
+    """Compares a newcomer with the top of the heap, whoever has left."""
 
     __slots__ = ()
 
     def may_pass(self, queue: Queue[Any], ticket: int, priority: int) -> bool:
-        return (self._rank(ticket, priority), ticket) < self._ranks[0]
+        levels = levels_of(queue)
+        return levels.rank(ticket, self.level(priority)) < levels.tops[0][0]
 
 
-class _NewcomersAreStale(Priority):
-    """Rebuilds the heap from the queue, in which the newcomer is not yet."""
+def _with(kind: type[Levels[Any]], ageing: int | None = None) -> Priority:
+    """Return a policy with priorities whose queue is of another kind."""
 
-    __slots__ = ()
+    class _OfAnotherKind(Priority):
+        __slots__ = ()
 
-    def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
-        heappush(self._ranks, (self._rank(ticket, priority), ticket))
-        if len(self._ranks) > 2 * len(queue) + 16:
-            self._ranks = [entry for entry in self._ranks if entry[1] in tickets_of(queue)]
-            heapify(self._ranks)
+        def new_queue(self) -> Queue[Any]:
+            return kind()
 
-
-class _NeverRebuilt(Priority):
-    """Never drops stale entries from the middle of the heap."""
-
-    __slots__ = ()
-
-    def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
-        heappush(self._ranks, (self._rank(ticket, priority), ticket))
+    return _OfAnotherKind(ageing)
 
 
-class _RebuiltInDisorder(Priority):
-    """Leaves stale entries out without restoring the order of the heap."""
+class _NotBroughtUpToDate(AgeingLevels[Any]):
+    """Ranks a level by who was its first once, as long as anybody is on it."""
 
     __slots__ = ()
 
-    def joined(self, queue: Queue[Any], ticket: int, priority: int) -> None:
-        if len(self._ranks) > 2 * len(queue) + 16:
-            self._ranks = [entry for entry in self._ranks if entry[1] in tickets_of(queue)]
-        heappush(self._ranks, (self._rank(ticket, priority), ticket))
+    def top(self) -> Top:
+        _, _, level = self.tops[0]
+        return super().top() if level.behind is level else self.tops[0]
 
 
-@fault(SmallHeapSpec, "core", refuted_by="nothing_grantable_waits")
-def the_withdrawn_block_the_heap(crowded: bool) -> SemaphoreCore:
-    """No task is served while one that withdrew is at the top of the heap (H1)."""
-    return HeapCore(crowded, _StaleBlocks(None))
+class _NewLevelIsEmpty(Levels[Any]):
+    """Forgets the empty levels when the new one is known, and nobody is on it yet."""
+
+    __slots__ = ()
+
+    def append(self, request: Request[Any], number: int = 0) -> None:
+        is_too_many = number not in self.by_number and len(self.tops) > 2 * self.length + SPARE
+        super().append(request, number)
+        if is_too_many:
+            level = self.by_number.pop(number)
+            self.tops.remove((number, request.ticket, level))
 
 
-@fault(SmallHeapSpec, "core", refuted_by="nowait_agrees_with_the_queue")
-def newcomers_are_compared_with_the_withdrawn(crowded: bool) -> SemaphoreCore:
+class _NeverForgets(Levels[Any]):
+    """Forgets an empty level at the top of the heap only."""
+
+    __slots__ = ()
+
+    def _drop_empty(self) -> None:
+        pass
+
+
+class _ForgetsInDisorder(Levels[Any]):
+    """Leaves the empty levels out without restoring the order of the heap."""
+
+    __slots__ = ()
+
+    def _drop_empty(self) -> None:
+        left = [top for top in self.tops if top[2].behind is not top[2]]
+        super()._drop_empty()
+        self.tops = left
+
+
+@fault(FewLevelsSpec, "core", refuted_by="nothing_grantable_waits")
+def an_empty_level_blocks_the_others(ageing: int | None) -> SemaphoreCore:
+    """No task is served while a level that nobody is on is at the top of the heap (H1)."""
+    return LevelsCore(ageing, _EmptyBlocks(ageing))
+
+
+@fault(FewLevelsSpec, "core", refuted_by="nowait_agrees_with_the_queue")
+def newcomers_are_compared_with_the_withdrawn(ageing: int | None) -> SemaphoreCore:
     """A newcomer that would be next waits for a task that has withdrawn."""
-    return HeapCore(crowded, _StaleIsPassed(None))
+    return LevelsCore(ageing, _EmptyIsPassed(ageing))
 
 
-@fault(CrowdedHeapSpec, "core", refuted_by="who_waits_is_in_the_heap")
-def a_rebuild_loses_the_newcomer(crowded: bool) -> SemaphoreCore:
-    """A rebuild takes the task that is about to join for one that withdrew."""
-    return HeapCore(crowded, _NewcomersAreStale(None))
+@fault(FewLevelsSpec, "core", refuted_by="the_most_important_is_granted")
+def a_level_keeps_the_rank_of_who_has_left(ageing: int | None) -> SemaphoreCore:
+    """Whoever comes later stands as far ahead as the one that was first on the level."""
+    return LevelsCore(ageing, _with(_NotBroughtUpToDate, ageing))
 
 
-@fault(CrowdedHeapSpec, "core", refuted_by="the_heap_stays_small")
-def the_withdrawn_pile_up(crowded: bool) -> SemaphoreCore:
-    """Entries of those who withdrew are dropped at the top of the heap only."""
-    return HeapCore(crowded, _NeverRebuilt(None))
+@fault(CrowdedLevelsSpec, "core", refuted_by="who_waits_is_on_a_level_in_the_heap")
+def the_new_level_is_forgotten_with_the_empty_ones(ageing: int | None) -> SemaphoreCore:
+    """The level of the task that is about to join is taken for one that nobody is on any more."""
+    return LevelsCore(ageing, _with(_NewLevelIsEmpty))
 
 
-@fault(CrowdedHeapSpec, "core", refuted_by="the_most_important_is_granted")
-def a_rebuild_is_no_heap(crowded: bool) -> SemaphoreCore:
-    """What is left after a rebuild is in no order, and the wrong one is next."""
-    return HeapCore(crowded, _RebuiltInDisorder(None))
+@fault(CrowdedLevelsSpec, "core", refuted_by="the_levels_stay_few")
+def the_empty_levels_pile_up(ageing: int | None) -> SemaphoreCore:
+    """Levels that nobody is on are forgotten at the top of the heap only."""
+    return LevelsCore(ageing, _with(_NeverForgets))
 
 
-class _RebuiltInDisorderCore(SemaphoreCore):
+@fault(CrowdedLevelsSpec, "core", refuted_by="the_most_important_is_granted")
+@fault(CrowdedLevelsSpec, "core", refuted_by="no_level_is_before_its_entry")
+def what_is_left_is_no_heap(ageing: int | None) -> SemaphoreCore:
+    """Without the empty levels the others are in no order, and the wrong one is next."""
+    return LevelsCore(ageing, _with(_ForgetsInDisorder))
+
+
+class _ForgetsInDisorderCore(SemaphoreCore):
     def __init__(self, initial_value: int, **options: Any) -> None:
         super().__init__(initial_value, **options)
-        self.policy = _RebuiltInDisorder(None)
+        self.queue = _ForgetsInDisorder()
 
 
-@fault(RememberedHeapSpec, "core", refuted_by="no_hidden_history")
-def a_rebuild_without_heapify() -> SemaphoreCore:
+@fault(RememberedLevelsSpec, "core", refuted_by="no_hidden_history")
+def levels_are_forgotten_without_heapify() -> SemaphoreCore:
     """The same in the core as it ships: no snapshot has the heap, and a restore makes it one."""
-    return crowded(_RebuiltInDisorderCore)
+    return crowded(_ForgetsInDisorderCore)
 
 
 @fault(StrictLevelsSpec, "core", refuted_by="the_most_important_is_granted")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from structsync._core.queue.request import Queue, Request, TicketQueue
+from structsync._core.queue.levels import Levels, on
+from structsync._core.queue.request import Queue, Request
 
-from ._queue import BOUND, links_are_exact, waiters_of
+from ._queue import BOUND, links_are_exact
 
 
 def filled(queue: Queue[Any], waiting: int) -> list[Request[Any]]:
@@ -71,14 +72,21 @@ def the_one_yielded_last_may_leave(waiting: int, first: int) -> None:
     assert links_are_exact(queue)
 
 
-def by_ticket_are_found_those_who_wait_and_no_others(waiting: int, who: int, other: int) -> None:
+def of_a_level_both_ends_are_known_and_all_in_between(waiting: int, who: int, other: int) -> None:
     assert 0 <= who < waiting <= BOUND
     assert 0 <= other < waiting
-    queue: TicketQueue[Any] = TicketQueue()
-    requests = filled(queue, waiting)
+    levels: Levels[Any] = Levels()
+    requests = filled(levels, waiting)
     successor: Request[Any] = Request(None, other, "successor")
-    queue.replace(requests[other], successor)
-    queue.remove(requests[who] if who != other else successor)
-    assert waiters_of(queue.by_ticket[one.ticket] for one in queue) == waiters_of(queue)
-    assert len(queue.by_ticket) == len(queue) == waiting - 1
-    assert links_are_exact(queue)
+    levels.replace(requests[other], successor)
+    left = [*requests[:other], successor, *requests[other + 1 :]]
+    gone = left.pop(who)
+    levels.remove(gone)
+    level = levels.by_number[0]
+    assert [*on(level)] == [*levels] == left
+    assert all(one.behind.ahead is one for one in [level, *left] if one.behind)
+    assert level.ahead is (left[-1] if left else level)
+    for old in (gone, requests[other]):
+        assert (old.queue, old.ahead, old.behind) == (None, None, None)
+    assert levels.length == waiting - 1
+    assert all(one.queue is levels for one in left)

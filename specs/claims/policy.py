@@ -6,21 +6,30 @@ Tickets count from the oldest in the queue, whose ticket is 0, so ``later`` is h
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, cast
 
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.policy import Priority, make_policy
+from structsync._core.queue.levels import Level
+from structsync._core.queue.policy import levels_of, make_policy
 from structsync._core.queue.request import Request
 from structsync.checking.invariants import nothing_grantable_waits
 
-from ._queue import BOUND, claims_of, in_queue, waiters_of, with_queue
+from ._queue import BOUND, ByEquality, claims_of, in_queue, waiters_of, with_queue
 
-# More than the heap of ranks keeps of those who withdrew: the next one that joins sweeps it.
-MANY = 32
+# So many levels that nobody is on any more, beside two that wait, that the next new level has them forgotten.
+MANY = 20
+
+
+def by_priority(ageing: int | None = 100) -> SemaphoreCore:
+    """A semaphore whose levels are found by what their numbers are equal to."""
+    core = SemaphoreCore(0, policy="priority", ageing=ageing)
+    levels_of(core.queue).by_number = cast("dict[Any, Any]", ByEquality())
+    return core
 
 
 def overtakes(ageing: int | None, old: int, later: int, new: int) -> bool:
     """Whether the newcomer stands before the only one in the queue, whose priority is ``old``."""
-    core = with_queue(SemaphoreCore(0, policy="priority", ageing=ageing), [1], [old])
+    core = with_queue(by_priority(ageing), [1], [old])
     core.next_ticket = later
     core.value = 1  # room for one of the two
     return core.admissible(1, new)
@@ -52,7 +61,7 @@ def among_equals_the_first_to_come_is_first(ageing: int | None, level: int, late
 def a_queue_of_levels_is_served_in_the_order_of_rank(levels: list[int], room: int) -> None:
     assert len(levels) <= BOUND
     assert room >= 1
-    core = SemaphoreCore(0, policy="priority", ageing=None)
+    core = by_priority(None)
     order = waiters_of(with_queue(core, [1] * len(levels), levels).release(room))
     served = [(levels[who], who) for who in order]
     left = [(levels[who], who) for who in waiters_of(core.waiting())]
@@ -61,33 +70,48 @@ def a_queue_of_levels_is_served_in_the_order_of_rank(levels: list[int], room: in
     assert nothing_grantable_waits(core)
 
 
-def a_withdrawn_rank_does_not_block_the_others(levels: list[int], who: int) -> None:
+def a_level_that_is_left_does_not_block_the_others(levels: list[int], who: int) -> None:
     assert len(levels) <= BOUND
     assert 0 <= who < len(levels)
-    core = with_queue(SemaphoreCore(0, policy="priority"), [1] * len(levels), levels)
+    core = with_queue(by_priority(), [1] * len(levels), levels)
     core.withdraw(in_queue(core, who))
     served = waiters_of(core.release(len(levels)))
     assert len(served) == len(levels) - 1
     assert who not in served
 
 
-def a_withdrawn_rank_does_not_hold_up_a_newcomer(first: int, second: int, new: int) -> None:
+def a_level_that_is_left_does_not_hold_up_a_newcomer(first: int, second: int, new: int) -> None:
     assert first != second
-    core = with_queue(SemaphoreCore(0, policy="priority", ageing=None), [1], [first])
+    core = with_queue(by_priority(None), [1], [first])
     core.withdraw(in_queue(core, 0))
     core.enqueue(1, second)
     core.value = 1
     assert core.admissible(1, new) == (new < second)
 
 
-def dropping_many_withdrawn_ranks_forgets_no_request_in_the_queue(levels: list[int]) -> None:
+def a_level_has_the_rank_of_who_is_its_first_now(level: int, later: int, other: int) -> None:
+    assert later >= 1
+    core = with_queue(by_priority(1), [1], [level])
+    core.next_ticket = later
+    core.enqueue(1, level, waiter=1)
+    core.withdraw(in_queue(core, 0))
+    core.enqueue(1, other, waiter=2)
+    assert waiters_of(core.release(1)) == [2 if other + 1 < level else 1]
+
+
+def forgetting_the_levels_that_are_left_forgets_no_request_in_the_queue(levels: list[int]) -> None:
     assert len(levels) == BOUND
     assert all(level >= 0 for level in levels)
-    core = with_queue(SemaphoreCore(0, policy="priority", ageing=None), [1, 1], levels[:2])
-    assert isinstance(core.policy, Priority)
-    core.policy._ranks[:0] = [(-1, ticket) for ticket in range(-MANY, 0)]
-    core.enqueue(1, levels[2], waiter=2)
-    assert len(core.policy._ranks) == len(levels)
+    assert all(level != levels[-1] for level in levels[:-1])
+    core = with_queue(by_priority(None), [1, 1], levels[:-1])
+    queue = levels_of(core.queue)
+    for number in range(-MANY, 0):
+        queue.by_number[number] = Level(number)
+    queue.tops[:0] = [
+        (level.number, -1, level) for level in queue.by_number.values() if level.number < 0
+    ]
+    core.enqueue(1, levels[-1], waiter=2)
+    assert len(queue.tops) == len(queue.by_number) <= len(levels)
     served = [(levels[who], who) for who in waiters_of(core.release(len(levels)))]
     assert len(served) == len(levels)
     assert all(one < other for one, other in pairwise(served))
@@ -97,7 +121,7 @@ def a_head_of_better_rank_blocks_those_that_would_fit(value: int, needs: list[in
     assert len(needs) == 2
     assert value >= 0
     assert all(need >= 1 for need in needs)
-    core = SemaphoreCore(0, policy="priority", ageing=None)
+    core = by_priority(None)
     with_queue(core, needs, [1, 0])  # the second stands before the first
     core.value = value
     granted = claims_of(core.settle())

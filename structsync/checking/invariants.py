@@ -123,7 +123,5 @@ def twin_of(core: CoreT) -> CoreT:
         else:
             is_container = isinstance(value, list | dict | set)
             vars(twin)[name] = value.copy() if is_container else value
-    if core.policy.ranked:  # the others keep nothing
-        twin.policy = copy.copy(core.policy)
     twin.restore(core.snapshot())
     return twin

@@ -6,16 +6,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from types import FrameType
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.request import Request
 
 
 def lines_run(action: Callable[[], object]) -> int:
@@ -67,23 +65,19 @@ else:
             sys.settrace(before)
 
 
-def crowd(waiters: int, policy: str) -> SemaphoreCore:
-    core = SemaphoreCore(0, policy=policy)
-    for _ in range(waiters):
-        core.submit(2)
-    return core
+class Crowded(SemaphoreCore):
+    """A semaphore on which many wait."""
+
+    def __init__(self, waiters: int, policy: str) -> None:
+        super().__init__(0, policy=policy)
+        self.crowd = [self.submit(2) for _ in range(waiters)]  # oldest first
 
 
-def middle_of(core: SemaphoreCore) -> Request[int]:
-    """The fifth: found in the same number of steps in any queue."""
-    return next(islice(core.queue, 4, None))
-
-
-ACTIONS: dict[str, Callable[[SemaphoreCore], object]] = {
+ACTIONS: dict[str, Callable[[Crowded], object]] = {
     "submit": lambda core: core.submit(2),
-    "withdraw the head": lambda core: core.withdraw(cast(Any, core.queue.head)),
-    "withdraw the last": lambda core: core.withdraw(cast(Any, core.queue.tail)),
-    "withdraw one in the middle": lambda core: core.withdraw(middle_of(core)),
+    "withdraw the head": lambda core: core.withdraw(core.crowd[0]),
+    "withdraw the last": lambda core: core.withdraw(core.crowd[-1]),
+    "withdraw one in the middle": lambda core: core.withdraw(core.crowd[4]),
     "grant": lambda core: core.release(2),
     "refuse to barge": lambda core: core.admissible(1),
 }
@@ -96,7 +90,7 @@ def test_a_transition_runs_as_many_lines_with_1000_waiters_as_with_10(
 ) -> None:
     few, many = (
         # A finalizer or another thread that runs meanwhile can only add to them.
-        min(lines_run(partial(ACTIONS[action], crowd(waiters, policy))) for _ in range(3))
+        min(lines_run(partial(ACTIONS[action], Crowded(waiters, policy))) for _ in range(3))
         for waiters in (10, 1_000)
     )
     assert few == many
@@ -135,6 +129,6 @@ def test_a_search_through_the_line_is_found() -> None:
         for _ in core.queue:
             pass
 
-    assert lines_run(lambda: search(crowd(10, "fifo"))) < lines_run(
-        lambda: search(crowd(1_000, "fifo"))
+    assert lines_run(lambda: search(Crowded(10, "fifo"))) < lines_run(
+        lambda: search(Crowded(1_000, "fifo"))
     )

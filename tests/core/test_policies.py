@@ -1,5 +1,6 @@
-"""Who stands before whom: the three policies, and the heap behind the priorities."""
+"""Who stands before whom: the three policies, and the levels behind the priorities."""
 
+import gc
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -10,13 +11,9 @@ from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
-from structsync._core.queue.policy import Fifo, Priority
+from structsync._core.queue.levels import Level, Levels
+from structsync._core.queue.policy import Fifo, Priority, levels_of
 from structsync._core.queue.request import Queue, Request
-
-
-def heap_of(core: SemaphoreCore) -> list[tuple[int, int]]:
-    assert isinstance(core.policy, Priority)
-    return core.policy._ranks
 
 
 def spent(**options: object) -> SemaphoreCore:
@@ -162,34 +159,65 @@ def test_a_newcomer_that_fits_and_ranks_before_the_head_is_admitted() -> None:
     assert not core.admissible(1, 0)
 
 
-# ==== the heap is an index into the queue ====
+# ==== the levels, and those that nobody is on any more ====
 
 
-def test_a_request_that_joins_when_the_heap_is_rebuilt_keeps_its_place() -> None:
-    core = spent(policy="priority")
-    for _ in range(100):
-        request = core.submit(1)
+def known(core: SemaphoreCore) -> set[int]:
+    """The levels that are known; each has one entry in the heap."""
+    levels = levels_of(core.queue)
+    entries = [level.number for *_, level in levels.tops]
+    assert sorted(entries) == sorted(levels.by_number)
+    return {*entries}
+
+
+def test_a_level_that_is_left_and_joined_again_keeps_the_order_of_arrival() -> None:
+    core = spent(policy="priority", ageing=3)
+    submit_all(core, 1, 0)
+    core.withdraw(core.waiting()[0])
+    core.submit(1, 0, "c")
+    core.submit(1, 0, "d")
+    assert [request.waiter for request in core.waiting()] == ["c", "a", "d"]
+    assert granted(core, 3) == ["c", "a", "d"]
+
+
+def test_of_equal_ranks_on_two_levels_the_older_is_first() -> None:
+    core = spent(policy="priority", ageing=2)
+    assert submit_all(core, 1, 0, 0, 0) == ["b", "a", "c", "d"]
+    assert granted(core, 4) == ["b", "a", "c", "d"]
+
+
+def test_a_request_that_joins_when_empty_levels_are_forgotten_keeps_its_place() -> None:
+    core = spent(policy="priority", ageing=None)
+    for number in range(100):
+        request = core.submit(1, number)
         assert core.waiting() == [request]
         core.withdraw(request)
 
 
-def test_a_withdrawn_request_is_never_granted_however_late_it_leaves_the_heap() -> None:
+def test_a_withdrawn_request_is_never_granted() -> None:
     core = spent(policy="priority")
-    requests = [core.submit(1, waiter=name) for name in "abc"]
+    requests = [core.submit(1, place % 2, name) for place, name in enumerate("abcd")]
     core.withdraw(requests[0])
     core.withdraw(requests[1])
-    assert granted(core, 3) == ["c"]
+    assert granted(core, 4) == ["c", "d"]
 
 
-def test_the_heap_is_never_much_longer_than_the_queue() -> None:
+def test_the_levels_are_never_many_more_than_those_who_wait() -> None:
     core = spent(policy="priority", ageing=None)
-    core.submit(1, -1)  # stays at the top, so that nothing stale is dropped from there
-    for _ in range(1_000):
-        core.withdraw(core.submit(1))
-        assert len(heap_of(core)) <= 2 * len(core.queue) + 17
+    core.submit(1, -1)  # stays the first, so that none is dropped from the top
+    for number in range(1_000):
+        core.withdraw(core.submit(1, number))
+        assert len(known(core)) <= 2 * len(core.queue) + 17
 
 
-def test_a_rebuild_loses_none_of_those_who_wait() -> None:
+def test_a_level_that_gets_to_the_top_empty_is_forgotten() -> None:
+    core = spent(policy="priority", ageing=None)
+    first, _ = core.submit(1, 1), core.submit(1, 2)
+    core.withdraw(first)
+    assert known(core) == {2}
+
+
+def test_to_forget_empty_levels_loses_none_of_those_who_wait() -> None:
     core = spent(policy="priority", ageing=None)
     stay = []
     for number in range(200):
@@ -199,6 +227,34 @@ def test_a_rebuild_loses_none_of_those_who_wait() -> None:
         else:
             stay.append(request)
     assert core.waiting() == stay[::-1]
+    assert core.release(200) == stay[::-1]
+
+
+@pytest.mark.parametrize("restored", [False, True])
+def test_a_level_that_is_forgotten_is_freed_without_the_collector(restored: bool) -> None:
+    def alive() -> int:
+        return sum(type(one) is Level for one in gc.get_objects())
+
+    core = spent(policy="priority", ageing=None)
+    core.submit(1, -1)
+    before = alive()
+    gc.disable()
+    try:
+        for number in range(1_000):
+            core.withdraw(core.submit(1, number))
+        if restored:
+            core.restore(core.snapshot())
+        assert alive() <= before + (0 if restored else 18)
+    finally:
+        gc.enable()
+
+
+def test_who_says_no_level_is_on_that_of_priority_0() -> None:
+    core = spent(policy="priority", ageing=None)
+    core.submit(1, 1)
+    request = Request(1, core.next_ticket, "new")
+    cast("Levels[int]", core.queue).append(request)
+    assert core.waiting()[0] is request
 
 
 # ==== names and numbers ====

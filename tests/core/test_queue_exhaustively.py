@@ -2,8 +2,8 @@
 
 All primitives share this container, so it is verified once. The list is that of the naive models.
 Every sequence is run from an empty queue and from one in which three wait and a fourth has left: a
-queue of three is enough for a head, a middle and an end. The heap of the priorities keeps what has
-left, which a longer past would show; the tests of the policies have those.
+queue of three is enough for a head, a middle and an end. The levels of the priorities are known for some
+time after all have left, which a longer past would show; the tests of the policies have those.
 """
 
 from __future__ import annotations

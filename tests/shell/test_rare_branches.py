@@ -71,13 +71,14 @@ def test_who_waits_on_a_condition_holds_nothing_of_it() -> None:
     assert core.owner_exited("anybody", "cause") == []
 
 
-def test_nobody_passes_a_fifo_queue_and_it_keeps_no_book() -> None:
+def test_nobody_passes_a_fifo_queue_and_each_joins_at_its_end() -> None:
     semaphore = Semaphore(0)._core
-    semaphore.enqueue(1)
+    first = semaphore.enqueue(1)
     policy = make_policy("fifo", None)
     assert not policy.may_pass(semaphore.queue, 1, 0)
-    policy.joined(semaphore.queue, 1, 0)
-    assert len(semaphore.queue) == 1
+    second = type(first)(1, 1)
+    policy.join(semaphore.queue, second, -1)
+    assert [*semaphore.queue] == [first, second]
 
 
 async def test_what_wakes_is_an_outcome_in_every_way() -> None:

@@ -74,7 +74,7 @@ class RWLockCore(ClaimantArbiter):
         super().__init__()
         if preference is not None:
             self.policy: Policy = preference
-            self.queue: Queue[Any] = preference.queue_type()
+            self.queue: Queue[Any] = preference.new_queue()
         # The mode that stands behind the other.
         self.later: Mode | None
         self.later = None if preference is None else WRITE if preference.first is READ else READ

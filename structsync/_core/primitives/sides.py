@@ -135,4 +135,6 @@ class OnBothSides(Fifo):
 
     __slots__ = ()
     one_line: ClassVar[bool] = False
-    queue_type: ClassVar[type[Queue[Any]]] = Sides
+
+    def new_queue(self) -> Queue[Any]:
+        return Sides()

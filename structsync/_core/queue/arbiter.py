@@ -92,8 +92,9 @@ class Arbiter(PrimitiveState[ClaimT]):
         ticket = request.ticket = self.next_ticket
         self.next_ticket = ticket + 1
         if self.policy.ranked:
-            self.policy.joined(self.queue, ticket, priority)
-        self.queue.append(request)
+            self.policy.join(self.queue, request, priority)
+        else:
+            self.queue.append(request)
         if self.has_index:
             self.entered(request)
 

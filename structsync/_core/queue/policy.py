@@ -1,21 +1,18 @@
 """Fairness policies: which pending request is granted next, and who may pass a queue.
 
-A policy reads the queue of an arbiter (pending requests by ticket, oldest first) and keeps no fact of
-its own about who is pending: the heap of :class:`Priority` is an index into that queue, in which an
-entry is stale once its ticket has left the queue.
+A policy reads the queue of an arbiter and keeps no fact of its own about who is pending.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from heapq import heapify, heappop, heappush
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
-from .request import Queue, Request, TicketQueue
+from .levels import AgeingLevels, Levels
+from .request import Queue, Request
 
 PolicyName: TypeAlias = Literal["fifo", "eligible", "priority"]
 AnyQueue: TypeAlias = Queue[Any]
-Tickets: TypeAlias = Mapping[int, Request[Any]]
 Ranks: TypeAlias = tuple[tuple[int, int], ...]  # (ticket, rank), oldest ticket first
 
 
@@ -30,8 +27,7 @@ class Fifo:
     may_be_passed: ClassVar[bool] = False
     own_candidates: ClassVar[bool] = False
     one_line: ClassVar[bool] = True  # whether everybody stands in the way of those behind
-    ranked: ClassVar[bool] = False  # whether it must know of every request that joins
-    queue_type: ClassVar[type[AnyQueue]] = Queue
+    ranked: ClassVar[bool] = False  # whether it says where in the queue a request joins
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -42,8 +38,13 @@ class Fifo:
         """Return whether a newcomer stands before everybody in the (non-empty) queue."""
         return False
 
-    def joined(self, queue: AnyQueue, ticket: int, priority: int) -> None:
-        """Take note of a request that is about to be put at the end of the queue."""
+    def new_queue(self) -> AnyQueue:
+        """Return an empty queue of the kind that this policy reads."""
+        return Queue()
+
+    def join(self, queue: AnyQueue, request: Request[Any], priority: int) -> None:
+        """Put a request that has its ticket into the queue, behind all who stand before it."""
+        queue.append(request)
 
     def candidates(self, queue: AnyQueue) -> Iterable[Request[Any]]:
         """Yield those that may be granted next, the preferred one first.
@@ -60,9 +61,11 @@ class Fifo:
         """Return what this policy knows beyond the order of the queue, counted from the next ticket."""
         return ()
 
-    def restore(self, ranks: Ranks, length: int) -> Iterable[int]:
-        """Return to what :meth:`snapshot` returned; answer the tickets in the queue, the next being 0."""
-        return range(-length, 0)
+    def restore(self, queue: AnyQueue, requests: Sequence[Request[Any]], ranks: Ranks) -> None:
+        """Fill an empty queue as :meth:`snapshot` described it; the ticket to be given next is 0."""
+        for ticket, request in enumerate(requests, start=-len(requests)):
+            request.ticket = ticket
+            queue.append(request)
 
 
 class Eligible(Fifo):
@@ -85,59 +88,54 @@ class Priority(Fifo):
     first). ``ageing=None`` means strict levels.
     """
 
-    __slots__ = ("_ranks", "ageing")
+    __slots__ = ("ageing",)
     name: ClassVar[str] = "priority"
     ranked: ClassVar[bool] = True
-    queue_type: ClassVar[type[AnyQueue]] = TicketQueue
 
     def __init__(self, ageing: int | None) -> None:
         self.ageing: int | None = ageing
-        self._ranks: list[tuple[int, int]] = []  # a heap of (rank, ticket)
+
+    def new_queue(self) -> AnyQueue:
+        return Levels() if self.ageing is None else AgeingLevels()
+
+    def level(self, priority: int) -> int:
+        """Return the number of the level on which a request of that priority stands."""
+        return priority if self.ageing is None else self.ageing * priority
 
     def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
-        self._drop_stale(tickets_of(queue))
-        return (self._rank(ticket, priority), ticket) < self._ranks[0]
+        levels = levels_of(queue)
+        rank, *_ = levels.top()
+        return levels.rank(ticket, self.level(priority)) < rank  # of equals the older is first
 
-    def joined(self, queue: AnyQueue, ticket: int, priority: int) -> None:
-        if len(self._ranks) > 2 * len(queue) + 16:  # amortized: each rebuild drops more than half
-            tickets = tickets_of(queue)
-            self._ranks = [entry for entry in self._ranks if entry[1] in tickets]
-            heapify(self._ranks)
-        # after the rebuild: it would take the newcomer, who is not in the queue yet, for a stale entry
-        heappush(self._ranks, (self._rank(ticket, priority), ticket))
+    def join(self, queue: AnyQueue, request: Request[Any], priority: int) -> None:
+        levels_of(queue).append(request, self.level(priority))
 
     def candidates(self, queue: AnyQueue) -> Iterator[Request[Any]]:
-        tickets = tickets_of(queue)
-        while tickets:
-            self._drop_stale(tickets)
-            yield tickets[self._ranks[0][1]]
+        levels = levels_of(queue)
+        while levels.length:
+            _, _, level = levels.top()
+            first: Any = level.behind
+            yield first
 
     def in_order(self, queue: AnyQueue) -> list[Request[Any]]:
-        tickets = tickets_of(queue)
-        return [tickets[ticket] for _, ticket in sorted(self._ranks) if ticket in tickets]
+        return [request for *_, request in levels_of(queue).ranked()]
 
     def snapshot(self, queue: AnyQueue, next_ticket: int) -> Ranks:
-        tickets = tickets_of(queue)
-        ranks = sorted((ticket, rank) for rank, ticket in self._ranks if ticket in tickets)
+        ranks = sorted((ticket, rank) for rank, ticket, _ in levels_of(queue).ranked())
         if self.ageing is None:  # the levels alone decide; how old a task is does not
             return tuple((place - len(ranks), rank) for place, (_, rank) in enumerate(ranks))
         return tuple((ticket - next_ticket, rank - next_ticket) for ticket, rank in ranks)
 
-    def restore(self, ranks: Ranks, length: int) -> Iterable[int]:
-        self._ranks = sorted((rank, ticket) for ticket, rank in ranks)  # sorted, hence a heap
-        return [ticket for ticket, _ in ranks]
-
-    def _rank(self, ticket: int, priority: int) -> int:
-        return priority if self.ageing is None else ticket + self.ageing * priority
-
-    def _drop_stale(self, tickets: Tickets) -> None:
-        while self._ranks[0][1] not in tickets:
-            heappop(self._ranks)
+    def restore(self, queue: AnyQueue, requests: Sequence[Request[Any]], ranks: Ranks) -> None:
+        levels = levels_of(queue)
+        for request, (ticket, rank) in zip(requests, ranks, strict=True):
+            request.ticket = ticket
+            levels.append(request, rank if self.ageing is None else rank - ticket)
 
 
-def tickets_of(queue: AnyQueue) -> Tickets:
-    """Return the requests of a ranked queue by their tickets."""
-    return cast("TicketQueue[Any]", queue).by_ticket
+def levels_of(queue: AnyQueue) -> Levels[Any]:
+    """Return the queue of a policy with priorities as what it is."""
+    return cast("Levels[Any]", queue)
 
 
 Policy: TypeAlias = Fifo | Eligible | Priority

@@ -156,28 +156,6 @@ class Queue(Generic[ClaimT]):
             request = behind
 
 
-class TicketQueue(Queue[ClaimT]):
-    """A queue in which requests are found by their tickets, too."""
-
-    __slots__ = ("by_ticket",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.by_ticket: dict[int, Request[ClaimT]] = {}
-
-    def append(self, request: Request[ClaimT]) -> None:
-        super().append(request)
-        self.by_ticket[request.ticket] = request
-
-    def remove(self, request: Request[ClaimT]) -> None:
-        super().remove(request)
-        del self.by_ticket[request.ticket]
-
-    def replace(self, request: Request[ClaimT], successor: Request[ClaimT]) -> None:
-        super().replace(request, successor)
-        self.by_ticket[successor.ticket] = successor
-
-
 class Settles(Protocol):
     """What is known of an arbiter in another queue than its own: it can be settled."""
 

@@ -51,7 +51,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
 
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         self.policy = make_policy(policy, ageing)
-        self.queue = self.policy.queue_type()
+        self.queue = self.policy.new_queue()
         self.next_ticket = 0
         self.cause = None
 
@@ -154,9 +154,8 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         self.next_ticket = 0
         self.queue.clear()
         self.start_index()
-        tickets = self.policy.restore(ranks, len(queue))
-        for ticket, (claim, waiter) in zip(tickets, queue, strict=True):
-            request = self.request_type(claim, ticket, waiter)
-            self.queue.append(request)
-            if self.has_index:
+        requests = [self.request_type(claim, 0, waiter) for claim, waiter in queue]
+        self.policy.restore(self.queue, requests, ranks)
+        if self.has_index:
+            for request in requests:
                 self.entered(request)

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 from structsync._core.monitors.entry import Call, Invocation
 from structsync._core.monitors.lanes import Lanes
 from structsync._core.queue.group import Claims
-from structsync._core.queue.request import Queue, Request, TicketQueue
+from structsync._core.queue.levels import Levels
+from structsync._core.queue.request import Queue, Request
 from structsync._runtime.live import Live
 from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
@@ -30,7 +31,7 @@ DERIVED: dict[type, frozenset[str]] = {
     Request: frozenset({"ticket", "ahead", "behind", "queue", "primitive"}),
     Invocation: frozenset({"ticket"}),
     Queue: frozenset({"head", "tail", "length"}),
-    TicketQueue: frozenset({"by_ticket"}),
+    Levels: frozenset({"by_number", "tops"}),
     Lanes: frozenset({"by_entry"}),
     Call: frozenset({"partners", "to_settle"}),  # of the step that starts it
     Claims: frozenset({"unready"}),  # a hint where to look first

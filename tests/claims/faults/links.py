@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from structsync._core.queue.request import Queue, Request, TicketQueue
+from structsync._core.queue.levels import Levels
+from structsync._core.queue.request import Queue, Request
 
 from ...plants import queue  # noqa: TID252 - the one home of the faults
 from ._planting import Shared, fault
@@ -57,16 +58,36 @@ def the_next_is_looked_up_when_the_last_has_left(queue: Queue[Any]) -> Iterator[
         request = request.behind
 
 
-@fault(TicketQueue, "remove", refuted_by="links.by_ticket_are_found_those_who_wait_and_no_others")
-def who_left_is_found_by_its_ticket(queue: TicketQueue[Any], request: Request[Any]) -> None:
-    intact_remove(queue, request)
-
-
-@fault(TicketQueue, "replace", refuted_by="links.by_ticket_are_found_those_who_wait_and_no_others")
-def the_successor_is_not_found(
-    queue: TicketQueue[Any], request: Request[Any], successor: Request[Any]
+@fault(Levels, "append", refuted_by="links.of_a_level_both_ends_are_known_and_all_in_between")
+def a_level_does_not_know_its_last(
+    levels: Levels[Any], request: Request[Any], number: int = 0
 ) -> None:
-    intact_replace(queue, request, successor)
+    level = levels.by_number.get(number)
+    last = level and level.ahead
+    intact_append(levels, request, number)
+    if level:
+        level.ahead = last
 
 
-intact_remove, intact_replace = Queue.remove, Queue.replace
+@fault(Levels, "remove", refuted_by="links.of_a_level_both_ends_are_known_and_all_in_between")
+def who_stood_on_a_level_still_names_the_one_that_left(
+    levels: Levels[Any], request: Request[Any]
+) -> None:
+    ahead, behind = request.ahead, request.behind
+    assert ahead
+    ahead.behind = behind
+    request.queue = request.ahead = request.behind = None
+    levels.length -= 1
+
+
+@fault(Levels, "replace", refuted_by="links.of_a_level_both_ends_are_known_and_all_in_between")
+def a_successor_is_found_from_one_side_only(
+    levels: Levels[Any], request: Request[Any], successor: Request[Any]
+) -> None:
+    behind = request.behind
+    intact_replace(levels, request, successor)
+    assert behind
+    behind.ahead = request
+
+
+intact_remove, intact_append, intact_replace = Queue.remove, Levels.append, Levels.replace

@@ -3,58 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from heapq import heappush
 from typing import Any
 
-from structsync._core.queue.policy import AnyQueue, Eligible, Fifo, Priority, tickets_of
+from structsync._core.queue.levels import Levels, Top
+from structsync._core.queue.policy import AnyQueue, Eligible, Fifo, Priority, levels_of
 from structsync._core.queue.request import Request
 
 from ...plants import semaphore  # noqa: TID252 - the one home of the faults
 from ._planting import Shared, fault
 
 
-@fault(Priority, "_rank", refuted_by="policy.at_most_ageing_later_arrivals_per_level_overtake")
-def twice_as_many_may_overtake(policy: Priority, ticket: int, priority: int) -> int:
-    return ticket + 2 * (policy.ageing or 0) * priority
+@fault(Priority, "level", refuted_by="policy.at_most_ageing_later_arrivals_per_level_overtake")
+def twice_as_many_may_overtake(policy: Priority, priority: int) -> int:
+    return 2 * (policy.ageing or 0) * priority
 
 
-@fault(Priority, "_rank", refuted_by="policy.strict_levels_let_exactly_the_better_level_pass")
-def strict_levels_age_as_well(policy: Priority, ticket: int, priority: int) -> int:
-    return ticket + 100 * priority
+@fault(Levels, "rank", refuted_by="policy.strict_levels_let_exactly_the_better_level_pass")
+def strict_levels_age_as_well(levels: Levels[Any], ticket: int, number: int) -> int:
+    return ticket + 100 * number
 
 
 @fault(Priority, "may_pass", refuted_by="policy.among_equals_the_first_to_come_is_first")
 def an_equal_passes(policy: Priority, queue: AnyQueue, ticket: int, priority: int) -> bool:
-    return policy._rank(ticket, priority) <= policy._ranks[0][0]
+    levels = levels_of(queue)
+    return levels.rank(ticket, policy.level(priority)) <= levels.top()[0]
 
 
-@fault(Priority, "joined", refuted_by="policy.a_queue_of_levels_is_served_in_the_order_of_rank")
-def the_heap_is_a_mere_list(policy: Priority, queue: AnyQueue, ticket: int, priority: int) -> None:
-    policy._ranks.append((policy._rank(ticket, priority), ticket))
+@fault(Levels, "append", refuted_by="policy.a_queue_of_levels_is_served_in_the_order_of_rank")
+def the_heap_is_a_mere_list(levels: Levels[Any], request: Request[Any], number: int = 0) -> None:
+    known, before = number in levels.by_number, [*levels.tops]
+    intact_append(levels, request, number)
+    if not known:
+        new = (levels.rank(request.ticket, number), request.ticket, levels.by_number[number])
+        levels.tops = [*before, new]
 
 
-@fault(Priority, "candidates", refuted_by="policy.a_withdrawn_rank_does_not_block_the_others")
-def a_stale_rank_hides_the_others(policy: Priority, queue: AnyQueue) -> Iterable[Request[Any]]:
-    ticket, tickets = policy._ranks[0][1], tickets_of(queue)
-    return (tickets[ticket],) if ticket in tickets else ()
+@fault(Priority, "candidates", refuted_by="policy.a_level_that_is_left_does_not_block_the_others")
+def an_empty_level_hides_the_others(policy: Priority, queue: AnyQueue) -> Iterable[Request[Any]]:
+    *_, level = levels_of(queue).tops[0]
+    return (level.behind,) if level.behind and level.behind is not level else ()
 
 
-@fault(Priority, "may_pass", refuted_by="policy.a_withdrawn_rank_does_not_hold_up_a_newcomer")
-def a_stale_rank_is_asked(policy: Priority, queue: AnyQueue, ticket: int, priority: int) -> bool:
-    return (policy._rank(ticket, priority), ticket) < policy._ranks[0]
+@fault(Priority, "may_pass", refuted_by="policy.a_level_that_is_left_does_not_hold_up_a_newcomer")
+def an_empty_level_is_asked(policy: Priority, queue: AnyQueue, ticket: int, priority: int) -> bool:
+    levels = levels_of(queue)
+    return levels.rank(ticket, policy.level(priority)) < levels.tops[0][0]
+
+
+@fault(Levels, "top", refuted_by="policy.a_level_has_the_rank_of_who_is_its_first_now")
+def a_level_keeps_the_rank_of_who_left(levels: Levels[Any]) -> Top:
+    """As long as anybody is on it."""
+    *_, level = levels.tops[0]
+    return intact_top(levels) if level.behind is level else levels.tops[0]
 
 
 @fault(
-    Priority,
-    "joined",
-    refuted_by="policy.dropping_many_withdrawn_ranks_forgets_no_request_in_the_queue",
+    Levels,
+    "_drop_empty",
+    refuted_by="policy.forgetting_the_levels_that_are_left_forgets_no_request_in_the_queue",
 )
-def the_sweep_takes_the_newcomer_along(
-    policy: Priority, queue: AnyQueue, ticket: int, priority: int
-) -> None:
-    """It is not in the queue yet while it joins: ours had this bug."""
-    heappush(policy._ranks, (policy._rank(ticket, priority), ticket))
-    policy._ranks = [entry for entry in policy._ranks if entry[1] in tickets_of(queue)]
+def the_oldest_level_is_forgotten_with_the_empty_ones(levels: Levels[Any]) -> None:
+    intact_drop_empty(levels)
+    del levels.tops[:1]
 
 
 @fault(Eligible, "may_pass", refuted_by="policy.eligible_lets_a_newcomer_pass_exactly_if_it_fits")
@@ -72,3 +82,6 @@ the_oldest_is_asked_first = Shared(
 @fault(Fifo, "may_pass", refuted_by="policy.fifo_lets_no_request_pass")
 def a_priority_counts_in_a_fifo(policy: Fifo, queue: AnyQueue, ticket: int, priority: int) -> bool:
     return priority < 0
+
+
+intact_append, intact_top, intact_drop_empty = Levels.append, Levels.top, Levels._drop_empty
