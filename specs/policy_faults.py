@@ -197,7 +197,7 @@ def a_restore_keeps_the_ranks_of_before(value: int, **options: Any) -> Semaphore
 
 
 class _EmptyBlocks(Priority):
-    """Grants none as long as nobody is on the level at the top of the heap."""
+    """Grants none as long as no request is on the level at the top of the heap."""
 
     __slots__ = ()
 
@@ -229,7 +229,7 @@ def _with(kind: type[Levels[Any]], ageing: int | None = None) -> Priority:
 
 
 class _NotBroughtUpToDate(AgeingLevels[Any]):
-    """Ranks a level by who was its first once, as long as anybody is on it."""
+    """Ranks a level by who was its first once, as long as a request is on it."""
 
     __slots__ = ()
 
@@ -239,7 +239,7 @@ class _NotBroughtUpToDate(AgeingLevels[Any]):
 
 
 class _NewLevelIsEmpty(Levels[Any]):
-    """Forgets the empty levels when the new one is known, and nobody is on it yet."""
+    """Forgets the empty levels when the new one is known, and no request is on it yet."""
 
     __slots__ = ()
 
@@ -273,7 +273,7 @@ class _ForgetsInDisorder(Levels[Any]):
 
 @fault(FewLevelsSpec, "core", refuted_by="nothing_grantable_waits")
 def an_empty_level_blocks_the_others(ageing: int | None) -> SemaphoreCore:
-    """No task is served while a level that nobody is on is at the top of the heap (H1)."""
+    """No task is served while an empty level is at the top of the heap (H1)."""
     return LevelsCore(ageing, _EmptyBlocks(ageing))
 
 
@@ -291,13 +291,13 @@ def a_level_keeps_the_rank_of_who_has_left(ageing: int | None) -> SemaphoreCore:
 
 @fault(CrowdedLevelsSpec, "core", refuted_by="who_waits_is_on_a_level_in_the_heap")
 def the_new_level_is_forgotten_with_the_empty_ones(ageing: int | None) -> SemaphoreCore:
-    """The level of the task that is about to join is taken for one that nobody is on any more."""
+    """The level of the task that is about to join is taken for an empty one."""
     return LevelsCore(ageing, _with(_NewLevelIsEmpty))
 
 
 @fault(CrowdedLevelsSpec, "core", refuted_by="the_levels_stay_few")
 def the_empty_levels_pile_up(ageing: int | None) -> SemaphoreCore:
-    """Levels that nobody is on are forgotten at the top of the heap only."""
+    """Empty levels are forgotten at the top of the heap only."""
     return LevelsCore(ageing, _with(_NeverForgets))
 
 

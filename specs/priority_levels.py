@@ -1,6 +1,6 @@
 """The levels of a queue with priorities have all who wait, however many were left by those who withdrew.
 
-Whoever withdraws leaves its level at once. But a level that nobody is on any more is known until it comes to the top
+Whoever withdraws leaves its level at once. But a level that is empty now is known until it comes to the top
 of the heap of levels, or until the empty ones are forgotten; and the heap has, for each level, the rank of who was its
 first when that was last looked at. Elsewhere all that is built anew whenever a state is restored; here it is a
 part of the state, so that its upkeep is checked over many steps. State and actions are otherwise those of every
@@ -47,7 +47,7 @@ LEFT = range(1, 22)  # the levels of those who withdrew: behind "a", so that non
 
 
 def leave_levels_of(core: SemaphoreCore) -> None:
-    """Take all permits, and leave a few waiting, and many levels that nobody is on any more."""
+    """Take all permits, and leave a few waiting, and many levels that are empty now."""
     core.take(PERMITS)
     for who in WHO_WAITS:
         core.enqueue(WEIGHTS[who], CROWD_LEVELS[who], who)

@@ -16,7 +16,7 @@ from structsync.checking.invariants import nothing_grantable_waits
 
 from ._queue import BOUND, ByEquality, claims_of, in_queue, waiters_of, with_queue
 
-# So many levels that nobody is on any more, beside two that wait, that the next new level has them forgotten.
+# So many empty levels, beside two that wait, that the next new level has them forgotten.
 MANY = 20
 
 

@@ -9,7 +9,6 @@ Waiters are told apart by equality: no two requests in one line may have equal w
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 

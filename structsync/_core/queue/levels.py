@@ -41,7 +41,7 @@ class Levels(Queue[ClaimT]):
 
     Each level that is known has one entry in ``tops``, a heap. Whoever joins a level ranks behind all who
     were on it, so an entry may be before the first of its level, never behind; it is brought up to date, or
-    dropped if nobody is left there, when it gets to the top of the heap.
+    dropped if none is left there, when it gets to the top of the heap.
     """
 
     __slots__ = ("by_number", "tops")
@@ -93,7 +93,7 @@ class Levels(Queue[ClaimT]):
         self._drop_empty()  # all: tickets may begin anew, and then an entry would be behind its level
 
     def top(self) -> Top:
-        """Return the level of the request that is first of all, if anybody waits; with its rank and ticket."""
+        """Return the rank, the ticket and the level of the request that is first of all; one has to wait."""
         tops = self.tops
         while True:
             top = tops[0]
@@ -123,7 +123,7 @@ class Levels(Queue[ClaimT]):
         return iter(sorted(standing, key=attrgetter("ticket")))
 
     def _drop_empty(self) -> None:
-        """Forget the levels on which nobody is."""
+        """Forget the levels on which no request is."""
         for level in [*self.by_number.values()]:
             if level.behind is level:
                 self._drop(level)
@@ -131,7 +131,7 @@ class Levels(Queue[ClaimT]):
         heapify(self.tops)
 
     def _drop(self, level: Level) -> None:
-        """Forget a level on which nobody is; its entry is dropped by the caller."""
+        """Forget a level on which no request is; its entry is dropped by the caller."""
         del self.by_number[level.number]
         level.ahead = level.behind = None  # else the ring would keep itself alive
 

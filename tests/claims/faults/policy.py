@@ -52,7 +52,7 @@ def an_empty_level_is_asked(policy: Priority, queue: AnyQueue, ticket: int, prio
 
 @fault(Levels, "top", refuted_by="policy.a_level_has_the_rank_of_who_is_its_first_now")
 def a_level_keeps_the_rank_of_who_left(levels: Levels[Any]) -> Top:
-    """As long as anybody is on it."""
+    """As long as a request is on it."""
     *_, level = levels.tops[0]
     return intact_top(levels) if level.behind is level else levels.tops[0]
 
