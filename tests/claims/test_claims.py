@@ -31,6 +31,7 @@ from .faults import (
     synchronizer,
     value,
     wait_queue,
+    waits_for,
 )
 from .faults._planting import Fault, OfASpec, Shared
 
@@ -58,6 +59,7 @@ MODULES = (
     synchronizer,
     value,
     wait_queue,
+    waits_for,
 )
 FAULTS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": one
