@@ -11,6 +11,7 @@ from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
 from .faults import (
     barrier,
     buffer,
+    calls,
     capacity_limiter,
     condition,
     errand,
@@ -21,6 +22,7 @@ from .faults import (
     lock,
     lock_map,
     monitor,
+    own_core,
     parker,
     policy,
     queue,
@@ -39,6 +41,7 @@ CLAIMS = shipped_claims()
 MODULES = (
     barrier,
     buffer,
+    calls,
     capacity_limiter,
     condition,
     errand,
@@ -50,6 +53,7 @@ MODULES = (
     lock,
     lock_map,
     monitor,
+    own_core,
     parker,
     policy,
     rate_limiter,
