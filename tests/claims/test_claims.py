@@ -11,6 +11,7 @@ from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
 from .faults import (
     barrier,
     buffer,
+    calls,
     capacity_limiter,
     condition,
     errand,
@@ -21,6 +22,7 @@ from .faults import (
     lock,
     lock_map,
     monitor,
+    own_core,
     parker,
     policy,
     queue,
@@ -31,6 +33,7 @@ from .faults import (
     synchronizer,
     value,
     wait_queue,
+    waits_for,
 )
 from .faults._planting import Fault, OfASpec, Shared
 
@@ -38,6 +41,7 @@ CLAIMS = shipped_claims()
 MODULES = (
     barrier,
     buffer,
+    calls,
     capacity_limiter,
     condition,
     errand,
@@ -49,6 +53,7 @@ MODULES = (
     lock,
     lock_map,
     monitor,
+    own_core,
     parker,
     policy,
     rate_limiter,
@@ -58,6 +63,7 @@ MODULES = (
     synchronizer,
     value,
     wait_queue,
+    waits_for,
 )
 FAULTS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": one

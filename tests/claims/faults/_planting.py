@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,9 +19,9 @@ Ended = list[Request[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A changed function of the core, and the claim that must notice."""
+    """A changed function of the core, in a class or a module, and the claim that must notice."""
 
-    owner: type
+    owner: type | ModuleType
     attribute: str
     changed: Any
     refuted_by: str
@@ -52,7 +53,7 @@ class OfASpec:
         plant(patch, self.owner, self.mistake)
 
 
-def fault(owner: type, attribute: str, *, refuted_by: str) -> Callable[[Any], Fault]:
+def fault(owner: type | ModuleType, attribute: str, *, refuted_by: str) -> Callable[[Any], Fault]:
     """Make a fault of the decorated function, which takes the place of the attribute."""
     return lambda changed: Fault(owner, attribute, changed, refuted_by)
 
