@@ -6,6 +6,7 @@ choosing anything.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from time import thread_time
@@ -40,8 +41,9 @@ def rate_cases(effort: Effort) -> Iterator[Case]:
 def floor_cases(effort: Effort) -> Iterator[Case]:
     """An execution under a schedule against the same program in a plain ``trio.run``.
 
-    The primitives of structsync are checked after each step, and those of trio are not; and where a
-    scope is cancelled other things happen than in the program alone.
+    The primitives of structsync are checked after each step, and those of trio are not. Where a scope is
+    cancelled other things happen than in the program alone: most of what trio then does it does in a
+    plain run that is cancelled, too.
     """
     times = effort.of(100, 5)
     for program, cancels, name in (
@@ -53,8 +55,11 @@ def floor_cases(effort: Effort) -> Iterator[Case]:
     ):
         subject = partial(_spent_on_schedules, LoopEngine, times, program, cancels)
         reference = partial(_spent_on_runs, times, program)
-        of_trio_alone = not cancels and program in (checkpoints, handing_over)
-        yield Case(name, partial(ratio, subject, reference), compared=of_trio_alone)
+        is_small = not cancels and name != "5 tasks, 2 permits"
+        yield Case(name, partial(ratio, subject, reference), compared=is_small)
+    subject = partial(_spent_on_schedules, LoopEngine, times, checkpoints, 1)
+    reference = partial(_spent_on_runs, times, cancelled_checkpoints)
+    yield Case("the same / cancelled runs", partial(ratio, subject, reference), compared=False)
     subject = partial(_spent_on_schedules, PublicEngine, times)
     reference = partial(_spent_on_runs, times)
     yield Case("the first in trio.run", partial(ratio, subject, reference), compared=False)
@@ -96,16 +101,24 @@ def memory_cases(effort: Effort) -> Iterator[Case]:
 # ==== the programs ====
 
 
-async def checkpoints() -> None:
+async def checkpoints(before_each: Callable[[], object] = int) -> None:
     """Nobody waits for anybody: 756,756 schedules of which no two are alike."""
 
     async def task() -> None:
         for _ in range(4):
+            before_each()
             await checkpoint()
 
     async with trio.open_nursery() as nursery:
         for _ in range(3):
             nursery.start_soon(task)
+
+
+async def cancelled_checkpoints() -> None:
+    """The same, cancelled as a whole where one of the tasks makes the tenth of these checkpoints."""
+    number = itertools.count(1)
+    with trio.CancelScope() as whole:
+        await checkpoints(lambda: next(number) == 10 and whole.cancel())
 
 
 async def handing_over() -> None:

@@ -9,7 +9,6 @@ and nothing outside may have changed. What `canonical` merges must have the same
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from functools import cached_property
 from typing import Any
 
 from ._compiled import compile_forgetting
@@ -17,13 +16,13 @@ from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._exchanged import check_exchanges
 from ._finding import error_text
-from ._image import difference, image_of
+from ._image import difference, image_of, parts_of
 from ._judging import refinements_of
 from ._language import Snapshot, Spec
 from ._model import Model, Move, Property
 from ._reach import Surroundings
 from ._rules import STEPS
-from ._values import alike, changeable_parts, contents, exact, has_identity, turned
+from ._values import alike, changeable_parts, exact, has_identity, turned
 
 FIRST = 6  # states that are all looked at
 RARER = 1.6  # after them, the next one has a number larger by this factor
@@ -117,7 +116,7 @@ class Audit:
         model.restore(twin, snapshot)
         for name in model.cores:
             one, other = vars(live)[name], vars(twin)[name]
-            changed = difference(image_of(_parts_of(name, one)), image_of(_parts_of(name, other)))
+            changed = difference(image_of(parts_of(name, one)), image_of(parts_of(name, other)))
             if changed:
                 where, here, there = changed
                 raise SpecError(
@@ -269,14 +268,6 @@ class Audit:
             "another; a spec is deterministic: what it depends on is a field or a constant, and "
             "never random, a clock, the order of a set, or a counter outside of the state"
         )
-
-
-def _parts_of(name: str, core: object) -> dict[str, Any]:
-    return {
-        f"{name}.{part}": value
-        for part, value in contents(core)
-        if not isinstance(getattr(type(core), part, None), cached_property)
-    }
 
 
 def _asked(model: Model, spec: Spec) -> list[tuple[Move, tuple[Any, ...]]] | str:

@@ -21,6 +21,15 @@ _ITERATORS = (itertools.count, itertools.cycle, itertools.repeat)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
+def parts_of(name: str, thing: object) -> dict[str, Any]:
+    """Return the parts of an object by path, without what it only remembers from having computed it."""
+    return {
+        f"{name}.{part}": value
+        for part, value in contents(thing)
+        if not isinstance(getattr(type(thing), part, None), functools.cached_property)
+    }
+
+
 def image_of(roots: dict[str, Any]) -> Image:
     """Return every part of some objects, by the path that leads to it."""
     walk = _Walk()

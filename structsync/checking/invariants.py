@@ -24,10 +24,11 @@ def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
     A request for several primitives at once needs room at the head of every queue. One whose guard
     raises is not grantable: the next step that evaluates the guard breaks it.
     """
-    return not any(_is_grantable(core, request) for request in core.next_ones())
+    return not any(is_grantable(core, request) for request in core.next_ones())
 
 
-def _is_grantable(core: Arbiter[Any], request: Request[Any]) -> bool:
+def is_grantable(core: Arbiter[Any], request: Request[Any]) -> bool:
+    """Whether the state has room for a request that may be next, and those that go with it consent."""
     try:
         if not core.admits(request.claim):
             return False

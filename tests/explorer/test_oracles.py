@@ -14,9 +14,10 @@ import structsync
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.policy import Fifo
+from structsync._runtime.live import everywhere
 from structsync.checking.invariants import nothing_grantable_waits
 from structsync.testing import ExploredRun, Verdict, explore
-from structsync.testing._execution import determinism
+from structsync.testing._execution import determinism, lines
 
 from .conftest import failure_of, two_checkpoints
 
@@ -442,3 +443,25 @@ def test_a_primitive_that_comes_and_goes_is_forgotten() -> None:
     found = explore(program, search="states", cancels=0)
     assert found.verdict is Verdict.CONFIRMED
     assert found.states < 40
+
+
+def test_events_are_heard_only_while_somebody_waits() -> None:
+    """Each takes longer than a step, and where nobody waits nobody is passed."""
+    heard: list[bool] = []
+
+    async def program() -> None:
+        lock = structsync.Lock()
+
+        async def worker() -> None:
+            async with lock:
+                heard.append(lines.hear in everywhere)
+                await trio.lowlevel.checkpoint()
+                heard.append(lines.hear in everywhere)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(worker)
+            nursery.start_soon(worker)
+
+    assert explore(program, cancels=0, executions=1, search="plain").failure is None
+    assert heard[:4] == [True, True, False, False]
+    assert lines.hear not in everywhere

@@ -10,9 +10,8 @@ import contextlib
 import gc
 from collections.abc import Iterator
 
-from structsync._runtime.events import PrimitiveEvent, observe
-
 from .current import Current
+from .lines import hear_nothing
 from .refusals import install_audit, refused_chance, refused_threads
 from .watching import watched_primitives, watched_scopes, watched_tickets
 
@@ -34,15 +33,8 @@ def controlled(*tests: object) -> Iterator[None]:
         for patch in patches:
             stack.enter_context(patch())
         stack.enter_context(refused_chance(tests))
-        stack.enter_context(observe(_forward))
+        stack.callback(hear_nothing)
         yield
-
-
-def _forward(event: PrimitiveEvent) -> None:
-    """Hand an event on to the execution in which it happens."""
-    execution = Current.execution
-    if execution is not None:
-        execution.watched.on_event(event)
 
 
 class without_collector:  # noqa: N801 - a context manager; as a generator it takes longer

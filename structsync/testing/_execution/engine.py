@@ -144,12 +144,17 @@ class Engine(ScheduledExecution):
             self._in_step = False
             if self.recorder is not None:
                 self.recorder.after(self, woke)
-            if not self.finished and (violation := self.handle._after_step()) is not None:
+            handle = self.handle
+            if (
+                not self.finished
+                and (handle._violation or handle._always or self.watched.checked)
+                and (violation := handle._after_step()) is not None
+            ):
                 self.end(violation)
                 return None  # whom that aborts is runnable only after this
         if self.ending is not None or self.finished:
             return self._unwind()
-        if self._fire_due():
+        if self._next_deadline() <= self.clock.now and self._fire_due():
             return None
         options = self._options()
         if not options:

@@ -24,7 +24,7 @@ from .addresses import address_of
 from .current import release
 from .engine import Engine
 from .execution import AsyncTest, Ending, close_for_good
-from .runner import handle_trap, let_go, new_runner
+from .runner import handle_trap, is_cancelled, let_go, new_runner
 
 _RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
 
@@ -48,6 +48,7 @@ class LoopEngine(Engine):
 
     def begin(self, test: AsyncTest) -> None:
         """Prepare the execution; what follows takes place in :meth:`proceed`."""
+        self.scopes.is_cancelled = is_cancelled
         self._runner = runner = new_runner(self, self.clock, self.start_entry_task)
         self._internal: list[Task] = []
         runner.asyncgens.install_hooks(runner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from math import inf
 from types import FrameType
@@ -96,12 +96,16 @@ def _is_kept(one: _OpenScope) -> bool:
     return sys.getrefcount(one.scope) > _ONLY_ENTERED + (one.scope.deadline != inf)
 
 
+def _is_cancelled(scope: trio.CancelScope) -> bool:
+    return scope.cancel_called
+
+
 def _could_be_cancelled(one: _OpenScope) -> bool:
     """Return whether something in the program, its clock or its caller could cancel a scope.
 
     The cancellation of a scope that nobody has kept stands for its caller's, which a shield keeps out.
     """
-    if not one.scope.shield or one.of_nursery or one.scope.deadline != inf:
+    if one.of_nursery or not one.scope.shield or one.scope.deadline != inf:
         return True
     return _is_kept(one)
 
@@ -127,6 +131,8 @@ class Scopes:
         self._open: dict[int, _OpenScope] = {}
         self._sleeps: dict[int, trio.CancelScope] = {}
         """Scopes with a deadline that the program did not open itself: who sleeps is in one."""
+        self.is_cancelled: Callable[[trio.CancelScope], bool] = _is_cancelled
+        """What an engine may know a shorter way to."""
         self._places: dict[str, str] | None = None
 
     def entered(
@@ -188,21 +194,29 @@ class Scopes:
         self._open.pop(address_of(scope), None)
         self._sleeps.pop(address_of(scope), None)
 
-    def _all_open(self) -> Iterator[tuple[int, _OpenScope, bool]]:
-        """Yield the open scopes by key, and whether each one stands for the whole test."""
-        is_outermost = True
-        for key, one in list(self._open.items()):
+    def _all_open(self) -> list[tuple[int, _OpenScope, bool]]:
+        """Return the open scopes with their keys, and whether each one stands for the whole test."""
+        found, gone = list[tuple[int, _OpenScope, bool]](), list[int]()
+        main, is_outermost = self._names.tasks[MAIN], True
+        for key, one in self._open.items():
             # A nursery leaves its scope by a way that nobody can watch, so ask its task.
-            is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
-            if one.of_nursery and not is_nurserys:
-                del self._open[key]
-                continue
-            one.of_nursery = is_nurserys
-            if is_outermost and one.task is self._names.tasks[MAIN]:
-                is_outermost = not is_nurserys
-                yield key, one, _stands_for_the_test(one)
+            for nursery in one.task.child_nurseries:
+                if nursery.cancel_scope is one.scope:
+                    one.of_nursery = is_nurserys = True
+                    break
             else:
-                yield key, one, False
+                is_nurserys = False
+                if one.of_nursery:
+                    gone.append(key)
+                    continue
+            if is_outermost and one.task is main:
+                is_outermost = not is_nurserys
+                found.append((key, one, _stands_for_the_test(one)))
+            else:
+                found.append((key, one, False))
+        for key in gone:
+            del self._open[key]
+        return found
 
     def deadlines(self) -> set[float]:
         """Return the deadlines that are still to come, without those of the guards of the test."""
@@ -219,13 +233,13 @@ class Scopes:
         its outermost nursery, and of the guards round that, ``whole`` is cancelled, which is round
         the test function and has its name.
         """
-        found = {}
+        found, is_cancelled = {}, self.is_cancelled
         spared = {key for task in exempt for key in self._round(task)} if exempt else ()
         for key, one, is_whole in self._all_open():
-            if one.scope.cancel_called or key in spared or not _could_be_cancelled(one):
+            if is_cancelled(one.scope) or key in spared or not _could_be_cancelled(one):
                 continue
             if not is_whole:
                 found[one.name] = one.scope
-            elif not whole.cancel_called:
+            elif not is_cancelled(whole):
                 found[MAIN] = whole
         return found

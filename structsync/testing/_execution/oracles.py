@@ -15,12 +15,10 @@ import trio
 
 import structsync
 from structsync import _lazy
-from structsync._core.queue.request import GRANTED, PENDING, Request
-from structsync._runtime.events import PrimitiveEvent
 from structsync._runtime.primitive import Primitive
-from structsync.checking.invariants import nothing_grantable_waits
 
 from .addresses import address_of
+from .lines import Lines
 
 NameOf: TypeAlias = Callable[[object], str]
 
@@ -52,7 +50,7 @@ _CHECKED = (Primitive, *_LOCKS, *_SEMAPHORES, *_LIMITERS)
 class _WatchedPrimitive:
     """A primitive and what is known of it from before."""
 
-    __slots__ = ("_kept", "_reference", "is_condition", "is_signal", "name", "queue", "start")
+    __slots__ = ("_kept", "_reference", "is_signal", "name", "start")
 
     def __init__(self, thing: Any) -> None:
         self._kept: Any = thing if isinstance(thing, _CHECKED) else None
@@ -63,13 +61,8 @@ class _WatchedPrimitive:
         self.name: str | None = None
         self.is_signal = isinstance(thing, _SEMAPHORES) and thing.value != thing.max_value
         """Of a bounded semaphore: it began below its bound, so its permits are made and used up."""
-        # A condition's waiter leaves its queue when it is notified, and is granted the lock.
-        conditions = structsync.Condition, structsync.MonitorCondition
-        self.is_condition = isinstance(thing, conditions)
         self.start: int | None = None
         """The value of a watched semaphore, to which it must return."""
-        self.queue: list[Request[Any]] = []
-        """Who waited after the step before."""
 
     @property
     def thing(self) -> Any:
@@ -101,15 +94,14 @@ class WatchedPrimitives:
         self._entries: dict[int, _WatchedPrimitive] = {}
         self.checked = False
         """Whether something must hold after each step."""
-        self._with_queues: list[tuple[Primitive[Any], _WatchedPrimitive]] = []
-        self._granted: dict[int, int] = {}
-        self._released: PrimitiveEvent | None = None
+        self.lines = Lines()
+        """Who stands in line before those of structsync."""
 
     def found(self, thing: object) -> None:
         """Note that a primitive was made."""
         self._entries[address_of(thing)] = entry = _WatchedPrimitive(thing)
         if isinstance(thing, Primitive):
-            self._with_queues.append((thing, entry))
+            self.lines.add(thing, lambda: entry.title)
             self.checked = True
 
     def add(self, thing: Any, name: str | None) -> None:
@@ -121,23 +113,6 @@ class WatchedPrimitives:
         entry.keep(thing, name)
         if isinstance(thing, _SEMAPHORES) and thing.max_value is None:
             entry.start = thing.value
-
-    def on_event(self, event: PrimitiveEvent) -> None:
-        """Note which claims on primitives of structsync were granted."""
-        if event.kind == "granted" and not self._becomes_a_reader(event):
-            at = address_of(event.primitive)
-            self._granted[at] = self._granted.get(at, 0) + 1
-        self._released = event if event.kind == "released" else None
-
-    def _becomes_a_reader(self, granted: PrimitiveEvent) -> bool:
-        # It passes nobody; its events are a release and a grant of what was not requested.
-        before = self._released
-        return (
-            before is not None
-            and before.primitive is granted.primitive
-            and before.task is granted.task
-            and isinstance(granted.primitive, structsync.RWLock)
-        )
 
     def state(self) -> list[object]:
         """Return what the checks to come depend on."""
@@ -155,30 +130,11 @@ class WatchedPrimitives:
             if (thing := entry.thing) is not None:
                 yield entry.given_name, thing
 
-    def violated(self) -> Iterator[str]:
-        """Yield what does not hold of structsync's primitives after a step."""
-        for thing, entry in self._with_queues:
-            core = thing._core
-            if not core.queue and not entry.queue:
-                continue
-            if core.queue and not nothing_grantable_waits(core):
-                yield f"{entry.title}: somebody waits for what could be granted (lost wakeup)"
-            if entry.queue and core.policy.name == "fifo" and core.policy.one_line:
-                newcomers = 0 if entry.is_condition else self._granted.get(address_of(thing), 0)
-                if _overtaken(entry.queue, newcomers):
-                    yield f"{entry.title}: a grant has passed somebody who stood in line before"
-            entry.queue = core.waiting()
-        self._granted.clear()
-        self._released = None
-
     def leaked(self, name_of: NameOf) -> str | None:
         """Return what has not been given back at the end."""
         for entry in self._entries.values():
-            title = entry.title
-            if (text := _leak(entry, name_of)) is not None:
-                return f"{title} {text}"
-            if (text := _stuck(entry.thing)) is not None:
-                return f"{title} {text}"
+            if (text := _leak(entry, name_of) or _stuck(entry.thing)) is not None:
+                return f"{entry.title} {text}"
         return None
 
     def to_probe(self) -> Iterator[tuple[str, Any]]:
@@ -186,16 +142,6 @@ class WatchedPrimitives:
         for entry in [*self._entries.values()]:  # probing may make new ones
             if entry.name and not isinstance(entry.thing, FOUND) and _can_probe(entry.thing):
                 yield entry.name, entry.thing
-
-
-def _overtaken(before: list[Request[Any]], granted: int) -> bool:
-    """Return whether the queue was passed: by one in it, or by a grant to somebody who was not."""
-    served = [request.status is GRANTED for request in before]
-    waits = [request.status is PENDING for request in before]
-    if True not in waits:
-        return False
-    first = waits.index(True)
-    return True in served[first:] or granted > sum(served)
 
 
 def _leak(entry: _WatchedPrimitive, name_of: NameOf) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
+from math import inf
 from types import CodeType
 from typing import Any, cast
 
@@ -57,6 +58,11 @@ def new_runner(
     )
     instruments.runner = runner
     return runner
+
+
+def is_cancelled(scope: trio.CancelScope) -> bool:
+    """Return ``scope.cancel_called``; without a deadline, without a look at the clock."""
+    return scope._cancel_called or (scope._deadline != inf and scope.cancel_called)
 
 
 def let_go(runner: _run.Runner) -> None:

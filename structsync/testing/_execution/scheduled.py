@@ -64,6 +64,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         # What cannot change from one step to the next.
         self._any_order = settings.order == "any"
         self._early_clock = settings.clock == "explore"
+        self._cancels_scopes = settings.cancel != "tasks"
 
     # What an engine adds.
 
@@ -138,8 +139,6 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     def _fire_due(self) -> bool:
         """Let deadlines fire that are over already, as trio does between two batches."""
-        if self._next_deadline() > self.clock.now:
-            return False
         if self._any_order or not self.batch:
             self._expire()
             return True
@@ -164,9 +163,9 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     def _cancellations(self, runnable: list[Task]) -> list[Choice]:
         found: list[Choice] = []
-        if self.settings.cancel != "tasks":
+        if self._cancels_scopes:
             open_ones = self.scopes.cancellable(self.exempt(), self.whole)
-            found += [scope_choice(name) for name in open_ones]
+            found = [scope_choice(name) for name in open_ones]
         return found + self._cancellations_of_tasks(runnable) if self._guards else found
 
     def _cancellations_of_tasks(self, runnable: list[Task]) -> list[Choice]:

@@ -16,22 +16,21 @@ from trio.lowlevel import current_task
 
 from structsync.testing._execution.determinism import controlled
 from structsync.testing._execution.execution import Ending
-from structsync.testing._execution.schedule import Choice, Kind
 from structsync.testing._search import engine_choice
 from structsync.testing._search.choosers import UNLIMITED
 from structsync.testing._settings import Settings
 
 from . import stepping
-from .drawing import DrawnActions
+from .drawn_steps import DrawnSteps
 from .rule_task import MachineFailed, RuleTask, alone, is_cancelled
 from .settling import Settling
 
 
-class MachineRun:
+class MachineRun(DrawnSteps):
     """An execution that begins with the first rule and ends after ``teardown``."""
 
     def __init__(self, asked: Settings) -> None:
-        self.actions = DrawnActions()
+        super().__init__()
         self.ending = False
         """Whether this is ``teardown``."""
         self.closed = False
@@ -42,7 +41,6 @@ class MachineRun:
         self._around = contextlib.ExitStack()
         self._tasks: list[RuleTask] = []
         self._cancels_left = asked.cancels
-        self._steps = 0
         self._check: Callable[[], None] = lambda: None
         self._error: BaseException | None = None
         self._failing = False
@@ -154,11 +152,6 @@ class MachineRun:
         """Whether no task can run."""
         return self._engine is None or not self._options("run")
 
-    def rest(self) -> None:
-        """Run, first in, first out, until no task can run; no time passes."""
-        while runs := self._options("run"):
-            self._step(runs[0])
-
     def pass_time(self, seconds: float) -> None:
         """Let so much time pass, and run, first in, first out, until no task can run."""
         if not seconds:
@@ -169,14 +162,6 @@ class MachineRun:
             self._step((self._options("run") or self._options("clock"))[0])
         self.rest()
 
-    def _options(self, kind: Kind) -> list[Choice]:
-        return [one for one in self.engine.options if one.kind == kind]
-
-    def _run_one(self, which: int) -> None:
-        runs = self._options("run")
-        if which < len(runs):
-            self._step(runs[which])
-
     def _cancel_one(self, which: int) -> None:
         # The youngest first, so that a number means the same without an older one.
         tasks = [task for task in reversed(self._unfinished()) if not task.cancelled]
@@ -186,26 +171,6 @@ class MachineRun:
             self._log.lines.append(f"#      cancel {task.name}, which {self._place(task)}")
             self.engine.inside(task.cancel)
             self._look()
-
-    def _until(self, reached: Callable[[], bool]) -> bool:
-        """Run what can run, and let time pass if nothing can; return False if that does not help."""
-        kind = "run"
-        while not reached():
-            options = self._options("run") or self._options("clock")
-            if not options:
-                return False
-            if kind != "rest":
-                kind, which = self.actions.next()
-                if kind == "run":
-                    self._run_one(which)
-            else:
-                self._step(options[0])
-        return True
-
-    def _step(self, choice: Choice) -> None:
-        self._steps += 1
-        self.engine.step(choice)
-        self._look()
 
     def _look(self) -> None:
         """Raise what has gone wrong in the last step."""

@@ -1,0 +1,139 @@
+"""What must hold after each step of those who stand in line before the primitives of structsync."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import structsync
+from structsync._core.queue.request import GRANTED, PENDING, Request
+from structsync._core.queue.state import PrimitiveState
+from structsync._runtime.events import PrimitiveEvent
+from structsync._runtime.live import everywhere
+from structsync._runtime.primitive import Primitive
+from structsync.checking.invariants import is_grantable, nothing_grantable_waits
+
+from .addresses import address_of
+
+#: To which lines events are told: those of the execution that runs, while somebody waits there.
+_hearing: list[Lines] = []
+
+
+def hear(event: PrimitiveEvent) -> None:
+    """Hand an event on to the execution in which it happens."""
+    for lines in _hearing:
+        lines.on_event(event)
+
+
+def hear_nothing() -> None:
+    """Leave events unheard: they take time, and where nobody waits nobody is passed."""
+    if _hearing:
+        _hearing.clear()
+        everywhere.remove(hear)
+
+
+class _Line:
+    """Who stands in line before one primitive."""
+
+    __slots__ = ("before", "core", "is_condition", "is_one", "is_plain", "primitive", "title")
+
+    def __init__(self, primitive: Primitive[Any], title: Callable[[], str]) -> None:
+        self.primitive = primitive
+        self.title = title
+        self.core = core = primitive._core
+        kind = type(core)
+        self.is_one = core.policy.name == "fifo" and core.policy.one_line
+        """Whether nobody may pass anybody."""
+        self.is_plain = (
+            self.is_one
+            and core.policy.head_blocks
+            and kind.waiting is PrimitiveState.waiting
+            and kind.next_ones is PrimitiveState.next_ones
+        )
+        """Whether the line is the queue, and its head all that can be granted next."""
+        # A condition's waiter leaves its queue when it is notified, and is granted the lock.
+        conditions = structsync.Condition, structsync.MonitorCondition
+        self.is_condition = isinstance(primitive, conditions)
+        self.before: list[Request[Any]] = []
+        """Who waited after the step before."""
+
+
+class Lines:
+    """The lines of one execution."""
+
+    def __init__(self) -> None:
+        self._lines: list[_Line] = []
+        self._granted: dict[int, int] = {}
+        self._released: PrimitiveEvent | None = None
+        self._hears = False
+        hear_nothing()
+
+    def add(self, primitive: Primitive[Any], title: Callable[[], str]) -> None:
+        """Watch those who stand before a primitive; ``title`` returns what it is called by then."""
+        self._lines.append(_Line(primitive, title))
+
+    def on_event(self, event: PrimitiveEvent) -> None:
+        """Note which claims were granted."""
+        if event.kind == "granted" and not self._becomes_a_reader(event):
+            at = address_of(event.primitive)
+            self._granted[at] = self._granted.get(at, 0) + 1
+        self._released = event if event.kind == "released" else None
+
+    def _becomes_a_reader(self, granted: PrimitiveEvent) -> bool:
+        # It passes nobody; its events are a release and a grant of what was not requested.
+        before = self._released
+        return (
+            before is not None
+            and before.primitive is granted.primitive
+            and before.task is granted.task
+            and isinstance(granted.primitive, structsync.RWLock)
+        )
+
+    def violated(self) -> Iterator[str]:
+        """Yield what does not hold after a step."""
+        hears = False
+        for line in self._lines:
+            core, before = line.core, line.before
+            head = core.queue.head
+            if head is None and not before:
+                continue
+            if head is not None and (
+                is_grantable(core, head) if line.is_plain else not nothing_grantable_waits(core)
+            ):
+                yield f"{line.title()}: somebody waits for what could be granted (lost wakeup)"
+            line.before = waiting = _in(head) if line.is_plain else core.waiting()
+            hears = hears or bool(waiting)
+            granted = self._granted.get(address_of(line.primitive), 0) if self._granted else 0
+            # Where nobody was granted anything, and nobody came or went, nobody was passed.
+            if before and line.is_one and (granted or waiting != before):
+                newcomers = 0 if line.is_condition else granted
+                if _overtaken(before, newcomers):
+                    yield f"{line.title()}: a grant has passed somebody who stood in line before"
+        self._granted.clear()
+        self._released = None
+        if hears is not self._hears:
+            self._hears = hears
+            if hears:
+                _hearing.append(self)
+                everywhere.append(hear)
+            else:
+                hear_nothing()
+
+
+def _in(head: Request[Any] | None) -> list[Request[Any]]:
+    """Return the requests from one on: what ``list(queue)`` returns, in half of its time."""
+    found = []
+    while head is not None:
+        found.append(head)
+        head = head.behind
+    return found
+
+
+def _overtaken(before: list[Request[Any]], granted: int) -> bool:
+    """Return whether the queue was passed: by one in it, or by a grant to somebody who was not."""
+    served = [request.status is GRANTED for request in before]
+    waits = [request.status is PENDING for request in before]
+    if True not in waits:
+        return False
+    first = waits.index(True)
+    return True in served[first:] or granted > sum(served)
