@@ -66,6 +66,7 @@ class Hosting:
         self.name = grant.name
         self.token = grant.token
         self._session = session
+        self._number = grant._number
         self._client = grant._client
         self._client.watchers[self.look] = None
         self._target = target
@@ -83,11 +84,17 @@ class Hosting:
 
     async def serve(self, task_status: trio.TaskStatus[None]) -> None:
         """Carry out calls until :meth:`stop`."""
+        lease = Grant(self._client, self._number, self.name, self.token)
+        # A process that was stopped wakes with its calls, whose deadline is that of the block, too.
+        lease._scope.deadline = self._session._deadline
+        self._session._grants[lease] = None
         try:
-            async with trio.open_nursery() as self.nursery:
-                task_status.started()
-                await self.idle.wait()
+            with lease._scope:
+                async with trio.open_nursery() as self.nursery:
+                    task_status.started()
+                    await self.idle.wait()
         finally:
+            self._session._grants.pop(lease, None)
             self._ended.set()
 
     async def drain(self) -> None:
@@ -178,15 +185,17 @@ class Hosting:
 
     async def _run(self, ticket: Ticket, one: Running, call: Call) -> None:
         answer: bytes | None = None
-        with one.scope:
-            if ticket.caller in self.strangers:
-                # Of who is gone there may be a message yet, of a call that was carried out before.
-                await self.strangers[ticket.caller].wait()
-            async with self.permits:
-                one.is_begun = True
-                answer = await self._carry_out(ticket, call)
-        del self.calls[ticket]
-        result = self.table.end(ticket, answer, is_begun=one.is_begun)
+        try:
+            with one.scope:
+                if ticket.caller in self.strangers:
+                    # Of who is gone there may be a message yet, of a call that was carried out before.
+                    await self.strangers[ticket.caller].wait()
+                async with self.permits:
+                    one.is_begun = True
+                    answer = await self._carry_out(ticket, call)
+        finally:
+            del self.calls[ticket]
+            result = self.table.end(ticket, answer, is_begun=one.is_begun)
         if result is not None:
             await self._send(ticket, self.token, result)
         self._note_idle()
