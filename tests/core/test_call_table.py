@@ -11,9 +11,14 @@ from structsync._core.shared.calls import Attempt, CallTable, End, Slot, Ticket,
 FIRST, NEXT = Ticket("caller", 0, 1), Ticket("caller", 0, 2)
 
 
+def opened(table: CallTable, limit: int = 10) -> CallTable:
+    table.open(limit)
+    return table
+
+
 def running(*tickets: Ticket) -> CallTable:
     """Return the table of a host at which these calls run."""
-    table = CallTable(10)
+    table = opened(CallTable())
     for ticket in tickets:
         assert table.take(ticket)
     return table
@@ -50,7 +55,7 @@ def test_what_is_asked_for_before_it_comes_is_never_taken() -> None:
 
 @pytest.mark.parametrize("why", ["is full", "is closed", "has the name no more"])
 def test_a_host_that_cannot_take_a_call_says_so(why: str) -> None:
-    table = CallTable(0 if why == "is full" else 10)
+    table = opened(CallTable(), 0 if why == "is full" else 10)
     table.is_open = why != "is closed"
     assert not table.take(FIRST, is_hosted=why != "has the name no more")
     assert table.answer_to(FIRST) is Verdict.NOT_TAKEN
@@ -173,5 +178,5 @@ def test_calls_begin_in_the_order_of_their_numbers_and_never_again(
 
 @pytest.mark.parametrize("fault", [Twice, Backwards])
 def test_a_table_that_forgets_is_noticed(fault: type[CallTable]) -> None:
-    numbers = begun(fault(10), [(1, True), (1, True), (2, True), (1, True)])
+    numbers = begun(opened(fault()), [(1, True), (1, True), (2, True), (1, True)])
     assert numbers != sorted({*numbers})

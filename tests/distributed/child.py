@@ -5,6 +5,8 @@
 ``endure URL NAMESPACE TTL``: the same, forever, with another session whenever one is lost.
 ``enter URL NAMESPACE TTL``: enters a monitor, and stays inside.
 ``host URL NAMESPACE TTL``: hosts a counter. ``call URL NAMESPACE TTL``: calls one, and waits there.
+``serve URL NAMESPACE TTL FILE``: hosts a journal, which writes to a file. With ``DIE_BEFORE_ANSWER`` in its
+environment it is killed when a call was carried out; with ``COUNTS_NO_LEASE`` it believes that its lease goes on.
 
 With ``DIE_BEFORE_HINT`` in its environment it is killed when its operation is in the log, and before it
 tells anybody.
@@ -29,7 +31,8 @@ from structsync.distributed import LeaseLost, Session, open_session
 # Last, so that structsync is the one that is installed.
 sys.path.append(str(Path(__file__).parents[2]))
 
-from tests.distributed.shops import Counter, Counting
+from structsync.distributed import membership
+from tests.distributed.shops import Counter, Counting, Journal
 
 
 def say(*words: object) -> None:
@@ -97,6 +100,17 @@ async def host(*where: str) -> None:
         await trio.sleep_forever()
 
 
+async def serve(url: str, namespace: str, ttl: str, file: str) -> None:
+    if "COUNTS_NO_LEASE" in os.environ:
+        setattr(membership, "MARGIN", -1000)  # noqa: B010 - to a type checker it is a constant
+    async with opens(url, namespace, ttl) as session:
+        async with session.host("journal", Journal(Path(file), say)):
+            if "DIE_BEFORE_ANSWER" in os.environ:
+                setattr(session._engine, "send", die)  # noqa: B010 - the same
+            say("hosts")
+            await trio.sleep_forever()
+
+
 async def call(*where: str) -> None:
     async with opens(*where) as session:
         await session.connect("counter", Counting).wait("tea")
@@ -111,5 +125,6 @@ if __name__ == "__main__":
         "enter": enter,
         "host": host,
         "call": call,
+        "serve": serve,
     }
     trio.run(programs[sys.argv[1]], *sys.argv[2:])

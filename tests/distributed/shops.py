@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Protocol
 
 import trio
@@ -48,3 +50,36 @@ class Counter:
         await self.add(what)
         with trio.CancelScope(shield=True):
             await self.open.wait()
+
+
+class Journaling(Protocol):
+    """What callers see of a journal."""
+
+    async def note(self, what: str) -> None: ...
+    async def tick(self) -> None: ...
+
+
+class Journal:
+    """Writes to a file what was done, which outlives its process."""
+
+    def __init__(self, path: Path, say: Callable[..., object] = lambda *words: None) -> None:
+        self.path = path
+        self.say = say
+
+    def write(self, what: object) -> None:
+        with self.path.open("a") as file:
+            file.write(f"{what}\n")
+
+    def lines(self) -> list[str]:
+        return self.path.read_text().split()
+
+    async def note(self, what: str) -> None:
+        self.write(what)
+        await trio.lowlevel.checkpoint()
+
+    async def tick(self) -> None:
+        """Write what time it is, again and again."""
+        self.say("entered")
+        while True:
+            self.write(time.monotonic_ns())
+            await trio.sleep(0.001)

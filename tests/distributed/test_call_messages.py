@@ -208,17 +208,23 @@ async def test_a_caller_of_whom_no_log_tells_is_forgotten_and_its_calls_are_canc
 
 async def test_a_call_that_comes_again_after_its_caller_was_forgotten_runs_once() -> None:
     async with hosted() as (counter, here, there):
-        again = call(here, "nobody", 0, "tea", "insist")
-        here._received(again)
-        await trio.testing.wait_all_tasks_blocked()  # the log was read: there is no such caller
-        here._received(again)
-        await trio.testing.wait_all_tasks_blocked()
         assert here._calls is not None
         host = here._calls.hosts["counter"]
-        assert (counter.added, host.table.running) == ({"tea": 1}, 1)
+        async with open_session("memory://", namespace="test") as mine:
+            assert await mine.connect("counter", Counting).add("milk") == 1
+            again = call(here, mine.identity, 7, "tea", "insist")
+            here._received(again)
+            await trio.testing.wait_all_tasks_blocked()
+        await trio.testing.wait_all_tasks_blocked()
+        for _ in range(2):
+            here._received(again)
+            await trio.testing.wait_all_tasks_blocked()
+            assert (counter.added, host.table.running) == ({"milk": 1, "tea": 1}, 1)
         counter.open.set()
         await trio.testing.wait_all_tasks_blocked()
-        assert (host.calls, host.table.running) == ({}, 0)
+        here._received(again)  # it has ended, and nothing is known of its caller
+        await trio.testing.wait_all_tasks_blocked()
+        assert (host.calls, host.table.running, {*host.table.callers}) == ({}, 0, set())
         assert await there.connect("counter", Counting).add("tea") == 2
 
 
@@ -259,17 +265,45 @@ async def test_a_host_whose_lease_is_over_takes_nothing() -> None:
         assert len(host.calls) == 1
 
 
-async def test_a_call_to_a_host_that_has_the_name_no_more_is_answered() -> None:
+async def test_who_asks_a_session_that_never_was_a_host_is_answered() -> None:
     async with hosted() as (counter, here, there):
         proxy = there.start(there.connect("counter", Counting).wait, "tea")
         await trio.testing.wait_all_tasks_blocked()
         assert here._calls is not None
-        here._calls.hosts["counter"].token = 99  # the name has been hosted anew since
+        del here._calls.hosts["counter"]  # as if it never had been
         assert there._calls is not None
         await there._calls.callers["counter"].ask()
         with pytest.raises(CallOutcomeUnknown):
             await proxy.wait()
         counter.open.set()
+
+
+async def test_a_host_remembers_what_it_did_when_it_had_the_name_before(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    """The answer is lost, the name is hosted anew, and the call comes once more."""
+    seen: list[bytes] = []
+    deliveries = Deliveries()
+    first, second = Counter(), Counter()
+    async with (
+        open_session("memory://", namespace="test", deliveries=deliveries) as here,
+        open_session("memory://", namespace="test", deliveries=deliveries) as there,
+    ):
+        async with here.host("counter", first):
+            here._received = seen.append
+            proxy = there.connect("counter", Counting)
+            call = there.start(proxy.add, "tea")
+            await trio.testing.wait_all_tasks_blocked()
+            (data,) = seen
+            deliveries.fate = lambda what: "lost" if what == "message" else "in time"
+            assert here._calls is not None
+            here._calls.received(data)
+            await trio.testing.wait_all_tasks_blocked()
+        async with here.host("counter", second):
+            deliveries.fate = lambda what: "in time"
+            here._calls.received(data)
+            assert await call.wait() == 1
+        assert (first.added, second.added) == ({"tea": 1}, {})
 
 
 async def test_an_answer_that_nobody_waits_for_says_nothing() -> None:

@@ -265,7 +265,7 @@ def test_a_host_that_answers_a_cancellation_before_the_call_has_ended_is_noticed
 
     def hasty(self: Hosting, message: Cancel) -> None:
         # as if the caller was not even heard
-        self._session._nursery.start_soon(self._send, message.ticket, Verdict.NOT_TAKEN)
+        self._session._nursery.start_soon(self._send, message.ticket, self.token, Verdict.NOT_TAKEN)
 
     monkeypatch.setattr(Hosting, "_cancel", hasty)
     assert sampled(cancelled_calls, cancels=1, executions=25).failure

@@ -52,7 +52,10 @@ class Slot:
 
 
 class CallTable:
-    """The calls of one host: each runs at most once, however often its messages come."""
+    """The calls of a name in one session: each runs at most once, however often its messages come.
+
+    A session may host a name more than once; the table stays, because messages may come late.
+    """
 
     callers: dict[str, dict[int, Slot]]
     abandoned: set[Ticket]  # that run, and whose callers are gone
@@ -60,10 +63,14 @@ class CallTable:
     limit: int  # of calls that run
     is_open: bool
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self) -> None:
         self.callers = {}
         self.abandoned = set()
-        self.running = 0
+        self.running = self.limit = 0
+        self.is_open = False
+
+    def open(self, limit: int) -> None:
+        """Take calls from now on, until ``is_open`` is False."""
         self.limit = limit
         self.is_open = True
 
@@ -135,11 +142,11 @@ class CallTable:
         return slot if slot is not None and slot.number == ticket.number else None
 
     def _is_new(self, ticket: Ticket) -> bool:
+        if ticket in self.abandoned:
+            return False
         slot = self.callers.get(ticket.caller, {}).get(ticket.slot)
-        if slot is None:
-            return ticket not in self.abandoned
         # Nobody uses a slot again before the call in it has an answer.
-        return slot.number < ticket.number and slot.result is not None
+        return slot is None or (slot.number < ticket.number and slot.result is not None)
 
     def _note(self, ticket: Ticket, result: Result | None) -> None:
         slots = self.callers.setdefault(ticket.caller, {})

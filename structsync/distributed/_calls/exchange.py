@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 import trio
 
+from structsync._core.shared.calls import CallTable
 from structsync._core.shared.kinds import HOST
 from structsync._core.shared.operations import Want
 from structsync.distributed.blocks import Block
@@ -47,7 +48,7 @@ class Exchange:
         message = decode(data)
         if isinstance(message, Call | Cancel | Ask):
             host = self.hosts.get(message.host)
-            if host is not None and host.token == message.token:
+            if host is not None:
                 host.handle(message)
             else:
                 self._session._nursery.start_soon(self._refuse, message)
@@ -59,9 +60,9 @@ class Exchange:
                 caller.gone(message.token)
 
     async def _refuse(self, message: ToHost) -> None:
-        """Answer to who means a host that is not here, or not any more."""
+        """Answer to who means a host that never was here."""
         answer: Message = Gone(message.host, message.token)
-        if isinstance(message, Call):  # which comes once, and has come too late
+        if isinstance(message, Call):
             answer = NotTaken(message.host, message.token, message.slot, message.number)
         with trio.move_on_after(SENDING), suppress(DeliveryFailed):
             await self._session._engine.send(message.caller, encode(answer))
@@ -80,11 +81,14 @@ class Exchange:
         """Wait for the name, and serve the object under it."""
         session = self._session
         async with Block(session, [Want(name, HOST)]) as grant:
-            host = Hosting(session, grant, target, methods, errors, concurrent)
+            # What became of calls is remembered: a message to an earlier host may still come.
+            earlier = self.hosts.get(name)
+            table = CallTable() if earlier is None else earlier.table
+            host = Hosting(session, grant, target, methods, errors, concurrent, table)
             with trio.CancelScope(shield=True):
                 await session._nursery.start(host.serve)
-            if name in self.hosts:
-                self.hosts[name].forget()
+            if earlier is not None:
+                earlier.forget()
             self.hosts[name] = host
             self._tell(grant)
             try:

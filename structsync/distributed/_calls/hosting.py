@@ -49,7 +49,7 @@ class Hosting:
     calls: dict[Ticket, Running]
     permits: structsync.Semaphore
     idle: trio.Event
-    strangers: set[str]
+    strangers: dict[str, trio.Event]  # set when the log was read
     nursery: trio.Nursery
     _ended: trio.Event
 
@@ -61,31 +61,40 @@ class Hosting:
         methods: Mapping[str, Method],
         errors: Errors,
         concurrent: int,
+        table: CallTable,
     ) -> None:
         self.name = grant.name
         self.token = grant.token
         self._session = session
+        self._number = grant._number
         self._client = grant._client
         self._client.watchers[self.look] = None
         self._target = target
         self._methods = methods
         self._errors = errors
-        self.table = CallTable(concurrent + WAITING)
+        self.table = table
+        table.open(concurrent + WAITING)
         self.calls = {}
         self.permits = structsync.Semaphore(concurrent)
         self.idle = trio.Event()
-        self.strangers = set()
+        self.strangers = {}
         self._ended = trio.Event()
 
     # ==== Its life ====
 
     async def serve(self, task_status: trio.TaskStatus[None]) -> None:
         """Carry out calls until :meth:`stop`."""
+        lease = Grant(self._client, self._number, self.name, self.token)
+        # A process that was stopped wakes with its calls, whose deadline is that of the block, too.
+        lease._scope.deadline = self._session._deadline
+        self._session._grants[lease] = None
         try:
-            async with trio.open_nursery() as self.nursery:
-                task_status.started()
-                await self.idle.wait()
+            with lease._scope:
+                async with trio.open_nursery() as self.nursery:
+                    task_status.started()
+                    await self.idle.wait()
         finally:
+            self._session._grants.pop(lease, None)
             self._ended.set()
 
     async def drain(self) -> None:
@@ -98,7 +107,7 @@ class Hosting:
         await self._ended.wait()
 
     async def stop(self) -> None:
-        """End all calls. What became of them can still be asked, until the name is hosted here again."""
+        """End all calls. What became of them can still be asked."""
         self.table.is_open = False
         for one in self.calls.values():
             one.scope.cancel()
@@ -106,7 +115,7 @@ class Hosting:
         await self._ended.wait()
 
     def forget(self) -> None:
-        """Forget what became of the calls."""
+        """Take no more care of the calls: the name is hosted here again."""
         del self._client.watchers[self.look]
 
     def _note_idle(self) -> None:
@@ -121,7 +130,7 @@ class Hosting:
         if caller not in self._client.replica.core.sessions and caller not in self.strangers:
             if len(self.strangers) == STRANGERS:
                 return  # it asks again
-            self.strangers.add(caller)
+            self.strangers[caller] = trio.Event()
             self._session._nursery.start_soon(self._meet, caller)
         if isinstance(message, Call):
             self._take(message)
@@ -131,42 +140,44 @@ class Hosting:
             for slot, number in message.calls:
                 ticket = Ticket(caller, slot, number)
                 self.table.ask(ticket)
-                self._answer(ticket)
+                self._answer(ticket, message.token)
 
     def _take(self, call: Call) -> None:
         ticket = call.ticket
         # A process that was stopped may read this when its lease is over, and the name another's.
-        is_hosted = trio.current_time() < self._session._deadline
+        is_ours = trio.current_time() < self._session._deadline
+        is_hosted = is_ours and call.token == self.token
         if self.table.take(ticket, is_hosted=is_hosted):
             one = self.calls[ticket] = Running()
             name = f"call of {self.name}.{call.method}"
             self.nursery.start_soon(self._run, ticket, one, call, name=name)
         else:
-            self._answer(ticket)
+            self._answer(ticket, call.token)
 
     def _cancel(self, message: Cancel) -> None:
         if self.table.cancel(message.ticket):
             self.calls[message.ticket].scope.cancel()
         else:
-            self._answer(message.ticket)
+            self._answer(message.ticket, message.token)
 
-    def _answer(self, ticket: Ticket) -> None:
-        """Say, maybe again, what has become of a call; nothing while it runs."""
+    def _answer(self, ticket: Ticket, token: int) -> None:
+        """Say, maybe again, what has become of a call to the host of that token; nothing while it runs."""
         result = self.table.answer_to(ticket)
         if result is not None:
-            self._session._nursery.start_soon(self._send, ticket, result)
+            self._session._nursery.start_soon(self._send, ticket, token, result)
 
     async def _meet(self, caller: str) -> None:
         """Read the log: whoever calls has joined it before."""
         with suppress(LeaseLost):
             await self._client.read(self.name)
-        self.strangers.discard(caller)
+        met = self.strangers.pop(caller)
         self.look()
+        met.set()
 
     def look(self) -> None:
         """Look who is gone: nobody waits for the answers to their calls."""
         alive = self._client.replica.core.sessions
-        for caller in self.table.callers.keys() - alive.keys() - self.strangers:
+        for caller in self.table.callers.keys() - alive.keys() - self.strangers.keys():
             for ticket in self.table.forget(caller):
                 self.calls[ticket].scope.cancel()
 
@@ -174,14 +185,19 @@ class Hosting:
 
     async def _run(self, ticket: Ticket, one: Running, call: Call) -> None:
         answer: bytes | None = None
-        with one.scope:
-            async with self.permits:
-                one.is_begun = True
-                answer = await self._carry_out(ticket, call)
-        del self.calls[ticket]
-        result = self.table.end(ticket, answer, is_begun=one.is_begun)
+        try:
+            with one.scope:
+                if ticket.caller in self.strangers:
+                    # Of who is gone there may be a message yet, of a call that was carried out before.
+                    await self.strangers[ticket.caller].wait()
+                async with self.permits:
+                    one.is_begun = True
+                    answer = await self._carry_out(ticket, call)
+        finally:
+            del self.calls[ticket]
+            result = self.table.end(ticket, answer, is_begun=one.is_begun)
         if result is not None:
-            await self._send(ticket, result)
+            await self._send(ticket, self.token, result)
         self._note_idle()
 
     async def _carry_out(self, ticket: Ticket, call: Call) -> bytes:
@@ -195,7 +211,9 @@ class Hosting:
             bound = method.bind(call.arguments)
             value = await _call(getattr(self._target, method.name), *bound.args, **bound.kwargs)
             what = f"the result of {method.name}"
-            result = self._encode(partial(Returned, value=encode_value(value, what)), ticket)
+            result = self._encode(
+                partial(Returned, value=encode_value(value, what)), ticket, self.token
+            )
             if len(result) > LONGEST:
                 raise ValueError(
                     f"{what} has {len(result)} bytes, and a message may have {LONGEST}; it was carried out"
@@ -206,16 +224,14 @@ class Hosting:
             raised = partial(
                 Raised, error=name, arguments=arguments, text=text, traceback=traceback
             )
-            return self._encode(raised, ticket)
+            return self._encode(raised, ticket, self.token)
 
-    def _encode(self, answer: Callable[..., Answer], ticket: Ticket) -> bytes:
-        return encode(
-            answer(host=self.name, token=self.token, slot=ticket.slot, number=ticket.number)
-        )
+    def _encode(self, answer: Callable[..., Answer], ticket: Ticket, token: int) -> bytes:
+        return encode(answer(host=self.name, token=token, slot=ticket.slot, number=ticket.number))
 
-    async def _send(self, ticket: Ticket, result: Result) -> None:
+    async def _send(self, ticket: Ticket, token: int, result: Result) -> None:
         if isinstance(result, Verdict):
-            result = self._encode(ANSWERS[result], ticket)
+            result = self._encode(ANSWERS[result], ticket, token)
         with trio.move_on_after(SENDING, shield=True), suppress(DeliveryFailed):
             await self._session._engine.send(ticket.caller, result)
 
