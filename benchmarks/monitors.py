@@ -17,7 +17,7 @@ BLOCKED = 10_000
 
 
 def entry_cases(effort: Effort) -> Iterator[Case]:
-    """An entry that nobody else calls, against the same function under ``async with``."""
+    """An entry that no other task calls, against the same function under ``async with``."""
     times = effort.of(1_280, 128)
     subject, reference = partial(trio.run, entries, times), partial(trio.run, locked, times)
     yield Case("Monitor", partial(ratio, subject, reference))

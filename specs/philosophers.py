@@ -77,7 +77,7 @@ class TableSpec(SeveralQueuesSpec):
 
 
 class ThreePhilosophersSpec(TableSpec):
-    """Each is everybody's neighbour."""
+    """Each is a neighbour of all others."""
 
     wants = both_forks(3)
     core: Queues = start(Queues, partial(forks, 3))

@@ -49,7 +49,7 @@ class ALateTimerDelaysTheNext(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="each_is_woken_when_it_fits")
 class TheTimeOfTheLastIsTold(RateLimiterCore):
-    """The head sleeps as long as the one behind everybody."""
+    """The head sleeps as long as the one behind all others."""
 
     def time_for(self, request: Request[int]) -> float:
         return super().time_for(self.waiting()[-1])

@@ -35,7 +35,7 @@ class HandsOverEarlyCore(SharedCore):
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="those_who_hold_are_in_the_core")
 class TheDeadAreGranted(Replica):
-    """A dead session gives back before it has left its queues: it is granted, and the permit is lost."""
+    """A dead session releases before it has left its queues: it is granted, and the permit is lost."""
 
     shared = HandsOverEarlyCore
 
@@ -79,7 +79,7 @@ class TheDeadStayInTheQueue(Replica):
 
 
 class SettlesNothingCore(SharedCore):
-    """Grants nothing when something is given back."""
+    """Grants nothing when something is released."""
 
     def _settled(self, arbiters: Any) -> Outcomes:
         return []

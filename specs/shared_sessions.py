@@ -210,7 +210,7 @@ class SharedSpec(Spec):
 
 
 class HoldersSpec(SharedSpec):
-    """What is granted must be given back, and is reclaimed where the engine has lost its log."""
+    """What is granted must be released, and is reclaimed where the engine has lost its log."""
 
     abstract = True
 

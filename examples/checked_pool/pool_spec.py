@@ -1,4 +1,4 @@
-"""A pool lends what it has, first come, first served; nobody who gave up is served, nobody is forgotten.
+"""A pool lends what it has, first come, first served; no task that gave up is served, none is forgotten.
 
 Whoever has a connection releases it eventually (that is *fair*). Whoever waits may give up.
 """

@@ -27,7 +27,7 @@ class Question:
     def __init__(self, key: int) -> None:
         self.key = key
         self.answered = Latch(1)
-        self.answer: int | Exception = LookupError(f"nobody has answered {key}")
+        self.answer: int | Exception = LookupError(f"{key} was not answered")
 
 
 class Loader:

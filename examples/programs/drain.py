@@ -50,7 +50,7 @@ class Service:
         with self.open.write_request() as request:
             with trio.move_on_after(grace) as scope:
                 await request.wait()
-            self.open.close()  # nobody got in meanwhile: a request keeps its place
+            self.open.close()  # no task got in meanwhile: a request keeps its place
         for one in self.at_work:
             one.cancel()
         return not scope.cancelled_caught

@@ -86,8 +86,8 @@ class Monitor(Primitive[Invocation]):
 
     Args:
       discipline: what a signal does on a :meth:`condition`. ``"mesa"``: whoever notifies goes on, and
-          the notified wait in the queue with everybody. ``"hoare"``: the waiter goes on at once, and
-          whoever signals waits, ahead of everybody in the queue.
+          the notified wait in the queue with all others. ``"hoare"``: the waiter goes on at once, and
+          the signaller waits, ahead of all in the queue.
       name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:

@@ -173,7 +173,7 @@ def validate(
     At the end of the block :class:`TraceRefuted` is raised if there was an event that is not
     allowed, or a property was not true; an error that leaves the block anyway is not replaced. If
     no event was a step of the specification, :class:`NothingFollowed` is raised; in an explored
-    test by its plain schedule alone, because in others somebody may be cancelled at once. Each event
+    test by its plain schedule alone, because in others a task may be cancelled at once. Each event
     costs as much as a few steps of a search, ten to twenty microseconds, and some fifty where the same
     step was not taken before from the same state; without such a block nothing does.
 

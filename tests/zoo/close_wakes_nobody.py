@@ -1,4 +1,4 @@
-"""A queue is closed under its waiting consumers, and nobody tells them."""
+"""A queue is closed under its waiting consumers, and they are not told."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def close_wakes_everybody(x: ExploredRun) -> None:
 
 
 EXHIBIT = Exhibit(
-    name="close that wakes nobody",
+    name="close that wakes no task",
     source="C2, gh-117531, asyncio.Queue.shutdown",
     mechanism="Closing is told to those who come later and not to those who wait.",
     buggy=close_wakes_nobody,

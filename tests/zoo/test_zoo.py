@@ -1,4 +1,4 @@
-"""Known bugs: each is found within its budget and named, its token replays it, its cure holds."""
+"""Known bugs: each is found within its budget and named, its token replays it, its fix holds."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class Hosting:
         self.look()
 
     def look(self) -> None:
-        """Look who is gone: nobody waits for the answers to their calls."""
+        """Look which callers are gone: the answers to their calls are not waited for."""
         alive = self._client.replica.core.sessions
         for caller in self.table.callers.keys() - alive.keys() - self.strangers:
             for ticket in self.table.forget(caller):

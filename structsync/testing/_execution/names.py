@@ -86,7 +86,7 @@ class _OpenScope:
     of_nursery: bool = False
 
 
-#: Whoever refers to a scope that nobody has kept: the ``with`` statement that is to leave it, trio (for
+#: Whoever refers to a scope that the program has not kept: the ``with`` statement that is to leave it, trio (for
 #: a deadline once more), the list of open scopes, and the argument of the function that counts.
 _ONLY_ENTERED = 4
 
@@ -99,7 +99,7 @@ def _is_kept(one: _OpenScope) -> bool:
 def _could_be_cancelled(one: _OpenScope) -> bool:
     """Return whether something in the program, its clock or its caller could cancel a scope.
 
-    The cancellation of a scope that nobody has kept stands for its caller's, which a shield keeps out.
+    The cancellation of a scope that the program has not kept stands for its caller's, which a shield keeps out.
     """
     if not one.scope.shield or one.of_nursery or one.scope.deadline != inf:
         return True
@@ -109,7 +109,7 @@ def _could_be_cancelled(one: _OpenScope) -> bool:
 def _stands_for_the_test(one: _OpenScope) -> bool:
     """Return whether who cancels a scope that is the outermost of the test cancels the test.
 
-    It is a nursery, or a guard: nobody asks what has become of it, and all it does is to end the test in
+    It is a nursery, or a guard: nothing asks what has become of it, and all it does is to end the test in
     time.
     """
     return one.of_nursery or (not one.scope.shield and (one.raises or not _is_kept(one)))
@@ -192,7 +192,7 @@ class Scopes:
         """Yield the open scopes by key, and whether each one stands for the whole test."""
         is_outermost = True
         for key, one in list(self._open.items()):
-            # A nursery leaves its scope by a way that nobody can watch, so ask its task.
+            # A nursery leaves its scope by a way that cannot be watched, so ask its task.
             is_nurserys = any(n.cancel_scope is one.scope for n in one.task.child_nurseries)
             if one.of_nursery and not is_nurserys:
                 del self._open[key]
@@ -215,7 +215,7 @@ class Scopes:
     ) -> dict[str, trio.CancelScope]:
         """Return the open scopes by name that are not cancelled yet and could be.
 
-        Without those round a task that is exempt. Nobody in the program calls the test: in place of
+        Without those round a task that is exempt. Nothing in the program calls the test: in place of
         its outermost nursery, and of the guards round that, ``whole`` is cancelled, which is round
         the test function and has its name.
         """

@@ -73,7 +73,7 @@ class _WatchedPrimitive:
 
     @property
     def thing(self) -> Any:
-        """The primitive, or None if nobody has it any more."""
+        """The primitive, or None if it is no longer referred to."""
         return self._reference() if self._kept is None else self._kept
 
     @property
@@ -130,7 +130,7 @@ class WatchedPrimitives:
         self._released = event if event.kind == "released" else None
 
     def _becomes_a_reader(self, granted: PrimitiveEvent) -> bool:
-        # It passes nobody; its events are a release and a grant of what was not requested.
+        # It passes no request; its events are a release and a grant of what was not requested.
         before = self._released
         return (
             before is not None
@@ -162,17 +162,17 @@ class WatchedPrimitives:
             if not core.queue and not entry.queue:
                 continue
             if core.queue and not nothing_grantable_waits(core):
-                yield f"{entry.title}: somebody waits for what could be granted (lost wakeup)"
+                yield f"{entry.title}: a task waits for what could be granted (lost wakeup)"
             if entry.queue and core.policy.name == "fifo" and core.policy.one_line:
                 newcomers = 0 if entry.is_condition else self._granted.get(address_of(thing), 0)
                 if _overtaken(entry.queue, newcomers):
-                    yield f"{entry.title}: a grant has passed somebody who stood in line before"
+                    yield f"{entry.title}: a grant has passed a request that was ahead of it in the queue"
             entry.queue = core.waiting()
         self._granted.clear()
         self._released = None
 
     def leaked(self, name_of: NameOf) -> str | None:
-        """Return what has not been given back at the end."""
+        """Return what has not been released at the end."""
         for entry in self._entries.values():
             title = entry.title
             if (text := _leak(entry, name_of)) is not None:
@@ -189,7 +189,7 @@ class WatchedPrimitives:
 
 
 def _overtaken(before: list[Request[Any]], granted: int) -> bool:
-    """Return whether the queue was passed: by one in it, or by a grant to somebody who was not."""
+    """Return whether the queue was passed: by one in it, or by a grant to a request that was not."""
     served = [request.status is GRANTED for request in before]
     waits = [request.status is PENDING for request in before]
     if True not in waits:
@@ -231,16 +231,16 @@ def _stuck(thing: Any) -> str | None:
             thing.acquire_nowait()
             thing.release()
         elif isinstance(thing, _LIMITERS) and thing.available_tokens > 0:
-            somebody = object()
-            thing.acquire_on_behalf_of_nowait(somebody)
-            thing.release_on_behalf_of(somebody)
+            borrower = object()
+            thing.acquire_on_behalf_of_nowait(borrower)
+            thing.release_on_behalf_of(borrower)
         elif isinstance(thing, structsync.RWLock):
             thing.acquire_write_nowait()
             thing.release()
     except trio.WouldBlock:
         return "is free at the end but cannot be acquired again"
     except (trio.ClosedResourceError, trio.BrokenResourceError):
-        return None  # taken out of service: nobody is to acquire it
+        return None  # closed or broken: no task is to acquire it
     return None
 
 
