@@ -1,6 +1,6 @@
 """Functions put under a monitor while the program runs, and taken out again.
 
-The functions are ordinary ones, which know of no monitor. Whoever has the monitor may put more under
+The functions are ordinary ones, which know of no monitor. Any code that has the monitor may put more under
 it; this is ``doWhenFree``, as monitors were proposed for Lua.
 
 Prints::

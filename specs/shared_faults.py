@@ -73,7 +73,7 @@ class KeepsPlacesCore(SharedCore):
 @fault(SharedBarrierSpec, "core", refuted_by="those_who_wait_are_in_a_queue")
 @fault(SharedSemaphoreSpec, "core", refuted_by="those_who_wait_are_in_a_queue")
 class TheDeadStayInTheQueue(Replica):
-    """Whoever has died stands in the way of those behind it (kazoo #429: a zombie node deadlocks)."""
+    """A session that has died stands in the way of those behind it (kazoo #429: a zombie node deadlocks)."""
 
     shared = KeepsPlacesCore
 
@@ -171,7 +171,7 @@ class ForgetsTokensCore(SharedCore):
 
 @fault(SharedRWLockSpec, "core", refuted_by="those_who_hold_are_in_the_core")
 class AReclaimHoldsNothing(Replica):
-    """Whoever reclaims is told that it holds, and a release of it finds nothing."""
+    """A session that reclaims is told that it holds, and a release of it finds nothing."""
 
     shared = ForgetsTokensCore
 

@@ -1,4 +1,4 @@
-"""A pool of connections for async code: whoever finds none waits, first come, first served."""
+"""A pool of connections for async code: a task that finds none waits, first come, first served."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The ferry carries people of one bank at a time, has a seat for each, and keeps no passenger waiting forever.
 
-Whoever is idle may come to its bank; whoever waits may walk away; whoever is aboard steps off eventually
+An idle passenger may come to its bank; one that waits may walk away; one that is aboard steps off eventually
 (that is *fair*: it is what those who wait need of the others); the ferry may be closed.
 """
 
@@ -100,7 +100,7 @@ class FerrySpec(Spec):
 
     @leads_to(who=tuple(BANKS))
     def who_waits_crosses(self, who: str) -> tuple[bool, bool]:
-        """If people step off, whoever waits boards eventually, or walks away, or is told."""
+        """If people step off, each that waits boards eventually, or walks away, or is told."""
         waits = who in waiting(self)
         return waits, not waits
 

@@ -48,9 +48,9 @@ class MonitorConditionStatistics(PrimitiveStatistics):
 class MonitorCondition(Primitive[Invocation]):
     """A place to wait inside a monitor; made by :meth:`Monitor.condition`.
 
-    A guard says when a call may *start*; a condition is for one that has to wait in the middle.
+    A guard decides when a call may *start*; a condition is for one that has to wait in the middle.
 
-    Mesa, :meth:`notify`: whoever notifies goes on, and the notified get in again in the order of the
+    Mesa, :meth:`notify`: the notifier continues, and the notified get in again in the order of the
     queue, behind all that are there. Others may have been inside by then: test again what you
     waited for. Hoare, :meth:`signal`: the waiter goes on in that very step, so what the signaller saw
     is still true, and the signaller waits.

@@ -168,7 +168,7 @@ def validate(
 
     The specification follows the events of the primitives, and what is told by
     :meth:`Trace.happened`. Where an event leaves a choice open, all are followed. Its invariants
-    and step properties are asked in each state that it may be in.
+    and step properties are evaluated in each state that it may be in.
 
     At the end of the block :class:`TraceRefuted` is raised if there was an event that is not
     allowed, or a property was not true; an error that leaves the block anyway is not replaced. If
