@@ -24,7 +24,7 @@ Transform = Callable[[ast.Module], ast.Module]
 
 
 class DropHooks(ast.NodeTransformer):
-    """Removes everything that runs only if somebody observes, or watches who parks."""
+    """Removes everything that runs only if an observer is there, or a watcher of who parks."""
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -98,7 +98,7 @@ def with_hooks() -> ModuleType:
 
 
 def without_hooks() -> ModuleType:
-    """Return a copy of the package that nobody can observe."""
+    """Return a copy of the package that cannot be observed."""
     drop = DropHooks()
     copy = load(drop.visit)
     assert drop.dropped > 5, "the hooks of the shell were not recognized"

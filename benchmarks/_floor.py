@@ -1,7 +1,7 @@
 """The least that a handoff between tasks cost in trio when the targets were set. Frozen.
 
 Tasks in a ring hand on a baton with ``wait_task_rescheduled`` and ``reschedule``, and pass one
-checkpoint while they have it. Nobody decides anything, and nothing can be cancelled safely: whatever
+checkpoint while they have it. Nothing is decided, and nothing can be cancelled safely: whatever
 a primitive costs beyond this is the price of its decisions.
 
 Frozen means: do not make it faster, and import nothing of structsync here. Each handoff allocates an

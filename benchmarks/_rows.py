@@ -110,7 +110,7 @@ ROWS = (
     Row("threads", "hold(semaphore)", None, threads.semaphore_cases),
     Row("threads", "put and get", None, threads.queue_cases),
     Row("threads", "wait and notify", None, threads.condition_cases),
-    Row("server", "acquire nobody else wants / one call", AtMost(1.3), servers.acquire_cases),
+    Row("server", "uncontended acquire / one call", AtMost(1.3), servers.acquire_cases),
     Row("server", "hand-off between processes / one call", None, servers.hand_off_cases),
     Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
     Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),

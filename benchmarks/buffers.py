@@ -28,14 +28,14 @@ def trios(room: int) -> Ends:
 
 
 def uncontended_cases(effort: Effort) -> Iterator[Case]:
-    """One task puts an item and gets it again: nobody waits."""
+    """One task puts an item and gets it again: no task waits."""
     times = effort.of(1_000, 50)
     subject, reference = (partial(trio.run, in_turn, make, times) for make in (ours, trios))
     yield Case("one task", partial(ratio, subject, reference))
 
 
 def contended_cases(effort: Effort) -> Iterator[Case]:
-    """As many producers as consumers, with little room: somebody waits nearly always."""
+    """As many producers as consumers, with little room: a task waits nearly always."""
     items = effort.of(2_000, 100)
     for pairs, room in ((1, 1), (10, 1), (10, 10), (100, 1)):
         subject, reference = (

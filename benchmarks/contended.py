@@ -1,4 +1,4 @@
-"""Semaphore and Lock that somebody always waits for, against the floor and against trio's."""
+"""Semaphore and Lock that a task always waits for, against the floor and against trio's."""
 
 from __future__ import annotations
 

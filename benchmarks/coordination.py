@@ -1,4 +1,4 @@
-"""What each kind of rule costs a call that nobody else is in the way of: against our lock."""
+"""What each kind of rule costs a call that no other is in the way of: against our lock."""
 
 from __future__ import annotations
 

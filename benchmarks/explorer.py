@@ -102,7 +102,7 @@ def memory_cases(effort: Effort) -> Iterator[Case]:
 
 
 async def checkpoints(before_each: Callable[[], object] = int) -> None:
-    """Nobody waits for anybody: 756,756 schedules of which no two are alike."""
+    """No task waits for another: 756,756 schedules of which no two are alike."""
 
     async def task() -> None:
         for _ in range(4):

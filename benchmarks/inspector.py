@@ -1,4 +1,4 @@
-"""serve_inspector(): a program under load that somebody looks at once a second, and the same that nobody looks at."""
+"""serve_inspector(): a program under load that is looked at once a second, and the same that is not."""
 
 from __future__ import annotations
 

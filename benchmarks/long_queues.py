@@ -113,7 +113,7 @@ class Node:
 
 
 class BareList(Queue):
-    """A linked list alone, with as many nodes in it and nobody who decides."""
+    """A linked list alone, with as many nodes in it and without decisions."""
 
     def __init__(self, waiters: int) -> None:
         self.head = Node(None)

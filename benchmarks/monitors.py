@@ -17,7 +17,7 @@ BLOCKED = 10_000
 
 
 def entry_cases(effort: Effort) -> Iterator[Case]:
-    """An entry that nobody else calls, against the same function under ``async with``."""
+    """An entry that no other task calls, against the same function under ``async with``."""
     times = effort.of(1_280, 128)
     subject, reference = partial(trio.run, entries, times), partial(trio.run, locked, times)
     yield Case("Monitor", partial(ratio, subject, reference))
@@ -32,7 +32,7 @@ def blocked_cases(effort: Effort) -> Iterator[Case]:
 
 
 def disabled_cases(effort: Effort) -> Iterator[Case]:
-    """Seed 004, figure 3.8: a call that no synchronizer concerns, while very many wait that it disables."""
+    """Figure 3.8: a call that no synchronizer concerns, while very many wait that it disables."""
     times = effort.of(1_280, 128)
     reference = partial(trio.run, unconcerned, times, 0)
     for full, quick in ((1_000, 50), (BLOCKED, 100)):

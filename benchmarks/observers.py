@@ -1,4 +1,4 @@
-"""Nobody observes: the package against a copy of it that has no hooks for observers."""
+"""Without observers: the package against a copy of it that has no hooks for observers."""
 
 from __future__ import annotations
 

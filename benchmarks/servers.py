@@ -38,7 +38,7 @@ def is_there() -> bool:
 
 
 def acquire_cases(effort: Effort) -> Iterator[Case]:
-    """One task acquires a lock that nobody wants."""
+    """One task acquires a lock that no other wants."""
     if is_there():
         times = effort.of(500, 20)
         empty = partial(trio.run, against_one_call, times, "return 1")
@@ -107,7 +107,7 @@ async def in_turn(times: int) -> float:
         async def hold() -> None:
             async with lock:
                 while (await lock.statistics()).tasks_waiting == 0:
-                    pass  # the other one is in line again
+                    pass  # the other one is in the queue again
 
         async with lock:  # the reference, before the other one takes part
             reference = await call(session, times, "return 1")

@@ -24,7 +24,7 @@ Work = Callable[[int], None]
 
 
 def semaphore_cases(effort: Effort) -> Iterator[Case]:
-    """One thread takes a permit and gives it back: nobody waits."""
+    """One thread takes a permit and releases it: no task waits."""
     yield from against(effort, held, held_by_threading, acquired_in_the_host)
 
 

@@ -1,4 +1,4 @@
-"""``async with`` on a primitive that nobody else uses, against trio's same primitive."""
+"""``async with`` on a primitive that no other task uses, against trio's same primitive."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A bounded buffer by guards: the functions say what they do, and the guards say when.
 
-Nobody waits in a loop, and nobody notifies anybody. A producer that is cancelled while it waits has put
+No task waits in a loop, and none notifies another. A producer that is cancelled while it waits has put
 nothing, and leaves no trace.
 
 Prints::

@@ -1,7 +1,7 @@
-"""Ending a semaphore: those who wait are told, those who hold may still give back.
+"""Ending a semaphore: those who wait are told, those who hold may still release.
 
 A trio.Semaphore has no end. When the thing that it guards is shut down, its waiters sleep until
-somebody cancels each of them. ``close()`` wakes them all with ``ClosedResourceError``, and later
+each of them is cancelled. ``close()`` wakes them all with ``ClosedResourceError``, and later
 acquires get the same.
 
 Prints::
@@ -9,7 +9,7 @@ Prints::
     trio: the waiter still sleeps after 60 s
     structsync: the waiter got ClosedResourceError
     structsync: a later acquire gets ClosedResourceError
-    structsync: the holder gave back, value 1
+    structsync: the holder released, value 1
 """
 
 import trio
@@ -46,7 +46,7 @@ async def with_structsync() -> None:
                 semaphore.acquire_nowait()
             except trio.ClosedResourceError:
                 print("structsync: a later acquire gets ClosedResourceError")
-        print(f"structsync: the holder gave back, value {semaphore.value}")
+        print(f"structsync: the holder released, value {semaphore.value}")
 
 
 async def main() -> None:

@@ -1,6 +1,6 @@
 """Functions put under a monitor while the program runs, and taken out again.
 
-The functions are ordinary ones, which know of no monitor. Whoever has the monitor may put more under
+The functions are ordinary ones, which know of no monitor. Any code that has the monitor may put more under
 it; this is ``doWhenFree``, as monitors were proposed for Lua.
 
 Prints::
@@ -8,7 +8,7 @@ Prints::
     celsius is 25, fahrenheit still 32: 1 call waits to read
     fahrenheit is 77
     closed: the entry set_celsius was taken out of its monitor
-    the function itself goes on, by nobody guarded: 30
+    the function itself still works, unguarded: 30
 """
 
 from types import SimpleNamespace
@@ -51,7 +51,7 @@ async def main() -> None:
         await change(30)
     except trio.ClosedResourceError as error:
         print("closed:", error)
-    print("the function itself goes on, by nobody guarded:", await set_celsius(30))
+    print("the function itself still works, unguarded:", await set_celsius(30))
 
 
 trio.run(main)

@@ -1,6 +1,6 @@
 """Whichever of two mirrors is free first, and never both.
 
-With trio one would start a task for each, cancel the slower one, and give back what it may have
+With trio one would start a task for each, cancel the slower one, and release what it may have
 taken meanwhile. ``acquire_any`` has a place in both lines, is granted at one of them, and leaves the
 other in the same step.
 

@@ -1,8 +1,8 @@
 """A lock for each key, written with the public names of structsync alone.
 
 A claim is a key and the task that asks. Who waits for another key is passed over: that is the policy
-"eligible". A task that ends with a lock breaks all of them here; ``owner_exit="releases"`` would give
-it back. For use there is ``structsync.LockMap``; this is how such a thing is made.
+"eligible". A task that ends with a lock breaks all of them here; ``owner_exit="releases"`` would
+release it. For use there is ``structsync.LockMap``; this is how such a thing is made.
 
 Prints::
 

@@ -1,6 +1,6 @@
-"""A permit that nobody gave back, found at the end of the block that owns the semaphore.
+"""A permit that was never released, found at the end of the block that owns the semaphore.
 
-A task takes a permit and ends without giving it back. trio.Semaphore cannot know: the program goes
+A task takes a permit and ends without releasing it. trio.Semaphore cannot know: the program goes
 on with one permit less, until there are none. A scope that owns the semaphore names the task.
 
 Prints::

@@ -1,6 +1,6 @@
 """Two limits for one page: ten pages at once, and one at once of each host.
 
-A group waits in both queues at once, and whoever stands behind it waits for it in both. So the pages
+A group waits in both queues at once, and each request behind it waits for it in both. So the pages
 of one slow host hold up all others in the wide queue. Nested, with the narrow limit outside, they
 wait where they must, and in the wide queue is only who may fetch. Groups are for locks, of which
 each that is taken first and held while waiting for the next may close a circle.

@@ -34,7 +34,7 @@ async def notify_and_cancel(condition: trio.Condition | structsync.Condition) ->
     async with trio.open_nursery() as nursery:
         for name, scope in scopes.items():
             nursery.start_soon(wait, name, condition, scope, woken)
-            await wait_all_tasks_blocked()  # "first" is first in line
+            await wait_all_tasks_blocked()  # "first" is first in the queue
         async with condition:
             condition.notify()
             scopes["first"].cancel()

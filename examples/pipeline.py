@@ -33,7 +33,7 @@ class Pipeline:
         self.clients = self.most_clients = self.most_lines = self.largest_batch = 0
 
     async def run(self, accept: Callable[[trio.Nursery], Awaitable[None]]) -> None:
-        """Run all stages until nobody is accepted any more, and who was accepted has gone."""
+        """Run all stages until no client is accepted any more, and those accepted have gone."""
         async with trio.open_nursery() as stages:
             stages.start_soon(self.work_all)
             stages.start_soon(self.write)
@@ -79,7 +79,7 @@ class Pipeline:
                 try:
                     await client.send_all(b"".join(mine))
                 except (trio.BrokenResourceError, trio.ClosedResourceError):
-                    pass  # it has gone, and its answers are for nobody
+                    pass  # the client has gone, and its answers are not needed
 
 
 async def call(port: int, number: int, heard: list[list[str]]) -> None:

@@ -1,4 +1,4 @@
-"""Priorities that starve nobody.
+"""Priorities that starve no task.
 
 trio's primitives know one order, that of arrival. Ours take ``policy="priority"``: the smaller
 number goes first. ``ageing`` bounds how many later arrivals per level may overtake a request, so

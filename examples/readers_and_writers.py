@@ -1,7 +1,7 @@
-"""Many read at a time, one writes alone, and a writer that gives up holds nobody up.
+"""Many read at a time, one writes alone, and a writer that gives up holds no reader up.
 
 A writer waits for those who read, and readers who come after it wait for the writer. If the writer
-is cancelled, they enter at once. A writer may read on where it has written: nobody writes in between.
+is cancelled, they enter at once. A writer may read on where it has written: no other task writes in between.
 
 Prints::
 

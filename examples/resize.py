@@ -1,7 +1,7 @@
 """A limit that changes while tasks wait for it.
 
 trio.Semaphore keeps the size it was made with. ``resize()`` changes how many permits exist: those
-that are out stay out, so the value may be negative for a while, and whoever fits now is let in.
+that are out stay out, so the value may be negative for a while, and each request that fits now is granted.
 
 Prints::
 

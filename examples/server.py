@@ -1,15 +1,15 @@
 """A server on real sockets that serves two clients at a time, first come first served.
 
-Every connection waits for a seat inside trio's event loop, so a client in line costs a parked task
-and blocks nothing. ``serve_tcp`` alone serves everybody at once; trio.Semaphore would do for the
+Every connection waits for a seat inside trio's event loop, so a client in the queue costs a parked task
+and blocks nothing. ``serve_tcp`` alone serves all clients at once; trio.Semaphore would do for the
 limit, but would not tell who sits, close with the server, or report a seat that was not released.
 
 Prints::
 
-    2 seated, 3 in line
+    2 seated, 3 queued
     HELLO 1, HELLO 2, HELLO 3, HELLO 4, HELLO 5
     at most 2 seated at once
-    the line kept its order
+    the queue kept its order
 """
 
 import trio
@@ -28,7 +28,7 @@ class Greeter:
         self.taken: list[int] = []  # seats in use after each grant
         self.asked: list[object] = []
         self.seated: list[object] = []
-        self.line_is_long = trio.Event()
+        self.queue_is_long = trio.Event()
 
     def note(self, event: structsync.PrimitiveEvent) -> None:
         if event.kind == "requested":
@@ -37,11 +37,11 @@ class Greeter:
             self.seated.append(event.task)
             self.taken.append(SEATS - self.seats.value)
         if self.seats.statistics().tasks_waiting == CLIENTS - SEATS:
-            self.line_is_long.set()
+            self.queue_is_long.set()
 
     async def serve(self, stream: trio.SocketStream) -> None:
         async with stream, self.seats:
-            await self.line_is_long.wait()  # so that the output is the same each time
+            await self.queue_is_long.wait()  # so that the output is the same each time
             await stream.send_all((await stream.receive_some()).upper())
 
 
@@ -62,13 +62,13 @@ async def main() -> None:
             async with trio.open_nursery() as clients:
                 for number in range(1, CLIENTS + 1):
                     clients.start_soon(client, number, port, answers)
-                await greeter.line_is_long.wait()
+                await greeter.queue_is_long.wait()
                 waiting = greeter.seats.statistics().tasks_waiting
-                print(f"{greeter.taken[-1]} seated, {waiting} in line")
+                print(f"{greeter.taken[-1]} seated, {waiting} queued")
         scope.cancel_scope.cancel()
     print(", ".join(sorted(answers)))
     print(f"at most {max(greeter.taken)} seated at once")
-    print("the line kept its order" if greeter.seated == greeter.asked else "somebody overtook")
+    print("the queue kept its order" if greeter.seated == greeter.asked else "a client overtook")
 
 
 trio.run(main)

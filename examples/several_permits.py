@@ -1,7 +1,7 @@
 """Several permits at once, without a deadlock.
 
 Two tasks need two permits each. Taken one by one, each task gets its first and waits for the
-other's. ``permits(2)`` is one claim in line, granted whole or not at all.
+other's. ``permits(2)`` is one claim in the queue, granted whole or not at all.
 
 Prints::
 

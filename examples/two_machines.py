@@ -33,7 +33,7 @@ class Store:
 
     def write(self, text: str, token: int) -> None:
         if self.path.exists() and token < int(self.path.read_text().split()[0]):
-            raise PermissionError("somebody with a newer grant was here")
+            raise PermissionError("a holder of a newer grant was here")
         self.path.write_text(f"{token} {text}")
 
 

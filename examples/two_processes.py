@@ -1,11 +1,11 @@
 """Two processes take turns: one lock in a file, which both of them open.
 
-The child is started while the parent holds the lock, and gets it when the parent gives it back.
+The child is started while the parent holds the lock, and gets it when the parent releases it.
 
 Prints::
 
     parent: holds the lock, and starts the child
-    parent: gives it back
+    parent: releases it
     child: holds the lock
 """
 
@@ -33,7 +33,7 @@ async def parent(url: str) -> None:
             process: trio.Process = await nursery.start(trio.run_process, command)
             while (await lock.statistics()).tasks_waiting == 0:  # noqa: ASYNC110 - the child cannot say so
                 await trio.sleep(0.01)
-            print("parent: gives it back", flush=True)
+            print("parent: releases it", flush=True)
         assert await process.wait() == 0
 
 

@@ -1,7 +1,7 @@
 """An unblock that comes before the block, and is not lost.
 
 A worker is told twice that there is work, before it looks once. An unpark of trio's ParkingLot that
-finds nobody is lost; an Event remembers that it was set, not how often, and cannot be used again.
+finds no waiter is lost; an Event remembers that it was set, not how often, and cannot be used again.
 Each unblock of a Parker lets one block pass, in any order.
 
 Prints::

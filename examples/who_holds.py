@@ -34,7 +34,7 @@ async def three_tasks(semaphore: trio.Semaphore | structsync.Semaphore, title: s
     steps: list[str] = []
 
     def note(event: structsync.PrimitiveEvent) -> None:
-        name = event.task.name if event.task else "nobody"
+        name = event.task.name if event.task else "no task"
         steps.append(f"{name:<9} {event.kind}")
         if event.kind == "granted":
             held.add(name)

@@ -1,7 +1,7 @@
-"""A place in line that is taken now, waited for later, and given up from anywhere.
+"""A position in the queue that is taken now, waited for later, and given up from anywhere.
 
-With trio a place in line is a task that sleeps there, and giving it up means to cancel that task.
-A request of ours is an object: whoever has it may withdraw it, which lets in those behind it.
+With trio a position in the queue is a task that sleeps there, and giving it up means cancelling that task.
+A request of ours is an object: any task that has it may withdraw it, which lets in those behind it.
 
 Prints::
 
@@ -20,8 +20,8 @@ import structsync
 async def main() -> None:
     permits = structsync.Semaphore(3, max_value=3)
     async with permits.permits(2):
-        large = permits.request(3)  # in line from this call on; nobody sleeps
-        with permits.request(1) as small:  # one permit is free, but nobody overtakes
+        large = permits.request(3)  # queued from this call on; no task sleeps
+        with permits.request(1) as small:  # one permit is free, but no request overtakes
             print(f"large: {large.status}, small: {small.status}")
             print("withdrawn:", large.withdraw())
             print(f"large: {large.status}, small: {small.status}")

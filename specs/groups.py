@@ -109,6 +109,6 @@ class GroupsSpec(SeveralQueuesSpec):
 
     @leads_to(who=tuple(WANTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release, a task that waits is granted eventually, or withdraws, or is ended by a close."""
+        """If holders release, every task that waits is granted eventually, or withdraws, or is ended by a close."""
         waits = who in self.waiting()
         return waits, not waits

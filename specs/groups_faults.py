@@ -104,7 +104,7 @@ class TakesFromTheFirst(Claims):
 
 @fault(GroupsSpec, "core", refuted_by="permits_are_conserved")
 class AClosedMemberLeaksTheFirst(Queues):
-    """When one of several is closed, what was taken of the first is not given back (P18: fs2#3595)."""
+    """When one of several is closed, what was taken of the first is not released (P18: fs2#3595)."""
 
     claims = TakesFromTheFirst
 
@@ -172,7 +172,7 @@ class SmallFirst(Fifo):
 
 @fault(GroupsSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class GroupsStarve(Queues):
-    """Single claims pass a group where it cannot be granted yet, again and again (O12, the cure)."""
+    """Single claims pass a group where it cannot be granted yet, again and again (O12, the fix)."""
 
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
         super().__init__(make)

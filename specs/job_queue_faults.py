@@ -75,7 +75,7 @@ class TheLastIsAccepted(JobQueueCore):
 
 @fault(JobQueueSpec, "core", refuted_by="what_is_accepted_is_bounded")
 class NoTaskIsTold(JobQueueCore):
-    """A job that is accepted is counted, and whoever submitted it is not told."""
+    """A job that is accepted is counted, and a task that submitted it is not told."""
 
     def take_newly_accepted(self) -> Ended:
         super().take_newly_accepted()

@@ -17,7 +17,7 @@ Ended = list[Request[Any]]
 
 @fault(LockSpec, "core", refuted_by="nothing_grantable_waits")
 class ReleaseSkipsACancelledWaiter(LockCore):
-    """A release that meets a cancelled waiter wakes nobody: no owner, and a queue (P5: anyio PR 1145)."""
+    """A release that meets a cancelled waiter wakes no task: no owner, and a queue (P5: anyio PR 1145)."""
 
     skip: bool  # the head was cancelled since the last release
 

@@ -172,6 +172,6 @@ class LockMapSpec(Spec):
 
     @leads_to(who=TASKS)
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If keys are released, a task that waits is granted its key eventually, or withdraws, or is ended."""
+        """If keys are released, every task that waits is granted its key eventually, or withdraws, or is ended."""
         waits = any(who in self.waiting_for(key) for key in KEYS)
         return waits, not waits

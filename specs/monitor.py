@@ -3,7 +3,7 @@
 The state is the core, with its queue and a box of items that it guards (`_box.py`), and which task was let in and has
 not left. Each task has one call, of an entry of the monitor. It enters, may withdraw while it waits, and leaves; the
 box may also be changed from outside while no task is inside. Guards look at the box and perhaps at the call (how many
-items a task wants). One may be removed and set again while calls wait, and an entry may be taken out of service. A
+items a task wants). One may be removed and set again while calls wait, and an entry may be taken out. A
 guard that raises ends the call that it was evaluated for, and no other. The monitor may be closed.
 
 A task that is not permitted is passed over, so a call may be passed forever (that of a task that wants two items, while
@@ -145,7 +145,7 @@ class MonitorSpec(QueueSpec):
 
     @invariant
     def no_call_waits_for_what_was_taken_out(self) -> bool:
-        """No call waits for an entry that was taken out of service, and each new one is refused without a trace."""
+        """No call waits for an entry that was taken out, and each new one is refused without a trace."""
         taken_out = [who for who in CALLS if self.entry_of(who).cause is not None]
         return all(
             who not in self.in_queue() and self.refuses("enqueue", self.call(who))

@@ -104,7 +104,7 @@ class AnErrorMeansNo(BoxCore):
 
 @fault(MonitorSpec, "core", refuted_by="no_call_waits_for_what_was_taken_out")
 class TakenOutTellsNoTask(BoxCore):
-    """An entry is taken out of service, and the tasks that wait for it hang (C2: CPython gh-117531)."""
+    """An entry is taken out, and the tasks that wait for it hang (C2: CPython gh-117531)."""
 
     def remove(self, entry: EntryCore, cause: Hashable) -> Ended:
         entry.cause = cause

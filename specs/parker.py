@@ -79,6 +79,6 @@ class ParkerSpec(FifoSpec):
 
     @leads_to(who=TASKS)
     def who_blocks_passes(self, who: str) -> tuple[bool, bool]:
-        """If tasks unblock, whoever blocks passes eventually, or withdraws, or is ended by a close."""
+        """If tasks unblock, every task that blocks passes eventually, or withdraws, or is ended by a close."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -2,7 +2,7 @@
 
 Each sits between two forks, a lock each, and needs both to eat. A philosopher takes them with
 `acquire_all`, in whichever order they are written: the left one first or the right one, and another
-way each time. Whoever waits may withdraw. Whoever eats leaves eventually (a *fair* action); no
+way each time. A task that waits may withdraw. A task that eats leaves eventually (a *fair* action); no
 philosopher has to become hungry. The state is the locks with their queues, and who holds which.
 
 A deadlock is a state in which a philosopher waits, and so does everyone who has a fork; starvation is a
@@ -77,14 +77,14 @@ class TableSpec(SeveralQueuesSpec):
 
 
 class ThreePhilosophersSpec(TableSpec):
-    """Each is everybody's neighbour."""
+    """Each is a neighbour of all others."""
 
     wants = both_forks(3)
     core: Queues = start(Queues, partial(forks, 3))
 
     @leads_to(who=names(3))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats eventually, or withdraws."""
+        """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits
 
@@ -97,7 +97,7 @@ class FourPhilosophersSpec(TableSpec):
 
     @leads_to(who=names(4))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats eventually, or withdraws."""
+        """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits
 
@@ -110,6 +110,6 @@ class FivePhilosophersSpec(TableSpec):
 
     @leads_to(who=names(5))
     def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, whoever waits eats eventually, or withdraws."""
+        """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits

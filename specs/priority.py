@@ -117,6 +117,6 @@ class PrioritySpec(PermitsSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are released, whoever waits is granted eventually, or withdraws, or is ended."""
+        """If permits are released, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

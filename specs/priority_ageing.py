@@ -2,7 +2,7 @@
 
 * With the default a request is passed by at most ninety-nine later arrivals one level more important. That it
   *happens* so often is checked too (`every_action_fires`, of `be_passed_as_often_as_may_be`).
-* With strict levels (`ageing=None`) the smaller number always goes first, and whoever is less important may
+* With strict levels (`ageing=None`) the smaller number always goes first, and a task that is less important may
   wait forever.
 
 State and actions are those of every semaphore (`permits.py`).
@@ -88,7 +88,7 @@ class DefaultAgeingSpec(PermitsSpec):
 
     @leads_to(who=tuple(LEVELS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are released, whoever waits is granted eventually, or withdraws, or is ended."""
+        """If permits are released, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -121,6 +121,6 @@ class StrictLevelsSpec(PermitsSpec):
 
     @leads_to(who=MOST_IMPORTANT)
     def the_most_important_are_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are released, whoever has the smallest number gets one eventually, or withdraws, or is ended."""
+        """If permits are released, a task that has the smallest number gets one eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

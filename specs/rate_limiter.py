@@ -1,7 +1,7 @@
 """A rate limiter grants what time has brought back, first come first served, and loses none of it.
 
 Time passes in ticks (eventually the next one comes: that is *fair*); a permit takes two of them, so that half
-of one may be there. Whoever is idle may ask for its weight in permits, and whoever waits may withdraw. The clock
+of one may be there. A task that is idle may ask for its weight in permits, and a task that waits may withdraw. The clock
 may be read late, and may be exchanged for another one, as between two runs; neither brings back a permit too
 many. A task may close the limiter.
 
@@ -131,6 +131,6 @@ class RateLimiterSpec(FifoSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If time passes, whoever waits is granted eventually, or withdraws, or is ended."""
+        """If time passes, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

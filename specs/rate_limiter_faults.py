@@ -40,7 +40,7 @@ class AnotherClockFillsTheBucket(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="what_time_brought_back_is_on_hand")
 class ALateTimerDelaysTheNext(RateLimiterCore):
-    """Whoever is granted late is granted as of then, so a full bucket has lost the time between."""
+    """A task that is granted late is granted as of then, so a full bucket has lost the time between."""
 
     def elapse(self, now: float) -> Ended:
         self.now = max(self.now, now)
@@ -49,7 +49,7 @@ class ALateTimerDelaysTheNext(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="each_is_woken_when_it_fits")
 class TheTimeOfTheLastIsTold(RateLimiterCore):
-    """The head sleeps as long as the one behind everybody."""
+    """The head sleeps as long as the one behind all others."""
 
     def time_for(self, request: Request[int]) -> float:
         return super().time_for(self.waiting()[-1])
@@ -57,7 +57,7 @@ class TheTimeOfTheLastIsTold(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="each_is_woken_when_it_fits")
 class EachIsWokenAsIfItWasAlone(RateLimiterCore):
-    """Whoever waits behind another is woken too early."""
+    """A task that waits behind another is woken too early."""
 
     def time_for(self, request: Request[int]) -> float:
         return self.time_of(request.claim)
@@ -91,7 +91,7 @@ class TheHeadIsGrantedInParts(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
 class TooMuchIsWaitedFor(RateLimiterCore):
-    """Whoever asks for more than the bucket holds waits forever, and so do all behind it (D8)."""
+    """A task that asks for more than the bucket holds waits forever, and so do all behind it (D8)."""
 
     def refuse_impossible(self, claim: int) -> None:
         pass
@@ -99,7 +99,7 @@ class TooMuchIsWaitedFor(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
 class ALongRestLendsMore(RateLimiterCore):
-    """A long rest brings more than the bucket holds, for whoever asks for that much."""
+    """A long rest brings more than the bucket holds, for a task that asks for that much."""
 
     def admits(self, claim: int) -> bool:
         return self.time_of(claim) <= self.now

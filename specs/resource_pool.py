@@ -1,8 +1,8 @@
 """A pool lends each item to one borrower at a time, makes no more than it may, and loses neither item nor place.
 
-Whoever is idle may ask for an item, and whoever waits may withdraw. A task that is granted a place makes an item there,
+A task that is idle may ask for an item, and a task that waits may withdraw. A task that is granted a place makes an item there,
 if none came with it, and may fail to; or finds that the one that came cannot be used, has it closed, and goes on
-with the next. Whoever has an item returns it, or has it discarded before. A task that comes past (the *helper*) closes
+with the next. A task that has an item returns it, or has it discarded before. A task that comes past (the *helper*) closes
 what is not to be lent any more, or makes an item ahead, and needs a place for either. The pool may be reduced,
 raised again, and closed.
 
@@ -168,6 +168,6 @@ class ResourcePoolSpec(PoolModelSpec):
 
     @leads_to(who=BORROWERS)
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If borrowers go on and the pool is raised, whoever waits is granted a place, or withdraws, or is ended."""
+        """If borrowers go on and the pool is raised, every task that waits is granted a place, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -131,7 +131,7 @@ class CloseForgetsTheHead(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="who_waits_is_granted")
 class OnlyNewcomersAreLentIdleItems(ResourcePoolCore):
-    """Whoever waits is granted only an empty place, although an item is idle."""
+    """A task that waits is granted only an empty place, although an item is idle."""
 
     def admits(self, claim: Hashable) -> bool:
         return super().admits(claim) and not (self.queue and self.idle)

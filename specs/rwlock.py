@@ -1,8 +1,8 @@
 """A read-write lock has many readers or one writer, and serves first come first served.
 
 A reader behind a waiting writer waits; readers in a row enter together. A writer may become a reader,
-and no other task writes in between; a reader never becomes a writer. Whoever is idle may request to read or
-to write; whoever waits may withdraw; a task may close the lock. A task may disappear: if it holds the lock,
+and no other task writes in between; a reader never becomes a writer. A task that is idle may request to read or
+to write; a task that waits may withdraw; a task may close the lock. A task may disappear: if it holds the lock,
 for reading or for writing, the lock is broken and all in the queue are told; if it waits, it leaves the queue.
 
 The state is the core, and who holds it for what. What is promised to those who wait needs holders that release (a
@@ -135,7 +135,7 @@ class RWSpec(QueueSpec):
 
     @invariant
     def no_task_has_two_claims(self) -> bool:
-        """Whoever holds it or waits for it is refused, for either mode: no upgrade (I7, D5)."""
+        """A task that holds it or waits for it is refused, for either mode: no upgrade (I7, D5)."""
         return all(
             invariants.refuses(self.core, methodcaller("enqueue", one))
             for who in (*inside(self), *self.in_queue())
@@ -169,7 +169,7 @@ class RWSpec(QueueSpec):
 
     @step
     def whoever_left_may_come_back(self, before: Any) -> bool:
-        """The index of those who wait has those in the queue and no others, so whoever left may come back.
+        """The index of those who wait has those in the queue and no others, so a task that left may come back.
 
         It is judged of each step, because restoring a state builds the index anew.
         """
@@ -185,6 +185,6 @@ class RWLockSpec(RWSpec, FifoSpec):
 
     @leads_to(who=TASKS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release it, whoever waits gets it eventually, or withdraws, or is ended."""
+        """If holders release it, every task that waits gets it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

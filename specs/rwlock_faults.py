@@ -84,7 +84,7 @@ class DowngradeTellsNoTask(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="no_task_has_two_claims")
 class Upgrades(RWLockCore):
-    """Whoever reads may queue to write: two that do wait for each other (D5: dotNext#275)."""
+    """A task that reads may queue to write: two that do wait for each other (D5: dotNext#275)."""
 
     def refuse_impossible(self, claim: Access) -> None:
         if claim.claimant not in self.readers:

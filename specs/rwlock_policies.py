@@ -97,7 +97,7 @@ class PhaseSpec(ModesSpec):
 
     @leads_to(who=TASKS)
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release it, whoever waits gets it eventually, or withdraws, or is ended."""
+        """If holders release it, every task that waits gets it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -118,7 +118,7 @@ class ReadersFirstSpec(ModesSpec):
 
     @leads_to(who=READERS)
     def readers_are_served(self, who: str) -> tuple[bool, bool]:
-        """If writers release it, whoever waits to read does so eventually, or withdraws, or is ended."""
+        """If writers release it, every task that waits to read does so eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -139,6 +139,6 @@ class WritersFirstSpec(ModesSpec):
 
     @leads_to(who=WRITERS)
     def writers_are_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release it, whoever waits to write does so eventually, or withdraws, or is ended."""
+        """If holders release it, every task that waits to write does so eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

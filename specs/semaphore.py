@@ -6,7 +6,7 @@ released one by one, and a task that changes how many permits exist.
 What is promised to those who wait needs help from the others (*fair* actions): those who hold
 permits release them, and a semaphore that was shrunk grows back.
 
-A semaphore without a maximum (`SignalsSpec`) counts signals: any task may give some, and whoever takes them
+A semaphore without a maximum (`SignalsSpec`) counts signals: any task may give some, and a task that takes them
 gives nothing back. Eventually a signal is given (that is *fair*).
 """
 
@@ -65,7 +65,7 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
 
     @leads_to(who=tuple(WEIGHTS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If permits are released and it grows, whoever waits is granted eventually, or withdraws, or is ended."""
+        """If permits are released and it grows, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
@@ -129,6 +129,6 @@ class SignalsSpec(FifoSpec):
 
     @leads_to(who=tuple(TAKERS))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If signals keep coming, whoever waits gets them eventually, or withdraws, or is ended."""
+        """If signals keep coming, every task that waits gets them eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -55,7 +55,7 @@ class SmallClaimsPassTheLarge(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="grants_follow_the_queue")
 class NewcomerBarges(SemaphoreCore):
-    """Whoever comes and fits goes in, although others wait (H8: tricycle's RWLock)."""
+    """A task that comes and fits goes in, although others wait (H8: tricycle's RWLock)."""
 
     def admissible(self, claim: int, priority: int = 0) -> bool:
         return self.cause is None and self.admits(claim)
@@ -129,7 +129,7 @@ class AnyPermitWillDo(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="permits_are_conserved")
 class PermitsAreTakenOneByOne(SemaphoreCore):
-    """Whoever waits keeps what it got so far, and takes it along when it withdraws (D9, P17: tokio)."""
+    """A task that waits keeps what it got so far, and takes it along when it withdraws (D9, P17: tokio)."""
 
     def enqueue(self, claim: int, priority: int = 0, waiter: Any = None) -> Request[int]:
         request = super().enqueue(claim, priority, waiter)
@@ -160,7 +160,7 @@ class WithdrawnKeepsItsPlace(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="ended_requests_stay_ended")
 class WithdrawingAGrantReleasesIt(SemaphoreCore):
-    """Whoever withdraws after the grant releases the permits, and then again (P10: vs-threading)."""
+    """A task that withdraws after the grant releases the permits, and then again (P10: vs-threading)."""
 
     def withdraw(self, request: Request[int]) -> Ended | None:
         if request.status is Status.GRANTED:
@@ -208,7 +208,7 @@ class TheLastToCloseIsBelieved(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="nothing_joins_when_closed_or_broken")
 class ClosedTakesMoreWaiters(SemaphoreCore):
-    """Whoever comes after the closing waits for what cannot come (P9: vs-threading#200)."""
+    """A task that comes after the closing waits for what cannot come (P9: vs-threading#200)."""
 
     def refuse(self, claim: int) -> None:
         self.refuse_impossible(claim)

@@ -35,7 +35,7 @@ class HandsOverEarlyCore(SharedCore):
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="those_who_hold_are_in_the_core")
 class TheDeadAreGranted(Replica):
-    """A dead session gives back before it has left its queues: it is granted, and the permit is lost."""
+    """A dead session releases before it has left its queues: it is granted, and the permit is lost."""
 
     shared = HandsOverEarlyCore
 
@@ -73,13 +73,13 @@ class KeepsPlacesCore(SharedCore):
 @fault(SharedBarrierSpec, "core", refuted_by="those_who_wait_are_in_a_queue")
 @fault(SharedSemaphoreSpec, "core", refuted_by="those_who_wait_are_in_a_queue")
 class TheDeadStayInTheQueue(Replica):
-    """Whoever has died stands in the way of those behind it (kazoo #429: a zombie node deadlocks)."""
+    """A session that has died stands in the way of those behind it (kazoo #429: a zombie node deadlocks)."""
 
     shared = KeepsPlacesCore
 
 
 class SettlesNothingCore(SharedCore):
-    """Grants nothing when something is given back."""
+    """Grants nothing when something is released."""
 
     def _settled(self, arbiters: Any) -> Outcomes:
         return []
@@ -171,7 +171,7 @@ class ForgetsTokensCore(SharedCore):
 
 @fault(SharedRWLockSpec, "core", refuted_by="those_who_hold_are_in_the_core")
 class AReclaimHoldsNothing(Replica):
-    """Whoever reclaims is told that it holds, and a release of it finds nothing."""
+    """A session that reclaims is told that it holds, and a release of it finds nothing."""
 
     shared = ForgetsTokensCore
 

@@ -36,7 +36,7 @@ class NewestFirstCore(SharedCore):
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="grants_follow_the_queue")
 class TheQueueIsServedFromItsEnd(Replica):
-    """Whoever came last goes first (peers overtake up to 164 times)."""
+    """A session that came last goes first (peers overtake up to 164 times)."""
 
     shared = NewestFirstCore
 
@@ -52,7 +52,7 @@ class SmallFirstCore(SharedCore):
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="who_stays_in_queue_is_served")
 class SmallRequestsPassTheLarge(Replica):
-    """Whoever wants both permits starves behind those who want one."""
+    """A session that wants both permits starves behind those who want one."""
 
     shared = SmallFirstCore
 

@@ -210,7 +210,7 @@ class SharedSpec(Spec):
 
 
 class HoldersSpec(SharedSpec):
-    """What is granted must be given back, and is reclaimed where the engine has lost its log."""
+    """What is granted must be released, and is reclaimed where the engine has lost its log."""
 
     abstract = True
 
@@ -235,7 +235,7 @@ class HoldersSpec(SharedSpec):
 
     @step
     def what_is_reclaimed_is_kept(self, before: Any) -> bool:
-        """No reclaim is refused, and whoever reclaims has its token still, unless it has died."""
+        """No reclaim is refused, and a session that reclaims has its token still, unless it has died."""
         return not self.refused and all(
             self.core.tokens[who] == before.core.tokens[who]
             for who in before.to_reclaim
@@ -270,6 +270,6 @@ class HoldersSpec(SharedSpec):
 
     @leads_to(who=tuple(PEOPLE))
     def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
-        """If holders release, whoever waits is granted eventually, or withdraws, or dies."""
+        """If holders release, every session that waits is granted eventually, or withdraws, or dies."""
         waits = who in self.core.keys and self.waits(who)
         return waits, not waits

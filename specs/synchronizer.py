@@ -200,6 +200,6 @@ class SynchronizerSpec(Spec):
         assuming={"end": "strong", "leave_while_there_are_no_rules": "strong"},
     )
     def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
-        """If the rules end again and again, whoever waits gets in eventually, or withdraws, or is ended."""
+        """If the rules end again and again, every call that waits gets in eventually, or withdraws, or is ended."""
         waits = who in self.waiting()
         return waits, not waits

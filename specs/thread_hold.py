@@ -1,7 +1,7 @@
 """A thread holds from the answer "you hold" until it leaves, and otherwise it holds nothing.
 
 A thread asks its deputy, a task of the run, to enter a block, and waits. The deputy queues for the one
-permit, which another task (*somebody*) has now and then. The wait can be interrupted at any moment: before the deputy
+permit, which *another* task has now and then. The wait can be interrupted at any moment: before the deputy
 has begun, while it queues, after the grant but before the deputy has run again, and when all is over. Then
 the thread leaves, and that can be interrupted too. Messages from the thread reach the run in their order;
 the one to leave may be sent twice, because a thread that is interrupted does not know whether it was sent.
@@ -35,7 +35,7 @@ class ThreadHoldSpec(Spec):
     leaving: ErrandCore = start(ErrandCore, must=True)
     deputy: str = start(str, UNASKED)
     thread: str = start(str, WAITS)
-    taken_by: tuple[str, ...] = start(lambda: ("somebody",))  # who has the permit
+    taken_by: tuple[str, ...] = start(lambda: ("another",))  # who has the permit
     releases: int = start(int)  # how often the deputy has released
 
     # ==== Entering ====
@@ -92,9 +92,9 @@ class ThreadHoldSpec(Spec):
 
     @action(when=lambda spec: not spec.taken_by and spec.deputy != QUEUES)
     def another_task_acquires(self) -> None:
-        self.taken_by = ("somebody",)
+        self.taken_by = ("another",)
 
-    @action(when=lambda spec: spec.taken_by == ("somebody",), fair=True)
+    @action(when=lambda spec: spec.taken_by == ("another",), fair=True)
     def another_task_releases(self) -> None:
         self.taken_by = ()
 

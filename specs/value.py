@@ -1,7 +1,7 @@
-"""Whoever waits for a value gets it when it is assigned, however soon the next one follows.
+"""A task that waits for a value gets it when it is assigned, however soon the next one follows.
 
 Each task has values that it waits for, and perhaps one at which its predicate raises. Any value may be
-assigned at any moment (eventually those that tasks wait for: that is *fair*); whoever waits may withdraw, and a
+assigned at any moment (eventually those that tasks wait for: that is *fair*); a task that waits may withdraw, and a
 task may close the value. The state is the core, and which value was assigned last.
 """
 
@@ -91,7 +91,7 @@ class ValueSpec(QueueSpec):
 
     @invariant
     def nothing_can_be_released(self) -> bool:
-        """Whoever has seen a value holds nothing: a release is refused, and leaves no trace."""
+        """A task that has seen a value holds nothing: a release is refused, and leaves no trace."""
         return invariants.refuses(self.core, lambda core: core.release(AWAITED["a"]))
 
     # ==== Step properties ====
@@ -117,6 +117,6 @@ class ValueSpec(QueueSpec):
 
     @leads_to(who=tuple(WANTED))
     def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
-        """If its values are assigned, whoever waits is granted eventually, or withdraws, or is ended."""
+        """If its values are assigned, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -27,7 +27,7 @@ class OneIsGranted(ValueCore):
 
 @fault(ValueSpec, "core", refuted_by="no_task_waits_for_what_is_there")
 class WhoWaitsForAnotherBlocks(ValueCore):
-    """First come, first served: whoever waits for another value blocks those behind."""
+    """First come, first served: a task that waits for another value blocks those behind."""
 
     def __init__(self, value: Any) -> None:
         super().__init__(value)
@@ -56,7 +56,7 @@ class AnErrorMeansNo(ValueCore):
 
 @fault(ValueSpec, "core", refuted_by="the_value_is_what_was_assigned")
 class TheLastIsReset(ValueCore):
-    """Whoever is granted takes the value away."""
+    """A task that is granted takes the value away."""
 
     def admit(self, claim: Awaited) -> None:
         super().admit(claim)

@@ -1,6 +1,6 @@
 """A wait queue wakes the oldest of those who wait, and keeps no wake for those who come later.
 
-It is a condition without a lock. Whoever is idle may wait, and whoever waits may withdraw; a task wakes
+It is a condition without a lock. A task that is idle may wait, and a task that waits may withdraw; a task wakes
 one (eventually: that is *fair*), several or all; a task may close the queue. The state is the queue alone.
 """
 
@@ -86,6 +86,6 @@ class WaitQueueSpec(FifoSpec):
 
     @leads_to(who=WAITERS)
     def who_stays_in_queue_is_woken(self, who: str) -> tuple[bool, bool]:
-        """If tasks keep waking, whoever waits is woken eventually, or withdraws, or is ended."""
+        """If tasks keep waking, every task that waits is woken eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

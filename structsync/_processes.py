@@ -51,7 +51,7 @@ def read(pipe: IO[bytes]) -> bytes:
     """Return what was sent last.
 
     Raises:
-      EOFError: nobody will send anything any more.
+      EOFError: nothing more will be sent.
     """
     length = pipe.read(_LENGTH.size)
     if len(length) == _LENGTH.size:
@@ -145,7 +145,7 @@ def orders(
       at_once: called in a thread with each order when it comes; True if that was all it wants.
     """
     ordered, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "r+b", buffering=0) as nowhere:  # what is printed is nobody's
+    with open(os.devnull, "r+b", buffering=0) as nowhere:  # what is printed is discarded
         for taken in (0, 1):
             os.dup2(nowhere.fileno(), taken)
     inbox = queue.SimpleQueue[bytes | None]()

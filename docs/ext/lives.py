@@ -74,7 +74,7 @@ def in_queue() -> World:
     ahead = core.submit(2)
     ours = core.submit(1)
     acts: Acts = {
-        "enough is given back": lambda: core.release(1),
+        "enough is released": lambda: core.release(1),
         "a larger claim ahead withdraws": lambda: core.withdraw(ahead),
         "the limit grows": lambda: core.resize(5),
         "withdraw(), or its acquire() is cancelled": lambda: core.withdraw(ours),

@@ -70,15 +70,15 @@ def zoo() -> Table:
 
 
 def hunts() -> Table:
-    """One row for each known bug: what it takes to find it and to confirm its cure."""
+    """One row for each known bug: what it takes to find it and to confirm its fix."""
     heads = [
         "bug",
         "found as",
         "executions until then",
         "steps",
         "of them deviations",
-        "states of the cure",
-        "executions of the cure",
+        "states of the fix",
+        "executions of the fix",
     ]
     keys = ["executions", "steps", "deviations", "fixed_states", "fixed_executions"]
     rows = [

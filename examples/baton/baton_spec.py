@@ -1,4 +1,4 @@
-"""A baton goes round, whoever has it may work, and everybody who wants to work eventually does.
+"""A baton goes round, the worker that has it may work, and each that wants to work eventually does.
 
 Nothing here is structsync's: a specification may be about any object that moves in single steps.
 """
@@ -68,7 +68,7 @@ class BatonSpec(Spec):
 
 @fault(BatonSpec, "ring", refuted_by="who_asks_works")
 class HelpfulRing(Ring):
-    """The baton goes straight to somebody who wants it, the smallest number first."""
+    """The baton goes straight to a worker that wants it, the smallest number first."""
 
     def pass_on(self) -> None:
         self.holder = min(self.wants, default=self.holder)
@@ -76,7 +76,7 @@ class HelpfulRing(Ring):
 
 @fault(BatonSpec, "ring", refuted_by="one_task_has_the_baton")
 class RingThatDoesNotClose(Ring):
-    """The last worker passes the baton to nobody."""
+    """The last worker passes the baton to no other."""
 
     def pass_on(self) -> None:
         self.holder += 1

@@ -1,4 +1,4 @@
-"""A pool of connections for async code: whoever finds none waits, first come, first served."""
+"""A pool of connections for async code: a task that finds none waits, first come, first served."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import trio
 
 
 def no_listener(step: str, pool: Pool) -> None:
-    """Do nothing: nobody wants to know."""
+    """Do nothing: no one listens."""
 
 
 class Pool:
-    """Connections that are borrowed and given back; `tell` is called after each step."""
+    """Connections that are borrowed and put back; `tell` is called after each step."""
 
     def __init__(self, size: int, tell: Callable[[str, Pool], object] = no_listener) -> None:
         self.free = size
@@ -40,7 +40,7 @@ class Pool:
         if turn in self.waiting:
             self.waiting.remove(turn)
             self.tell("give_up", self)
-        else:  # a connection was on its way: somebody else gets it
+        else:  # a connection was on its way: another task gets it
             self.put_back()
 
     def put_back(self) -> None:

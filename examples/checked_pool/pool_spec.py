@@ -1,6 +1,6 @@
-"""A pool lends what it has, first come, first served; nobody who gave up is served, nobody is forgotten.
+"""A pool lends what it has, first come, first served; no task that gave up is served, none is forgotten.
 
-Whoever has a connection releases it eventually (that is *fair*). Whoever waits may give up.
+A task that has a connection puts it back eventually (that is *fair*). A task that waits may give up.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from structsync.checking import Spec, action, fault, invariant, leads_to, start
 
-SIZE = 1  # with two, whoever is served next is less often decided
+SIZE = 1  # with two, which task is served next is less often decided
 NAMES = ("a", "b", "c")  # one that has the connection, the first in the queue, and one behind it
 
 

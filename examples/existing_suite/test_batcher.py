@@ -30,7 +30,7 @@ async def test_nothing_is_lost(
 
     async def late() -> None:
         await trio.sleep(1)
-        await trio.lowlevel.checkpoint()  # asks somebody
+        await trio.lowlevel.checkpoint()  # looks the keys up
         await made.add("late")
 
     nursery.start_soon(late)

@@ -1,7 +1,7 @@
 """A ferry between two banks: a primitive that is not structsync's, in some twenty lines.
 
 It boards people of one bank at a time, up to its seats. Once the first of them steps off, it has
-landed on the other side, and boards nobody until all have stepped off.
+landed on the other side, and boards no passenger until all have stepped off.
 
 Prints::
 
@@ -21,12 +21,12 @@ import structsync
 
 
 class FerryCore(structsync.Arbiter[str]):
-    """Who may board. A claim is the bank that somebody comes from."""
+    """Who may board. A claim is the bank that a passenger comes from."""
 
     seats: int
     bank: str | None  # where those aboard came from
     aboard: int
-    landed: bool  # somebody has stepped off, and others have not yet
+    landed: bool  # one has stepped off, and others have not yet
 
     def __init__(self, seats: int) -> None:
         super().__init__(policy="eligible")  # the oldest that may board does
@@ -44,7 +44,7 @@ class FerryCore(structsync.Arbiter[str]):
 
     def discharge(self, claim: str) -> None:
         if self.aboard == 0 or claim != self.bank:
-            raise RuntimeError(f"nobody from the {claim} bank is aboard")
+            raise RuntimeError(f"no passenger from the {claim} bank is aboard")
         self.aboard -= 1
         self.landed = self.aboard > 0
 

@@ -1,7 +1,7 @@
-"""The ferry carries people of one bank at a time, has a seat for each, and keeps nobody waiting forever.
+"""The ferry carries people of one bank at a time, has a seat for each, and keeps no passenger waiting forever.
 
-Whoever is idle may come to its bank; whoever waits may walk away; whoever is aboard steps off eventually
-(that is *fair*: it is what those who wait need of the others); somebody may close the ferry.
+An idle passenger may come to its bank; one that waits may walk away; one that is aboard steps off eventually
+(that is *fair*: it is what those who wait need of the others); the ferry may be closed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from structsync.checking import (
 
 from .ferry import FerryCore
 
-SEATS = 2  # with one, nobody could board while another is aboard
+SEATS = 2  # with one, none could board while another is aboard
 
-# Two more on one bank than there are seats: they can take turns while somebody waits on the other.
+# Two more on one bank than there are seats: they can take turns while one waits on the other.
 BANKS = {"a": "left", "b": "left", "c": "left", "d": "left", "x": "right", "y": "right"}
 
 
@@ -43,7 +43,7 @@ class FerrySpec(Spec):
 
     core: FerryCore = start(FerryCore, SEATS)
     aboard: frozenset[str] = start(frozenset)
-    landed: bool = start(bool)  # somebody stepped off, and somebody else is still aboard
+    landed: bool = start(bool)  # one stepped off, and another is still aboard
 
     # ==== Actions ====
 
@@ -78,7 +78,7 @@ class FerrySpec(Spec):
 
     @terminal
     def closed_and_empty(self) -> bool:
-        """It need not go on when it is closed, and has let everybody off."""
+        """It need not go on when it is closed, and has let all passengers off."""
         return self.core.cause is not None and not self.aboard
 
     @invariant
@@ -91,7 +91,7 @@ class FerrySpec(Spec):
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """No lost wakeup: nobody waits who may board."""
+        """No lost wakeup: no passenger waits that may board."""
         return invariants.nothing_grantable_waits(self.core)
 
     @step
@@ -100,7 +100,7 @@ class FerrySpec(Spec):
 
     @leads_to(who=tuple(BANKS))
     def who_waits_crosses(self, who: str) -> tuple[bool, bool]:
-        """If people step off, whoever waits boards eventually, or walks away, or is told."""
+        """If people step off, each that waits boards eventually, or walks away, or is told."""
         waits = who in waiting(self)
         return waits, not waits
 
@@ -118,12 +118,12 @@ class BoardsWhoeverFits(FerryCore):
 
 @fault(FerrySpec, "core", refuted_by="no_passenger_boards_where_others_step_off")
 class BoardsAfterLanding(BoardsWhoeverFits):
-    """Somebody boards on the far bank, and is carried nowhere."""
+    """A passenger boards on the far bank, and is carried nowhere."""
 
 
 @fault(FerrySpec, "core", refuted_by="those_aboard_come_from_one_bank")
 class BoardsFromBothBanks(FerryCore):
-    """An empty seat is anybody's."""
+    """An empty seat is free for passengers of either bank."""
 
     def admits(self, claim: str) -> bool:
         return self.aboard < self.seats and not self.landed

@@ -1,6 +1,6 @@
 """Many small questions, few large ones: keys that are asked for at about the same time are loaded together.
 
-The keys go into a buffer; whoever comes within 10 ms is in the same batch, of three at most. Each task has its
+The keys go into a buffer; all that come within 10 ms are in the same batch, of three at most. Each task has its
 own answer, or the error of its batch.
 
 Prints::
@@ -27,7 +27,7 @@ class Question:
     def __init__(self, key: int) -> None:
         self.key = key
         self.answered = Latch(1)
-        self.answer: int | Exception = LookupError(f"nobody has answered {key}")
+        self.answer: int | Exception = LookupError(f"{key} was not answered")
 
 
 class Loader:

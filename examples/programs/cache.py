@@ -1,6 +1,6 @@
 """A cache: many ask for a key at once, and it is loaded once.
 
-A lock for each key, which is there as long as somebody uses it, makes the second one wait for what the first
+A lock for each key, which is there as long as a task uses it, makes the second one wait for what the first
 one loads. If that one is cancelled, the next loads it. Other keys do not wait.
 
 Prints::
@@ -20,7 +20,7 @@ from structsync.testing import ExploredRun, explore
 
 
 class Cache:
-    """Values by their keys, each loaded when somebody asks for it."""
+    """Values by their keys, each loaded when it is asked for."""
 
     def __init__(self, load: Callable[[str], Awaitable[str]]) -> None:
         self.load = load

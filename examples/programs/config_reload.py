@@ -1,7 +1,7 @@
-"""A configuration that is read at any moment and reloaded now and then; nobody sees half of a new one.
+"""A configuration that is read at any moment and reloaded now and then; no task sees half of a new one.
 
 Readers do not wait for each other. Who reloads writes field by field, alone, and then tries the new values out: it
-reads on in the same place, so that nobody else reloads in between, and readers are let in already.
+reads on in the same place, so that no other task reloads in between, and readers are let in already.
 
 Prints::
 

@@ -1,6 +1,6 @@
 """Connections to a server that echoes: costly to make, so a few are kept, and lent to one task at a time.
 
-A connection whose request failed or was cancelled may have half an answer in it, or a whole one that nobody has
+A connection whose request failed or was cancelled may have half an answer in it, or a whole one that no task has
 read. So the pool does not lend it again, but closes it.
 
 Prints::

@@ -1,7 +1,7 @@
 """A crawler on real sockets: a pool of workers, a limit on the rate, and a buffer of pages for who indexes them.
 
-A page is a job, and submits a job for each link that nobody has seen. The pool ends when all of them have ended. Who
-fetches waits for the indexer while the buffer is full. A page that is not there is noted, and stops nobody.
+A page is a job, and submits a job for each link that has not been seen. The pool ends when all of them have ended. Who
+fetches waits for the indexer while the buffer is full. A page that is not there is noted, and stops no other.
 
 Prints::
 

@@ -1,7 +1,7 @@
 """A service that is shut down without a request being dropped in the middle.
 
 Each request holds a read lock while it is served. To drain the service is to write: that waits for all who are
-served, and whoever comes after it waits behind it. Then the lock is closed, and those, like all who come later,
+served, and each that comes after it waits behind it. Then the lock is closed, and those, like all who come later,
 are told to go elsewhere. What takes longer than the grace period is cancelled. The wait is bounded and not the
 place: with ``writing()`` under the deadline, those behind would get in when it passes.
 
@@ -50,7 +50,7 @@ class Service:
         with self.open.write_request() as request:
             with trio.move_on_after(grace) as scope:
                 await request.wait()
-            self.open.close()  # nobody got in meanwhile: a request keeps its place
+            self.open.close()  # no task got in meanwhile: a request keeps its place
         for one in self.at_work:
             one.cancel()
         return not scope.cancelled_caught

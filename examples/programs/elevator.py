@@ -1,7 +1,7 @@
 """An elevator: a monitor says when one may step in, when one may step out, and when it may go on.
 
 Each of the three is a method with its guard, and no method knows of the others. The elevator goes to the nearest
-floor where it has something to do. Who gives up waiting is forgotten, or it would stop for nobody, forever.
+floor where it has something to do. A passenger who gives up is forgotten, or it would stop there for no one, forever.
 
 Prints::
 

@@ -1,13 +1,13 @@
 """Several candidates, one leader: who leads has a term of its own, and when it stops the next one takes over.
 
-To lead is to hold a lock. A leader that is stopped gives it back, wherever it is stopped; the term is counted by who
+To lead is to hold a lock. A leader that is stopped releases it, wherever it is stopped; the term is counted by who
 holds the lock, so no two leaders have the same, and a store can refuse what comes from an old one.
 
 Prints::
 
     a leads in term 1
     b leads in term 2
-    nobody leads; there were 2 terms
+    no one leads; there were 2 terms
 """
 
 from collections.abc import Awaitable, Callable
@@ -55,7 +55,7 @@ async def main() -> None:
         for scope in scopes:
             scope.cancel()
             await wait_all_tasks_blocked()
-    print(f"nobody leads; there were {election.term} terms")
+    print(f"no one leads; there were {election.term} terms")
 
 
 @explore(exhaustive=True, search="states")

@@ -1,6 +1,6 @@
 """A rod that cools, step by step: each worker computes one piece, and the next step begins when all have.
 
-At the end of a step one of them, whoever comes last, puts the new temperatures in place of the old ones: the
+At the end of a step the last of them puts the new temperatures in place of the old ones: the
 barrier's action, while all are still inside. A worker that ends leaves the barrier; the others go on.
 
 Prints::

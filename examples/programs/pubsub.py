@@ -1,11 +1,11 @@
-"""A chat room: everybody hears all that is said from the moment they come in, in the same order, until they go.
+"""A chat room: all members hear what is said from the moment they come in, in the same order, until they go.
 
 Each has a subscription of their own and may be two messages behind; who says the next one waits for them. Who
 goes is waited for no longer: that is what the ``with`` is for.
 
 Prints::
 
-    anna heard hello, is anybody there, bye
+    anna heard hello, is anyone there, bye
     ben heard hello
 """
 
@@ -56,7 +56,7 @@ async def main() -> None:
     async with trio.open_nursery() as nursery:
         await nursery.start(visit, "anna", 9)
         await nursery.start(visit, "ben", 1)
-        for message in ("hello", "is anybody there", "bye"):
+        for message in ("hello", "is anyone there", "bye"):
             await room.messages.put(message)
         room.messages.complete()
     for name, messages in heard.items():

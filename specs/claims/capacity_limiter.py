@@ -72,7 +72,7 @@ def a_token_that_was_not_borrowed_cannot_be_released(
         assert list(core.borrowers) == list(range(lent))
         assert len(core.queue) == waiting
     else:
-        raise AssertionError("given back")
+        raise AssertionError("released")
 
 
 def a_returned_token_is_lent_to_the_oldest_if_it_is_spare(

@@ -1,4 +1,4 @@
-"""A lock has one owner, only the owner gives it back, and it passes straight to the next.
+"""A lock has one owner, only the owner releases it, and it passes straight to the next.
 
 Ints stand for the claimants: the core only asks whether two of them are equal.
 """
@@ -54,7 +54,7 @@ def no_task_releases_a_free_lock(who: int) -> None:
     except RuntimeError:
         assert core.owner is None
     else:
-        raise AssertionError("given back")
+        raise AssertionError("released")
 
 
 def a_release_passes_the_lock_to_the_oldest_waiter(owner: int, names: list[int]) -> None:

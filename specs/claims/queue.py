@@ -141,7 +141,7 @@ def nothing_is_granted_after_closing(value: int, needs: list[int], n: int, more:
     core = with_queue(SemaphoreCore(value), needs)
     core.end("closed")
     assert core.release(more) == []
-    assert core.value == value + more  # giving back still works
+    assert core.value == value + more  # releasing still works
     assert not core.admissible(n)
 
 

@@ -1,6 +1,6 @@
 """A read-write lock has readers or a writer, lets readers in a row in together, and upgrades no reader.
 
-Ints stand for the claimants: those in the queue are 0, 1, 2, and whoever is inside is negative.
+Ints stand for the claimants: those in the queue are 0, 1, 2, and a task that is inside is negative.
 """
 
 from __future__ import annotations

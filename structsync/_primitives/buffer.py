@@ -304,7 +304,7 @@ class Buffer(Primitive[Any], Generic[T]):
     def close(self) -> None:
         """Close the buffer for good, and drop the items that are in it.
 
-        Everybody who waits gets :exc:`trio.ClosedResourceError`, as does who puts or gets later.
+        All that wait get :exc:`trio.ClosedResourceError`, as does each later put or get.
         Idempotent. See :meth:`complete` for an end at which no item is dropped.
 
         Raises:

@@ -35,7 +35,7 @@ def acquire_all(*claims: Claim[Any]) -> AllOf:
     The block is given a :class:`Holding`, by which one claim is released before the others, or all of
     them are taken out of the block. Instead of the block, ``acquire_all(...).request()`` returns a
     :class:`GroupRequest`. Several claims on one :class:`Semaphore` are summed. A body that acquires still more may
-    deadlock, as anybody who holds something and waits.
+    deadlock, as any task that holds something and waits.
 
     Fairness: strictly first come, first served in each queue. So a task that waits here holds up
     those behind it *in every queue*, even where that primitive is free. If all that is held is

@@ -46,7 +46,7 @@ class LockMap(Primitive[Hashable], Generic[K]):
         async with structsync.acquire_all(locks.claim(source), locks.claim(target)):
             ...
 
-    As long as anybody has the lock of a key, holds it or waits for it, ``locks[key]`` is that very lock. It
+    As long as a task holds the lock of a key, waits for it or refers to it, ``locks[key]`` is that very lock. It
     belongs to the task that acquired it; if that ends without releasing, it is broken for good, and
     stays in the map.
 

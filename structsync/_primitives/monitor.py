@@ -85,9 +85,9 @@ class Monitor(Primitive[Invocation]):
     waits has not run; inside, the function decides.
 
     Args:
-      discipline: what a signal does on a :meth:`condition`. ``"mesa"``: whoever notifies goes on, and
-          the notified wait in the queue with everybody. ``"hoare"``: the waiter goes on at once, and
-          whoever signals waits, ahead of everybody in the queue.
+      discipline: what a signal does on a :meth:`condition`. ``"mesa"``: the notifier continues, and
+          the notified wait in the queue with all others. ``"hoare"``: the waiter goes on at once, and
+          the signaller waits, ahead of all in the queue.
       name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:
@@ -199,7 +199,7 @@ class Monitor(Primitive[Invocation]):
 
     @enable_ki_protection
     def changed(self) -> None:
-        """Ask the guards again, because something changed that no entry of this monitor did.
+        """Evaluate the guards again, because something changed that no entry of this monitor did.
 
         While a task is inside, this does nothing: the guards are evaluated when that call leaves.
         """

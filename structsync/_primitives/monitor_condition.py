@@ -48,10 +48,10 @@ class MonitorConditionStatistics(PrimitiveStatistics):
 class MonitorCondition(Primitive[Invocation]):
     """A place to wait inside a monitor; made by :meth:`Monitor.condition`.
 
-    A guard says when a call may *start*; a condition is for one that has to wait in the middle.
+    A guard decides when a call may *start*; a condition is for one that has to wait in the middle.
 
-    Mesa, :meth:`notify`: whoever notifies goes on, and the notified get in again in the order of the
-    queue, after everybody who stands there. Others may have been inside by then: test again what you
+    Mesa, :meth:`notify`: the notifier continues, and the notified get in again in the order of the
+    queue, behind all that are there. Others may have been inside by then: test again what you
     waited for. Hoare, :meth:`signal`: the waiter goes on in that very step, so what the signaller saw
     is still true, and the signaller waits.
 
@@ -139,7 +139,7 @@ class MonitorCondition(Primitive[Invocation]):
         """Pass the monitor to the oldest waiter, wait until it is free again, and get in first.
 
         Of several who wait so, the oldest is first. Without a waiter nothing happens. Fairness: this
-        goes before everybody in the queue, so those inside who signal without end starve the queue.
+        goes before all in the queue, so those inside who signal without end starve the queue.
         Cancellation is looked at before the monitor is passed on, and not any more while this waits
         to get in.
 

@@ -165,7 +165,7 @@ class _Stream(ABC):
             try:
                 await self.news.wait()
             finally:
-                self.news.set()  # whoever is told late sees that nobody sleeps here
+                self.news.set()  # a late one sees that no task sleeps here
             if wait is not None and wait.error is not None:  # none of them would ever end
                 self.close()
                 raise wait.error

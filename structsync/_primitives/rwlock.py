@@ -86,7 +86,7 @@ class RWLock(OwnedPrimitive[Access]):
         super().__init__(make_core(policy), name=name)
 
     def locked(self) -> bool:
-        """Return whether anybody holds the lock."""
+        """Return whether any task holds the lock."""
         return self._core.writer is not None or bool(self._core.readers)
 
     @enable_ki_protection
@@ -234,7 +234,7 @@ class Locked:
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "this is a block for `async with`, and no answer; whether anybody holds the lock is "
+            "this is a block for `async with`, and no answer; whether any task holds the lock is "
             "locked(), and who does is statistics()"
         )
 

@@ -30,7 +30,7 @@ class EntryClosed:
 
 @dataclass(frozen=True, slots=True)
 class OwnerExited:
-    """The task that owned it ended without giving it back (C5)."""
+    """The task that owned it ended without releasing it (C5)."""
 
     kind: str
     name: str | None

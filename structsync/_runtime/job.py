@@ -44,7 +44,7 @@ class MakesJobs(Protocol):
 class Job(Generic[T_co]):
     """A call that a pool makes; made by ``submit`` and ``submit_nowait`` of a pool.
 
-    It runs whether or not anybody waits for it. Where its error goes was decided when it was
+    It runs whether or not a task waits for it. Where its error goes was decided when it was
     submitted: that of ``submit`` ends the pool, as a child's error ends a nursery.
     """
 

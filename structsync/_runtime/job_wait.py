@@ -61,7 +61,7 @@ class JobWait(JobsWait):
     """A wait for the end of one job.
 
     Args:
-      is_caller: whether the job is of no use to anybody but the task, and is cancelled with the wait.
+      is_caller: whether the job is of use to this task alone, and is cancelled with the wait.
     """
 
     __slots__ = ("is_caller",)

@@ -40,7 +40,7 @@ class Pending(Generic[T]):
         self._raise_cancel = None
 
     async def wait(self) -> T:
-        """Sleep until the end; called once, and by nobody else if it has ended before."""
+        """Sleep until the end; called once, and by no other task if it has ended before."""
         if self._early is not None:
             await cancel_shielded_checkpoint()
             return self._early.unwrap()

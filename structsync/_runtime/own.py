@@ -116,7 +116,7 @@ class Block(ReleasesAtExit[ClaimT]):
 class OwnedPrimitive(Primitive[ClaimT]):
     """Base of a primitive of your own whose claims belong to tasks.
 
-    If the task of a claim ends without giving it back, the primitive is broken for good, as a
+    If the task of a claim ends without releasing it, the primitive is broken for good, as a
     :class:`structsync.Lock` is; or the claim is released for it. Its pending requests are withdrawn.
 
     Args:

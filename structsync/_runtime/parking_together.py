@@ -1,6 +1,6 @@
 """Sleeping for more than a position in one queue: groups, rounds, entries under rules, conditions.
 
-The skeleton is that of :mod:`.parking`, which wakes everybody. No other module parks.
+The skeleton is that of :mod:`.parking`, which wakes all tasks. No other module parks.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class Primitive(Live[ClaimT]):
     def _abort(self, request: CoreRequest[ClaimT], raise_cancel: cancelling.RaiseCancel) -> Abort:
         return cancelling.abort(request, raise_cancel)
 
-    # For everybody.
+    # For every user.
 
     @enable_ki_protection
     def close(self) -> None:

@@ -114,7 +114,7 @@ class Request(RequestBase, Generic[ClaimT]):
                 await request.wait()
             ...                         # three permits are ours, for as long as this takes
 
-    A request that is granted holds its permits whether or not anybody waits for it: one that is
+    A request that is granted holds its permits whether or not a task waits for it: one that is
     made and forgotten blocks those behind it. Use it as a context manager, or close it.
 
     Source: Martins 2020, the request object of an asynchronous acquire.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-#: Each tells whether the schedule that runs now is another one than the plain one; none where nobody explores.
+#: Each tells whether the schedule that runs now is another one than the plain one; none where nothing is explored.
 deviations: list[Callable[[], bool]] = []
 
 

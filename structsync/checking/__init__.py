@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from structsync.testing._stateful.conforming import Adapter as Adapter
     from structsync.testing._stateful.conforming import machine as machine
 
-# Where the names above come from when somebody asks for one. Not before: specifications are checked
+# Where the names above come from when one is asked for. Not before: specifications are checked
 # without the primitives, and not all have Hypothesis.
 _HOMES = {
     "NothingFollowed": "structsync.observing.validating",

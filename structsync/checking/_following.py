@@ -111,7 +111,7 @@ class Follower:
             )
 
     def _closed(self) -> Iterator[tuple[Snapshot, Way]]:
-        """Yield all states that it may be in, after steps that nobody sees too."""
+        """Yield all states that it may be in, after unseen steps too."""
         seen = dict(self._states)
         to_do = [*seen]
         while to_do:

@@ -7,7 +7,7 @@ to the same state. Both must allow the same moves and get to the same state; and
 of the one that remembers.
 
 A walk leaves out half of the actions (swarm testing, Groce and others 2012), so that something is never closed, say.
-It prefers some moves to others, and others after a while: somebody who comes and goes all the time, then one
+It prefers some moves to others, and others after a while: a task that comes and goes all the time, then one
 release after the other. What it finds is made shorter by leaving out steps.
 """
 

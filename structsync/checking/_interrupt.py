@@ -19,7 +19,7 @@ PATIENCE = 0.5
 class InterruptFlag:
     """True once Ctrl-C was pressed inside the with block; a second one interrupts as usual.
 
-    Outside the main thread, or where somebody else handles the signal already, it stays false and
+    Outside the main thread, or where other code handles the signal already, it stays false and
     changes nothing.
     """
 

@@ -134,7 +134,7 @@ def is_run(spec: type[Spec]) -> bool:
 
 
 def _check_none_lost(modules: Sequence[ModuleType], made: Sequence[object]) -> None:
-    """Raise if a module made a spec, a property or a field that nobody would look at."""
+    """Raise if a module made a spec, a property or a field that nothing would look at."""
     names = {module.__name__ for module in modules}
     specs = [one for one in made if isinstance(one, type) and issubclass(one, Spec)]
     bound = {id(value) for module in modules for value in vars(module).values()}

@@ -1,4 +1,4 @@
-"""Which names somebody may have meant."""
+"""Which names may have been meant."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Search:
         self._memory = resident()
         self._live_checked = 0
         self.helpers: Helpers | None = None
-        """Who takes moves ahead of this search, if anybody may."""
+        """Who takes moves ahead of this search, if any process may."""
 
     @property
     def findings(self) -> dict[str, Finding]:

@@ -102,7 +102,7 @@ def declare_word(word: Declaration, declare: F | None) -> F | Callable[[F], F]:
             )
         if isinstance(values, Iterator):
             raise SpecError(
-                f"the values of {name!r} are asked for again and again, and an iterator such as "
+                f"the values of {name!r} are evaluated again and again, and an iterator such as "
                 f"{values!r} gives them once; write {name}=tuple(...)"
             )
     _check_options(word)
@@ -115,7 +115,7 @@ def declare_word(word: Declaration, declare: F | None) -> F | Callable[[F], F]:
 def _check_options(word: Declaration) -> None:
     for name, function in {"when": word.when, **word.domains}.items():
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise SpecError(f"{name} is async, and is asked synchronously; write def or lambda")
+            raise SpecError(f"{name} is async, and is evaluated synchronously; write def or lambda")
     if word.when is not None and not callable(word.when):
         raise SpecError(
             f"`when` is a function of the spec and the parameters, not {word.when!r}; "

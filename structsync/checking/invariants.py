@@ -19,7 +19,7 @@ CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 
 
 def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
-    """No lost wakeup (I3): the policy would grant next nobody whom the state has room for.
+    """No lost wakeup (I3): the policy would grant next no request that the state has room for.
 
     A request for several primitives at once needs room at the head of every queue. One whose guard
     raises is not grantable: the next step that evaluates the guard breaks it.
@@ -39,12 +39,12 @@ def is_grantable(core: Arbiter[Any], request: Request[Any]) -> bool:
 
 
 def nothing_waits_when_closed_or_broken(core: Arbiter[Any]) -> bool:
-    """Closing or breaking reaches everybody in the queue (C8)."""
+    """Closing or breaking reaches all in the queue (C8)."""
     return core.cause is None or not core.queue
 
 
 def nowait_agrees(core: Arbiter[Any], claim: Any, priority: int = 0) -> bool:
-    """Nobody barges, and nobody is refused without need (I2).
+    """No request barges, and none is refused without need (I2).
 
     The claim is admissible now exactly if a request that joined the end of the queue now would be
     granted in this step. That is tried out on a copy: the queue decides, not the short cut.
@@ -106,7 +106,7 @@ def served_in_queue(
 ) -> bool:
     """First come, first served (I2): grants were made in the order of the queue, from its head.
 
-    Whoever is granted without having been in the queue stood behind everybody.
+    A request that is granted without having been in the queue came after all that were.
     """
     queue = [*before, *(waiter for waiter in granted if waiter not in before)]
     places = [queue.index(waiter) for waiter in granted]

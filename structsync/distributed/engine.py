@@ -16,7 +16,7 @@ import trio
 #: Called with the name of a log in which something has happened to this session.
 Hinted = Callable[[str], object]
 
-#: Called with a message that somebody has sent to this session.
+#: Called with a message that was sent to this session.
 Received = Callable[[bytes], object]
 
 #: In bytes: the longest message.

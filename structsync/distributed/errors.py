@@ -25,7 +25,7 @@ class LeaseLost(Exception):
 
 
 class CallOutcomeUnknown(Exception):
-    """A call was sent to a host, and nobody can know what has become of it.
+    """A call was sent to a host, and what has become of it cannot be known.
 
     The host died or stopped while it had the call, or this session is over. The call is never sent again: it
     may have been carried out, wholly, half or not at all.
@@ -40,7 +40,7 @@ class CallOutcomeUnknown(Exception):
 
     def __init__(self, name: str, method: str) -> None:
         super().__init__(
-            f"nobody knows whether {method!r} of {name!r} was carried out: its host is gone, or this session "
+            f"it is not known whether {method!r} of {name!r} was carried out: its host is gone, or this session "
             "is over; look at what it was to change before you call it again"
         )
         self.name = name

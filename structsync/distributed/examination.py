@@ -61,7 +61,7 @@ async def _try_session(url: str, namespace: str, ttl: float | None) -> Finding:
 
                 p50, p99 = await measure(acquire)
             return Finding(
-                what, "holds", f"a lock is taken and given back in {in_ms(p50)}; p99 {in_ms(p99)}"
+                what, "holds", f"a lock is acquired and released in {in_ms(p50)}; p99 {in_ms(p99)}"
             )
     except (OSError, RuntimeError, ValueError) as error:
         return Finding(what, "does not hold", str(error))

@@ -1,7 +1,7 @@
 """Messages between processes of one machine: a Unix stream between each two sessions that talk.
 
-A stream ends when its process does, however it dies, and not before what was sent has been read. Nobody but
-processes of the same user is heard: other than files, the addresses are open to everybody.
+A stream ends when its process does, however it dies, and not before what was sent has been read. Only
+processes of the same user are heard: other than files, the addresses are open to every user.
 """
 
 from __future__ import annotations

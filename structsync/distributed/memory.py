@@ -33,7 +33,7 @@ class Deliveries:
     Args:
       fate: called with ``"request"``, ``"answer"``, ``"hint"`` or ``"message"``, which is what callers and hosts
           say to each other; it returns ``"in time"``, ``"lost"``, ``"twice"``, or ``"late"``: a request or message
-          that is carried out after the sender has given it up, just before the next request of anybody.
+          that is carried out after the sender has given it up, just before the next request of any session.
     """
 
     fate: Callable[[What], Fate]
@@ -58,7 +58,7 @@ class Log:
     start: int
     snapshot: bytes | None
     entries: list[bytes]
-    offered: tuple[int, bytes] | None  # until everybody has read so far
+    offered: tuple[int, bytes] | None  # until all sessions have read so far
     read: dict[str, int]  # of each session in it
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class Hub:
         return log.after(after)
 
     def end(self, session: str) -> None:
-        """End a session; everybody who may be let in by that is told to look."""
+        """End a session; every session that may be let in by that is told to look."""
         member = self.members.pop(session, None)
         for name in () if member is None else member.logs:
             del self.logs[name].read[session]

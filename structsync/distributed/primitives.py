@@ -160,8 +160,8 @@ class SharedSemaphore(_Entered):
 class SharedLock(_Entered):
     """A lock that all sessions share; first come, first served.
 
-    ``async with lock as grant:`` holds it. A cancelled wait leaves the queue. A session that ends gives it
-    back: other than a :class:`structsync.Lock`, it is not broken by that, because the next holder can tell
+    ``async with lock as grant:`` holds it. A cancelled wait leaves the queue. A session that ends releases
+    it: unlike a :class:`structsync.Lock`, it is not broken by that, because the next holder can tell
     by its token that it is not the first. One task cannot hold it twice: ``RuntimeError``.
     """
 

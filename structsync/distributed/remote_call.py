@@ -67,7 +67,7 @@ class RemoteCall(Generic[T]):
     def then(self, callback: Callable[[RemoteCall[T]], object]) -> RemoteCall[T]:
         """Have a sync function called with this call when it ends; at once, if it has. Return the call.
 
-        What the function raises is logged, because nobody waits for it.
+        What the function raises is logged, because no task waits for it.
         """
         if self._ended.is_set():
             self._call_back(callback)

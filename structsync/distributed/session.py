@@ -129,7 +129,7 @@ class Session(Membership):
         """Return an async context manager in which other sessions call the methods of an object.
 
         One session hosts a name at a time; others that want to wait for it, first come, first served. Calls that
-        nobody has taken wait for the next host. At the end of the block those that run are waited for, and those
+        no host has taken wait for the next host. At the end of the block those that run are waited for, and those
         that wait for their turn are handed to the next host; if it is cancelled, or ends by an error, those that
         run are cancelled. The block is cancelled when the lease ends, and raises :exc:`LeaseLost`.
 
@@ -186,7 +186,7 @@ class Session(Membership):
         A call raises:
           Exception: what the method has raised; :exc:`RemoteError`, if its type is not known here.
           CallOutcomeUnknown: if the host, or this session, was over while the host had the call.
-          LeaseLost: if this session is over before anybody has the call.
+          LeaseLost: if this session is over before a host has the call.
           TypeError: if the method takes other arguments, or they are no data of the declared types.
           ValueError: if the call or its result is too long; or others use the name for something else.
         """

@@ -76,7 +76,7 @@ class SQLiteEngine:
                 await self.nursery.start(self.lines.serve, received)
                 task_status.started()
                 while True:
-                    # Anybody on this machine can send anything: it is the name of a log, or nothing.
+                    # Any process on this machine can send anything: it is the name of a log, or nothing.
                     hinted((await self.receiver.recv(4096)).decode(errors="replace"))
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:

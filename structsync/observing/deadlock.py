@@ -40,7 +40,7 @@ from .wait_graph import WaitGraph
 OnDeadlock: TypeAlias = "Literal['raise', 'warn'] | Callable[[DeadlockError], object]"
 
 
-#: A look may take so many steps, and with each wait that begins so many more: those that nobody has needed are
+#: A look may take so many steps, and with each wait that begins so many more: those that were not needed are
 #: kept. So looks hold up no program in which thousands of groups stand in each other's queues, and a cycle over
 #: many tasks is found all the same: each of them has begun a wait. A step is about a third of a microsecond.
 STEPS, STEPS_FOR_EACH = 10_000, 1_000
@@ -64,7 +64,7 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> AbstractContextManager[
     start together (:meth:`Synchronizer.atomic`) the task inside each of their monitors, and the one that
     entered the block of the synchronizer, whose end lets each start alone; the blocks of
     :meth:`Buffer.item`, while they have all that there is room for in hand. A permit that was taken by
-    :meth:`Semaphore.acquire` may be released by any task, anybody may notify a condition, set a
+    :meth:`Semaphore.acquire` may be released by any task, any task may notify a condition, set a
     :class:`Value`, put into another :class:`Buffer` and get from it, make the other call of those that start
     together, or change what a guard or a rule looks at: these have no owner, so waits for
     them are never reported. What comes from outside of the cycle is not a way out: a cancellation,
@@ -256,7 +256,7 @@ class _Guard:
         return {} if self._steps <= 0 else waits
 
     def _unmet_by_runners(self, who: Hashable) -> list[Alternative] | None:
-        """Return what somebody waits for; None if that is not known, or may come from who waits for nothing."""
+        """Return what a task waits for; None if that is not known, or may come from a task that waits for nothing."""
         request = self.request_of(who)
         alternatives = None if request is None else alternatives_of(request, self)
         if alternatives is None:

@@ -1,4 +1,4 @@
-"""Whether anybody may be waiting for a task: if not, its wait closes no cycle, and nothing is followed.
+"""Whether another task may be waiting for a task: if not, its wait closes no cycle, and nothing is followed.
 
 A look costs as much as the chain of waits is long. Most tasks that wait hold nothing that another one wants, and
 are not ahead of another one; that is asked first, and costs what the task itself has. In doubt the answer is yes.
@@ -58,7 +58,7 @@ class Dependents:
             del self._in_blocks[task]
 
     def may_have(self, task: Task, request: Wait) -> bool:
-        """Return whether anybody may be waiting for a task that is about to park for a request."""
+        """Return whether another task may be waiting for a task that is about to park for a request."""
         return (
             self._by_conditions
             or task in self._in_blocks

@@ -66,7 +66,7 @@ def serve_inspector(
     folder that no other user can write. With ``port`` instead it listens on 127.0.0.1, where other users of the
     machine can connect, too, so it asks for ``token``. It listens nowhere else.
 
-    What it costs: nothing while nobody looks. To look takes at most a fiftieth of the program's time, however
+    What it costs: nothing while no one looks. To look takes at most a fiftieth of the program's time, however
     large the program is; an answer is used again until then. A client that sends garbage, reads slowly or connects
     too often is dropped.
 

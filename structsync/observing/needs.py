@@ -1,8 +1,8 @@
 """What has to happen before a request is granted, as far as the primitive says whose turn it is.
 
 One function for each kind of core. None: a way out is not known, and so the wait is never taken for a
-deadlock. That is the answer for every core that is not listed: a condition, a latch, a buffer, into which anybody
-may put and from which anybody may get, a semaphore whose permits anybody may release, a primitive of the
+deadlock. That is the answer for every core that is not listed: a condition, a latch, a buffer, into which any task
+may put and from which any task may get, a semaphore whose permits any task may release, a primitive of the
 user's.
 
 Those ahead in the queue count where the policy lets the head block. A plain request ahead waits for the
@@ -65,7 +65,7 @@ class View(Protocol):
         ...
 
     def is_weighted(self, live: Any) -> bool:
-        """Return whether somebody may wait for several permits of a semaphore."""
+        """Return whether a task may wait for several permits of a semaphore."""
         ...
 
     def spend(self, steps: int) -> None:
@@ -203,7 +203,7 @@ def _semaphore(
     permits = view.permits(request.primitive)
     out = None if core.max_value is None else core.max_value - core.value
     if core.max_value is None or sum(permits.values()) != out:
-        return None  # some permits are in no block: anybody may release them
+        return None  # some permits are in no block: any task may release them
     wanted = max(one.claim for one in (request, *ahead))
     if wanted > core.max_value:
         return None  # it was resized: it goes on when there are more permits
@@ -229,7 +229,7 @@ def _buffer(
 ) -> list[Need] | None:
     """While every item is in hand, nothing can be put and nothing got until one of the blocks has ended."""
     if core.max_items > len(core.lent):
-        return None  # anybody may put, or get what there is
+        return None  # any task may put, or get what there is
     holders = [(one, 1) for one in holders_of(request.primitive)]
     return [Need(holders, 1, Reason(request.primitive))]
 
@@ -262,7 +262,7 @@ def _of_partners(request: Request[Any], rules: Rules) -> list[Need]:
 
     Each of their monitors has to be free, or the rule that bonds them has to end: by the task that has
     entered the block of the synchronizer, unless that task itself waits until this one has ended. That the
-    others are called is no need that anybody owes: any task may call.
+    others are called is no need that a known task owes: any task may call.
     """
     bonded = rules.bonded()
     taken = [one for one in bonded[1:] if one.arbiter.owner is not None]

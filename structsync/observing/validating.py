@@ -168,12 +168,12 @@ def validate(
 
     The specification follows the events of the primitives, and what is told by
     :meth:`Trace.happened`. Where an event leaves a choice open, all are followed. Its invariants
-    and step properties are asked in each state that it may be in.
+    and step properties are evaluated in each state that it may be in.
 
     At the end of the block :class:`TraceRefuted` is raised if there was an event that is not
     allowed, or a property was not true; an error that leaves the block anyway is not replaced. If
     no event was a step of the specification, :class:`NothingFollowed` is raised; in an explored
-    test by its plain schedule alone, because in others somebody may be cancelled at once. Each event
+    test by its plain schedule alone, because in others a task may be cancelled at once. Each event
     costs as much as a few steps of a search, ten to twenty microseconds, and some fifty where the same
     step was not taken before from the same state; without such a block nothing does.
 

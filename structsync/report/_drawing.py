@@ -234,7 +234,7 @@ def _waiting(shown: Counterexample) -> list[Blocked]:
 
 
 def _ended(shown: Counterexample) -> Iterator[str]:
-    """Yield the tasks that somebody waits for although they do not wait, so have ended."""
+    """Yield the tasks that others wait for although they do not wait, so have ended."""
     blocked = {one.task for one in shown.blocked}
     awaited = dict.fromkeys(name for one in shown.blocked for name in one.waits_for)
     yield from (name for name in awaited if name not in blocked)

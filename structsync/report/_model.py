@@ -38,7 +38,7 @@ class Step:
     """Name and value of each parameter."""
     state: Mapping[str, str]
     actor: str = ""
-    """Who took the step, for a picture with one column each; empty if nobody in particular."""
+    """Who took the step, for a picture with one column each; empty if no task in particular."""
     note: str = ""
     """What to notice here, in words."""
     deviation: bool = False

@@ -152,7 +152,7 @@ def _claim(shown: Counterexample) -> Iterator[RenderableType]:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
-    """Return a table without the columns that nobody fills."""
+    """Return a table without the columns that no row fills."""
     used = [n for n, name in enumerate(names) if any(row[n] for row in rows)]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for n in used:

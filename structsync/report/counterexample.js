@@ -29,7 +29,7 @@
     else boxes[number - 1].scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
-  // Steps in which nothing is to be seen are one row until somebody wants them.
+  // Steps that show nothing are one row until they are unfolded.
   function show(fold, open) {
     for (const row of rows) if (row.dataset.fold === fold) row.hidden = !open;
     const head = document.querySelector(`tr[data-folds="${fold}"]`);

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ._stateful.machine import RuleTask as RuleTask
     from ._stateful.machine import ScheduledStateMachine as ScheduledStateMachine
 
-# Where the names above come from when somebody asks for one. Not before: pytest imports this package
+# Where the names above come from when one is asked for. Not before: pytest imports this package
 # for its plugin in every run, also of those who explore nothing; and not all have Hypothesis.
 _HOMES = {
     "Verdict": "structsync.checking._verdict",

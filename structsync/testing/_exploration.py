@@ -121,7 +121,7 @@ def with_handle(fn: Callable[..., Awaitable[object]]) -> AsyncTest:
     if len(required) > 1 or any(one.kind is one.KEYWORD_ONLY for one in required):
         names = ", ".join(one.name for one in required)
         raise ExploreUsageError(
-            f"the function has the parameters ({names}), but nobody gives it more than the handle "
+            f"the function has the parameters ({names}), but it is given no more than the handle "
             "x; bind the others with functools.partial, or write @explore() with parentheses to "
             "decorate a test, which gets them from pytest"
         )

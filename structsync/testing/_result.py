@@ -25,10 +25,10 @@ class Failure:
     """The schedule that broke the test.
 
     Attributes:
-      kind: ``deadlock`` (everybody waits forever), ``error`` (an exception left the test),
+      kind: ``deadlock`` (every task waits forever), ``error`` (an exception left the test),
           ``violation`` (a check of the handle or an invariant of a primitive), ``leak`` (something
-          was not given back), ``starvation`` (a fair behaviour in which a task never gets on),
-          ``livelock`` (a fair behaviour in which nobody does, of a test that can end) or
+          was not released), ``starvation`` (a fair behaviour in which a task never gets on),
+          ``livelock`` (a fair behaviour in which none does, of a test that can end) or
           ``endless`` (one execution took more than ``max_steps`` steps).
       message: what is wrong, in a sentence or two.
       error: the exception, if one left the test.

@@ -1,4 +1,4 @@
-"""One explored test, as whoever runs it wants it: pytest with its options, or nobody in particular.
+"""One explored test, as whoever runs it wants it: pytest with its options, or a program.
 
 What is asked from outside (a token to replay, a shorter time, a folder for reports) is no argument
 of the test, which is called as any other test function is. It stands in a context variable here;
@@ -167,7 +167,7 @@ def run_test(
     session = _current.get()
     asked = dataclasses.replace(settings, **session.changes)
     if session.replay is not None:
-        # One schedule is never exhaustive, and nobody thinks that it is.
+        # One schedule is never exhaustive, and no one thinks that it is.
         asked = dataclasses.replace(asked, exhaustive=False)
     found, alone = _found(fn, args, kwargs, asked, name)
     if alone is not None:

@@ -41,7 +41,7 @@ def asked(victim: Server, *options: str) -> Result:
 def test_a_server_that_is_right_holds(victim: Server) -> None:
     result = asked(victim)
     assert (result.exit_code, "does not hold" in result.output) == (0, False), result.output
-    assert "a lock is taken and given back in" in verdict_on("a session in the name", result)
+    assert "a lock is acquired and released in" in verdict_on("a session in the name", result)
     assert "no appendonly" in verdict_on("persistence", result)
     assert "standalone, primary" in verdict_on("mode", result)
     assert "p99" in verdict_on("round trip", result)

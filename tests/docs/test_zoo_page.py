@@ -72,8 +72,8 @@ def test_each_bug_has_a_row_with_its_numbers_under_their_heads(record: ModuleTyp
         "executions until then": "1,234",
         "steps": "8",
         "of them deviations": "3",
-        "states of the cure": "56",
-        "executions of the cure": "78",
+        "states of the fix": "56",
+        "executions of the fix": "78",
     }
 
 

@@ -1,4 +1,4 @@
-"""``liveness=True`` and tasks that never park: they go round, nobody gets on, and the test does not end."""
+"""``liveness=True`` and tasks that never park: they go round, none gets on, and the test does not end."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def livelock(program: Program, **settings: Any) -> Failure:
 @pytest.mark.parametrize("order", ["any", "trio"])
 def test_two_that_give_way_to_each_other_forever_are_found(poll: Any, order: Any) -> None:
     failure = livelock(after_you(poll), order=order)
-    assert failure.message.startswith("guest#0 and guest#1 go round forever and nobody gets on,")
+    assert failure.message.startswith("guest#0 and guest#1 go round forever and no task gets on,")
     shown = failure.counterexample
     assert shown.cycle_start is not None
     assert {step.actor for step in shown.steps[shown.cycle_start :]} == {"guest#0", "guest#1"}

@@ -92,7 +92,7 @@ def starved(program: Program, **settings: Any) -> Failure:
 def test_somebody_starves_where_others_may_barge() -> None:
     failure = starved(loops(Barging))
     assert failure.message.startswith("worker#")
-    assert "can wait forever although everybody who can run does: the last" in failure.message
+    assert "can wait forever although every task that can run does: the last" in failure.message
     assert failure.replayed == "same"
 
 

@@ -249,10 +249,10 @@ def test_a_lost_wakeup_is_seen_in_the_step_that_loses_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(Arbiter, "settle", lambda self: [])
     failure = failure_of(three_and_one_permit)
     assert failure.kind == "violation"
-    assert failure.message == ("Semaphore: somebody waits for what could be granted (lost wakeup)")
+    assert failure.message == ("Semaphore: a task waits for what could be granted (lost wakeup)")
 
 
-OVERTAKEN = "Semaphore: a grant has passed somebody who stood in line before"
+OVERTAKEN = "Semaphore: a grant has passed a request that was ahead of it in the queue"
 
 
 class Door(structsync.Monitor):
@@ -332,7 +332,7 @@ async def one_large_and_one_small() -> None:
 
 
 def test_barging_past_the_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fault: a newcomer takes what is left, although somebody waits for more."""
+    """The fault: a newcomer takes what is left, although a task waits for more."""
     assert explore(one_large_and_one_small, cancels=0).failure is None
     monkeypatch.setattr(Fifo, "may_pass", lambda self, queue, ticket, priority: True)
     monkeypatch.setattr(Fifo, "may_be_passed", True)
@@ -408,7 +408,7 @@ def test_a_writer_that_becomes_a_reader_passes_nobody() -> None:
 
 
 def test_a_reader_that_passes_a_writer_in_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fault: a newcomer reads beside who reads, although somebody waits to write."""
+    """The fault: a newcomer reads beside who reads, although a task waits to write."""
     monkeypatch.setattr(Fifo, "may_pass", lambda self, queue, ticket, priority: True)
     monkeypatch.setattr(Fifo, "may_be_passed", True)
     failure = failure_of(a_writer_becomes_a_reader, cancels=0)

@@ -112,7 +112,7 @@ def test_the_decorator_needs_parentheses_also_on_a_test_with_fixtures(tmp_path: 
     """
     ran = run(tmp_path, program)
     assert ran.outcomes == {"error": 1}, ran.printed
-    expected = "the function has the parameters (x, tmp_path), but nobody gives it more than the"
+    expected = "the function has the parameters (x, tmp_path), but it is given no more than the"
     assert expected in ran.printed
     assert "or write @explore() with parentheses to decorate a test" in ran.printed
 

@@ -19,7 +19,7 @@ Block = AbstractAsyncContextManager[object]
 def no_more_than(limit: int, make: Callable[[], Block], workers: int = 3) -> Program:
     """Return a program of workers of whom no more than ``limit`` may be in the block at once.
 
-    At its end everybody has been in there, or was cancelled, and it can be entered again.
+    At its end every task has been in there, or was cancelled, and it can be entered again.
     """
 
     async def workers_in_a_block(x: ExploredRun) -> None:

@@ -19,7 +19,7 @@ def _lock() -> anyio.Lock:
 
 
 async def notify_all_reaches_who_waits_now() -> None:
-    """One waits when everybody is notified, another one only afterwards, and nobody notifies that one."""
+    """One task waits when all are notified, another one only afterwards, and that one is not notified."""
     condition = anyio.Condition()
     events: list[str] = []
     scope = trio.CancelScope()
@@ -36,7 +36,7 @@ async def notify_all_reaches_who_waits_now() -> None:
                 events.append("second waits")
                 with trio.move_on_after(1) as patience:
                     await condition.wait()
-                assert patience.cancelled_caught, "woken by nobody"
+                assert patience.cancelled_caught, "woken by no task"
 
     async def notifies() -> None:
         async with condition:
@@ -127,12 +127,12 @@ ROWS = [
     Row(
         library="anyio",
         what="Condition, notify_all()",
-        holds="it wakes nobody who waits only afterwards",
+        holds="it wakes no task that waits only afterwards",
         program=notify_all_reaches_who_waits_now,
         verdict="refuted",
         options={"cancels": 0},
         script="anyio_notify_all.py",
-        judgement="bug: a cancelled waiter passes it on to whoever waits by then",
+        judgement="bug: a cancelled waiter passes it on to a task that waits by then",
     ),
     Row(
         library="anyio",

@@ -112,7 +112,7 @@ Library = partial(Row, library="tricycle")
 ROWS = [
     Library(
         what="RWLock",
-        holds="a writer is alone, and nobody is left behind",
+        holds="a writer is alone, and no task is left behind",
         program=readers_and_writers,
     ),
     Library(

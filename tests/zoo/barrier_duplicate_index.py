@@ -1,4 +1,4 @@
-"""A party gives up, the next one to come gets the number of somebody who is still there."""
+"""A party gives up, the next one to come gets the number of one that is still there."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Notifier:
-    """Wakes everybody, but lets others run after each one."""
+    """Wakes all waiters, but lets others run after each one."""
 
     def __init__(self) -> None:
         self.waiting: deque[trio.Event] = deque()

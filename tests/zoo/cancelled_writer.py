@@ -109,7 +109,7 @@ async def readers_are_let_in(x: ExploredRun) -> None:
 EXHIBIT = Exhibit(
     name="cancelled writer",
     source="H4, StephenCleary/AsyncEx#134; H8, tricycle 0.4.1; H9, aiorwlock 1.5.1",
-    mechanism="A reader waits behind a writer that is cancelled; no release comes, so nobody lets "
+    mechanism="A reader waits behind a writer that is cancelled; no release comes, so nothing lets "
     "the reader in.",
     buggy=readers_sleep_on,
     fixed=readers_are_let_in,

@@ -68,7 +68,7 @@ EXHIBIT = Exhibit(
     name="checkpoint after the take",
     source="P19, aiologic 0.14 and 0.15; P11, Effect#6910",
     mechanism="An acquire that succeeded is cancelled at its last checkpoint, before the caller "
-    "knows what to give back.",
+    "knows what to release.",
     buggy=checkpoint_after_take,
     fixed=checkpoint_before_take,
     settings=Settings(cancels=1, cancel="tasks"),

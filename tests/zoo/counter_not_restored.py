@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReadWriteLock:
-    """Readers wait while a writer waits; everybody looks again after every change."""
+    """Readers wait while a writer waits; all look again after every change."""
 
     def __init__(self) -> None:
         self.readers = 0

@@ -17,14 +17,14 @@ Program: TypeAlias = "Callable[[ExploredRun], Awaitable[None]]"
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """A known bug, its cure, and what the explorer has to make of both.
+    """A known bug, its fix, and what the explorer has to make of both.
 
     Attributes:
       name: the bug in the words of the field.
       source: where it was seen, as in tests/peers, or the text that first described it.
       mechanism: how it comes about, in a sentence.
       buggy: the program with the bug.
-      fixed: the same program with the cure; it has to be confirmed, with the same settings.
+      fixed: the same program with the fix; it has to be confirmed, with the same settings.
       settings: what is explored of both.
       finds: the kind of failure.
       culprit: a regular expression that the counterexample's text has to match.

@@ -1,4 +1,4 @@
-"""A cancelled head wakes the next in line, unless that one was cancelled before it."""
+"""A cancelled head wakes the next in the queue, unless that one was cancelled before it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class RepairedSemaphore(SlotSemaphore):
 
 
 async def visit(x: ExploredRun, semaphore: SlotSemaphore) -> None:
-    x.always(lambda: not semaphore.someone_fits(), "nobody who fits waits behind empty slots")
+    x.always(lambda: not semaphore.someone_fits(), "no task that fits waits behind empty slots")
 
     async def visitor(permits: int) -> None:
         await semaphore.acquire(permits)
@@ -106,6 +106,6 @@ EXHIBIT = Exhibit(
     fixed=gap_is_closed,
     settings=Settings(cancels=2, cancel="tasks"),
     finds="violation",
-    culprit="nobody who fits waits behind empty slots",
+    culprit="no task that fits waits behind empty slots",
     budget=2000,
 )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class HandOffSemaphore:
-    """A permit that is given back with somebody in line is never free in between."""
+    """A permit that is released while a task is in the queue is never free in between."""
 
     def __init__(self) -> None:
         self.value = 1
@@ -80,7 +80,7 @@ async def permit_is_handed_on(x: ExploredRun) -> None:
 EXHIBIT = Exhibit(
     name="hand-off to a cancelled waiter",
     source="P2, bpo-27585; P6, anyio#947",
-    mechanism="The waiter that a permit was handed to is cancelled before it runs; nobody has it.",
+    mechanism="The waiter that a permit was handed to is cancelled before it runs; no task has it.",
     buggy=permit_goes_down,
     fixed=permit_is_handed_on,
     settings=Settings(cancels=1, cancel="tasks"),

@@ -1,4 +1,4 @@
-"""The head of the line wants much and is cancelled; small claims behind it would fit, and sleep."""
+"""The head of the queue wants much and is cancelled; small claims behind it would fit, and sleep."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ class RepairedSemaphore(WeightedSemaphore):
 
 
 async def visit(x: ExploredRun, semaphore: WeightedSemaphore) -> None:
-    x.always(lambda: not semaphore.someone_fits(), "nobody who fits waits at the head of the line")
+    x.always(
+        lambda: not semaphore.someone_fits(), "no task that fits waits at the head of the queue"
+    )
 
     async def visitor(permits: int) -> None:
         await semaphore.acquire(permits)
@@ -92,12 +94,12 @@ async def followers_are_let_in(x: ExploredRun) -> None:
 EXHIBIT = Exhibit(
     name="cancelled head",
     source="H1, golang/go#37852; H3, awslabs/shuttle#167",
-    mechanism="Only a release looks at the line; when a large claim at its head is cancelled, "
+    mechanism="Only a release looks at the queue; when a large claim at its head is cancelled, "
     "permits stay free while small claims sleep.",
     buggy=followers_sleep,
     fixed=followers_are_let_in,
     settings=Settings(cancels=1, cancel="tasks"),
     finds="violation",
-    culprit="nobody who fits waits at the head of the line",
+    culprit="no task that fits waits at the head of the queue",
     budget=500,
 )

@@ -28,7 +28,7 @@ async def permit_is_kept(x: ExploredRun) -> None:
             nursery.start_soon(worker)
 
 
-async def permit_is_given_back(x: ExploredRun) -> None:
+async def permit_is_released(x: ExploredRun) -> None:
     permits = structsync.Semaphore(2, max_value=2)
 
     async def worker() -> None:
@@ -46,7 +46,7 @@ EXHIBIT = Exhibit(
     mechanism="The release stands after the work, but not in a finally or at the end of a block. "
     "The test has no check of its own: a semaphore with a maximum has to be whole at the end.",
     buggy=permit_is_kept,
-    fixed=permit_is_given_back,
+    fixed=permit_is_released,
     settings=Settings(cancels=1, cancel="tasks"),
     finds="leak",
     culprit="Semaphore has the value 1 at the end, not 2",

@@ -1,4 +1,4 @@
-"""An item is handed to a consumer that is being cancelled; nobody has it any more."""
+"""An item is handed to a consumer that is being cancelled; no task has it any more."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Slot:
 
 
 class Queue:
-    """An item goes to the first consumer in line, without a detour."""
+    """An item goes to the first consumer in the queue, without a detour."""
 
     def __init__(self) -> None:
         self.items: deque[str] = deque()

@@ -1,4 +1,4 @@
-"""trio.Condition: a notified waiter is cancelled while it waits for the lock; nobody is told."""
+"""trio.Condition: a notified waiter is cancelled while it waits for the lock; no other is told."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Condition: TypeAlias = trio.Condition | structsync.Condition
 
 
 class Pool:
-    """One connection for everybody, guarded as the textbooks say."""
+    """One connection for all tasks, guarded as the textbooks say."""
 
     def __init__(self, condition: Condition) -> None:
         self.free = 1
@@ -31,7 +31,7 @@ class Pool:
             self.free -= 1
 
     async def put_back(self) -> None:
-        # whoever has a connection gives it back, cancelled or not
+        # whoever has a connection puts it back, cancelled or not
         with trio.CancelScope(shield=True):
             async with self.condition:
                 self.free += 1

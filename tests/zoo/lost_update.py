@@ -1,4 +1,4 @@
-"""Read, wait, write: what somebody else wrote meanwhile is gone."""
+"""Read, wait, write: what another task wrote meanwhile is gone."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def hunt(exhibit: Exhibit) -> Exploration:
 
 
 def confirm(exhibit: Exhibit) -> Exploration:
-    """Explore the cure."""
+    """Explore the fix."""
     return explored(exhibit.fixed, exhibit.settings)
 
 
@@ -81,7 +81,7 @@ def replays_differently(exhibit: Exhibit, failure: Failure) -> list[str]:
 
 
 def not_fixed(exhibit: Exhibit) -> list[str]:
-    """Return what is wrong with the cure."""
+    """Return what is wrong with the fix."""
     result = confirm(exhibit)
     if result.verdict is Verdict.CONFIRMED:
         return []
@@ -93,7 +93,7 @@ def not_fixed(exhibit: Exhibit) -> list[str]:
 
 def entry(exhibit: Exhibit) -> Entry:
     """Return what is on record about an exhibit once it was explored."""
-    failure, cured = failure_of(exhibit), confirm(exhibit)
+    failure, fixed = failure_of(exhibit), confirm(exhibit)
     return {
         "source": exhibit.source,
         "mechanism": exhibit.mechanism,
@@ -101,8 +101,8 @@ def entry(exhibit: Exhibit) -> Entry:
         "executions": failure.execution,
         "deviations": failure.deviations,
         "steps": len(failure.counterexample.steps),
-        "fixed_states": cured.states,
-        "fixed_executions": cured.executions,
+        "fixed_states": fixed.states,
+        "fixed_executions": fixed.executions,
         "cancels": exhibit.settings.cancels,
     }
 

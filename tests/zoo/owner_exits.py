@@ -1,4 +1,4 @@
-"""A task ends with the lock in its hands, and those in line wait forever."""
+"""A task ends with the lock in its hands, and those in the queue wait forever."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Lock:
-    """Hands itself to the first in line."""
+    """Hands itself to the first in the queue."""
 
     def __init__(self) -> None:
         self.owner: Task | None = None
@@ -68,7 +68,7 @@ async def heirs_are_told(x: ExploredRun) -> None:
 EXHIBIT = Exhibit(
     name="owner exits with the lock",
     source="C4, trio#3035; read-write lock of tricycle 0.4.1",
-    mechanism="The task that would have to release is gone; nobody else can.",
+    mechanism="The task that would have to release is gone; no other can.",
     buggy=heirs_wait_forever,
     fixed=heirs_are_told,
     settings=Settings(cancels=0),

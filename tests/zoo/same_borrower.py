@@ -29,7 +29,7 @@ async def work_on_behalf(x: ExploredRun, limiter: Limiter) -> None:
         try:
             await limiter.acquire_on_behalf_of("job")
         except RuntimeError:
-            return  # the job has its token already, or is in line for it
+            return  # the job has its token already, or is in the queue for it
         await trio.lowlevel.checkpoint()
         limiter.release_on_behalf_of("job")
 

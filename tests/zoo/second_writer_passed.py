@@ -1,4 +1,4 @@
-"""The cure overdone: one of two waiting writers gives up, and readers pass the other one."""
+"""The fix overdone: one of two waiting writers gives up, and readers pass the other one."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def second_writer_is_next(x: ExploredRun) -> None:
 EXHIBIT = Exhibit(
     name="second writer passed",
     source="H5, microsoft/vs-threading#252, review of PR 259",
-    mechanism="With two writers in line, the cancellation of one lets readers pass the other.",
+    mechanism="With two writers in the queue, the cancellation of one lets readers pass the other.",
     buggy=second_writer_is_passed,
     fixed=second_writer_is_next,
     settings=Settings(cancels=1, cancel="tasks"),

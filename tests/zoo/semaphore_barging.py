@@ -36,7 +36,7 @@ class BargingSemaphore:
 
 
 class FairSemaphore:
-    """The permit goes to the first in line in the step that gives it back."""
+    """The permit goes to the first in the queue in the step that releases it."""
 
     def __init__(self, value: int) -> None:
         self.value = value

@@ -1,4 +1,4 @@
-"""A release skips a cancelled waiter and leaves it in line; a newcomer queues up behind nobody."""
+"""A release skips a cancelled waiter and leaves it in the queue; a newcomer waits behind a task that has gone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Lock:
-    """Who comes joins the line if there is one, so that nobody is overtaken."""
+    """A newcomer joins the queue if there is one, so that no task is overtaken."""
 
     def __init__(self) -> None:
         self.held = False
@@ -79,9 +79,9 @@ async def waiter_is_removed(x: ExploredRun) -> None:
 
 
 EXHIBIT = Exhibit(
-    name="skipped waiter left in line",
+    name="skipped waiter left in the queue",
     source="P5, anyio PR 1145",
-    mechanism="A release skips a cancelled waiter without removing it; a newcomer sees a line, "
+    mechanism="A release skips a cancelled waiter without removing it; a newcomer sees a queue, "
     "joins it, and there is no owner who could let it in.",
     buggy=waiter_is_skipped,
     fixed=waiter_is_removed,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Lock:
-    """A lock that can tell somebody that it is contended."""
+    """A lock that can tell a task that it is contended."""
 
     def __init__(self) -> None:
         self.held = False
@@ -72,7 +72,7 @@ EXHIBIT = Exhibit(
     name="sleep after a stale check",
     source="P7, kotlinx#2380; N15, e2b-dev/infra#3629",
     mechanism="Between the test and the sleep there is a checkpoint; the release in between finds "
-    "nobody to wake.",
+    "no task to wake.",
     buggy=stale_check,
     fixed=fresh_check,
     settings=Settings(cancels=0),

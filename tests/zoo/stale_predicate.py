@@ -1,4 +1,4 @@
-"""A notified waiter does not test its predicate again, and somebody else was faster."""
+"""A notified waiter does not test its predicate again, and another task was faster."""
 
 from __future__ import annotations
 

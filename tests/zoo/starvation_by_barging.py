@@ -40,7 +40,7 @@ async def served_workers(x: ExploredRun) -> None:
 EXHIBIT = Exhibit(
     name="starvation by barging",
     source="O1, gh-90155, asyncio.Semaphore of CPython 3.10.0",
-    mechanism="The woken waiter finds the permit taken by the one that gave it back, every time.",
+    mechanism="The woken waiter finds the permit taken by the one that released it, every time.",
     buggy=starving_workers,
     fixed=served_workers,
     settings=Settings(cancels=0, liveness=True),

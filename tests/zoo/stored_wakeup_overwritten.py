@@ -1,4 +1,4 @@
-"""A wake-up is stored for who comes later; a broadcast to nobody clears it."""
+"""A wake-up is stored for who comes later; a broadcast that finds no waiter clears it."""
 
 from __future__ import annotations
 

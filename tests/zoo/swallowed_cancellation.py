@@ -55,7 +55,7 @@ async def give_up_waiting(x: ExploredRun, condition: Condition) -> None:
                 if not ready:
                     await condition.wait()
                 if not ready:
-                    x.fail("wait() returned, and nobody had notified")
+                    x.fail("wait() returned without a notification")
 
     async def notifier() -> None:
         nonlocal ready
@@ -88,6 +88,6 @@ EXHIBIT = Exhibit(
     fixed=cancellation_is_passed_on,
     settings=Settings(cancels=0),
     finds="violation",
-    culprit="nobody had notified",
+    culprit="without a notification",
     budget=50,
 )

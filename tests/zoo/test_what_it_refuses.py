@@ -77,7 +77,9 @@ async def with_a_cache(x: ExploredRun) -> None:
 @pytest.mark.parametrize(
     ("program", "culprit"), [(with_a_queue_of_c, "SimpleQueue"), (with_a_cache, "functools.cache")]
 )
-def test_an_object_that_nobody_can_look_into_makes_no_proof(program: Program, culprit: str) -> None:
+def test_an_object_that_cannot_be_looked_into_makes_no_proof(
+    program: Program, culprit: str
+) -> None:
     found = explore(program, cancels=0, executions=3)
     assert found.verdict is Verdict.UNFINISHED
     assert culprit in found.covered

@@ -1,4 +1,4 @@
-"""Known bugs: each is found within its budget and named, its token replays it, its cure holds."""
+"""Known bugs: each is found within its budget and named, its token replays it, its fix holds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_token_replays_the_same_failure(exhibit: Exhibit) -> None:
 
 
 @every_exhibit
-def test_the_cure_is_confirmed(exhibit: Exhibit) -> None:
+def test_the_fix_is_confirmed(exhibit: Exhibit) -> None:
     assert not_fixed(exhibit) == []
 
 
@@ -114,14 +114,14 @@ def test_a_failure_that_trio_run_does_not_show_is_noticed(
 
 
 def test_a_culprit_that_is_not_named_is_noticed(easy: Exhibit) -> None:
-    assert unnamed(replace(easy, culprit="somebody else"))
+    assert unnamed(replace(easy, culprit="another task"))
 
 
-def test_a_cure_that_does_not_help_is_noticed(easy: Exhibit) -> None:
+def test_a_fix_that_does_not_help_is_noticed(easy: Exhibit) -> None:
     assert not_fixed(replace(easy, fixed=easy.buggy))
 
 
-def test_a_cure_that_was_not_explored_to_the_end_is_noticed(easy: Exhibit) -> None:
+def test_a_fix_that_was_not_explored_to_the_end_is_noticed(easy: Exhibit) -> None:
     assert not_fixed(replace(easy, settings=Settings(cancels=0, executions=1)))
 
 

@@ -1,4 +1,4 @@
-"""The lock's owner waits for a cancelled waiter, which waits for the lock: nobody can help."""
+"""The lock's owner waits for a cancelled waiter, which waits for the lock: no other task can help."""
 
 from __future__ import annotations
 

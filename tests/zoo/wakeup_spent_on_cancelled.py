@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class WakingLock:
-    """A release wakes the first in line, which then looks for itself."""
+    """A release wakes the first in the queue, which then looks for itself."""
 
     def __init__(self) -> None:
         self.held = False

@@ -31,7 +31,7 @@ async def post_two(x: ExploredRun, kind: type[Courier] = Courier, fails: bool = 
         with x.exclusive(f"sending {letter}"):
             await trio.lowlevel.checkpoint()
         if fails and attempts[letter] == 1:
-            raise ConnectionError("nobody at home")
+            raise ConnectionError("not at home")
         accepted.append(letter)
 
     posted: list[str] = []
@@ -44,7 +44,7 @@ async def post_two(x: ExploredRun, kind: type[Courier] = Courier, fails: bool = 
             assert sorted(places) == sorted(posted), f"posted {posted}, but found {places}"
         return True
 
-    # Not behind the block, where nobody gets if the whole test is cancelled.
+    # Not behind the block, which is never reached if the whole test is cancelled.
     x.finally_(everything_is_kept, "every letter ends up in one place")
     async with open_courier(send, SMALL, kind=kind) as courier:
         couriers.append(courier)
@@ -71,7 +71,7 @@ def test_the_first_version_lost_a_letter() -> None:
 
 @explore()
 async def test_who_waits_for_letters_learns_that_none_will_come() -> None:
-    start = trio.current_time()  # of a clock that stands still while somebody can run
+    start = trio.current_time()  # of a clock that stands still while a task can run
     async with open_courier(at_once, SMALL):
         await trio.lowlevel.checkpoint()
     assert trio.current_time() == start, "a worker waited until the end of the grace period"

@@ -27,7 +27,7 @@ async def test_each_letter_is_taken_once(x: ExploredRun, workers: int, letters: 
                 return
             outbox.done()
 
-    # Not behind the block, where nobody gets if the whole test is cancelled.
+    # Not behind the block, which is never reached if the whole test is cancelled.
     x.finally_(
         lambda: sorted([*taken, *outbox.drain()]) == sorted(put), "each letter is taken once"
     )

@@ -16,7 +16,7 @@ from .entry import EntryCore
 class Lanes(Queue[Any]):
     """Pending calls; those of one entry stand in a lane of their own, and ``head`` is not kept.
 
-    A guard that depends on the state alone has one answer for everybody who waits for its entry, so of
+    A guard that depends on the state alone has one answer for all calls that wait for its entry, so of
     such an entry only the oldest is a candidate: ten thousand callers of one entry cost a call of
     another entry one evaluation.
     """

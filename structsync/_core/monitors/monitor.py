@@ -31,7 +31,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
     def __init__(self) -> None:
         super().__init__(policy="eligible")
         self.queue: Lanes = Lanes()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
-        # Those who signalled in the discipline of Hoare: they go before everybody in the queue.
+        # Those who signalled in the discipline of Hoare: they go before all in the queue.
         self.urgent: Queue[Any] = Queue()
         # Those who were inside and have to get in again, after a wait on a condition.
         self.reentry: EntryCore = EntryCore("wait")

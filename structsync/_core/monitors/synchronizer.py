@@ -129,7 +129,7 @@ class Rules(EntryRules):
         If a trigger raises, all that would have started end with an error instead.
         """
         calls = cast(Call, request).partners
-        for one in calls:  # taken, so that no trigger can let anybody in
+        for one in calls:  # taken, so that no trigger can let another call in
             rules_of(one).arbiter.admit(one.claim)
         failed = run_triggers(calls)
         for one in calls:

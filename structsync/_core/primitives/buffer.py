@@ -60,7 +60,7 @@ class BufferCore(LendingArbiter):
     # call for the one and a call for the other would cost a hundredth of an exchange.
 
     def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
-        """Return whether the state has room for the claim now, and nobody stands ahead of it. Pure.
+        """Return whether the state has room for the claim now, and no request is ahead of it. Pure.
 
         Args:
           ahead: the head of the lane, for a newcomer; None for the head itself.

@@ -35,7 +35,7 @@ class ConditionCore(ClaimantArbiter):
         self.lock = lock
 
     def admits(self, claim: Hashable) -> bool:
-        return False  # only a notification moves anybody, and it moves them to the lock's queue
+        return False  # only a notification moves a waiter, and it moves it to the lock's queue
 
     def admit(self, claim: Hashable) -> None:
         raise NotImplementedError("a condition grants nothing; its lock does")

@@ -170,7 +170,7 @@ class LendingArbiter(Arbiter[Any]):
         return not self.queue and not self.lent
 
     def lend(self, claim: Lend) -> Lend:
-        """Take the next item out for a claim, which is given back or put back."""
+        """Take the next item out for a claim, which is used up or put back."""
         if not hasattr(self.items, "next_number"):
             self.items = _numbered(self.items)
         self.lent[claim] = self.items.take_entry()

@@ -1,7 +1,7 @@
 """A lock for each key that is in use: the decisions of :class:`structsync.LockMap`.
 
 Two locks for one key at the same time would both be granted. So what stands for a key stays the same as long
-as anybody has it (``entries``, which holds it weakly), and, whatever becomes of those, as long as it is
+as it is referred to (``entries``, which holds it weakly), and, whatever becomes of those, as long as it is
 held (``held``). One that is free and that no task refers to is forgotten.
 
 Rejected: to count the users of each entry. Whoever took a lock out of the map and has not acquired it yet

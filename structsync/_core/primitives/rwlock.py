@@ -129,7 +129,7 @@ class RWLockCore(ClaimantArbiter):
                 "withdraw it"
             )
 
-    # The mode decides the position in the queue; whatever number a caller has is not asked for.
+    # The mode decides the position in the queue; a caller's number does not matter.
 
     def admissible(self, claim: Access, priority: int = 0) -> bool:
         if claim.claimant in self.pending:

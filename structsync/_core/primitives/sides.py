@@ -25,7 +25,7 @@ class Get:
     collects: ClassVar[bool] = False
     #: Whether it is granted an item, and not a list of items.
     single: ClassVar[bool] = False
-    #: Whether it is granted an item that it may give back.
+    #: Whether it is granted an item that it may put back.
     lends: ClassVar[bool] = False
     most: int
 

@@ -6,14 +6,14 @@ end in the same step (I5): granted with it, or withdrawn.
 
 Where a group has left a queue, those behind it may now fit, and one of them may be of another group,
 and so on. That is done with a worklist, not by recursion: see :func:`settle_transitively`. Whoever
-makes a transition calls it before anybody else can look.
+makes a transition calls it before anything else can look.
 
 Why nothing deadlocks: a group holds nothing while it waits. Of the groups that wait for all, the one
 whose last position was taken first stands behind none of them, because all positions of a group are
 taken in one step; so it waits for those who hold something, and for no other task.
 
 Rejected: taking what is free and waiting for the rest. That holds and waits, which is what it takes
-to deadlock; an order of all resources prevents it only where everybody knows the order.
+to deadlock; an order of all resources prevents it only where every task keeps to the order.
 """
 
 from __future__ import annotations

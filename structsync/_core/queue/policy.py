@@ -26,7 +26,7 @@ class Fifo:
     # order: read off the subclass, so that the hot path need not call what says no, or iterate.
     may_be_passed: ClassVar[bool] = False
     own_candidates: ClassVar[bool] = False
-    one_line: ClassVar[bool] = True  # whether everybody stands in the way of those behind
+    one_line: ClassVar[bool] = True  # whether each request blocks those behind it
     ranked: ClassVar[bool] = False  # whether it says where in the queue a request joins
 
     def __init_subclass__(cls) -> None:
@@ -35,7 +35,7 @@ class Fifo:
         cls.own_candidates = cls.candidates is not Fifo.candidates
 
     def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
-        """Return whether a newcomer stands before everybody in the (non-empty) queue."""
+        """Return whether a newcomer goes before all in the (non-empty) queue."""
         return False
 
     def new_queue(self) -> AnyQueue:

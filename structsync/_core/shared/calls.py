@@ -145,7 +145,7 @@ class CallTable:
         if ticket in self.abandoned:
             return False
         slot = self.callers.get(ticket.caller, {}).get(ticket.slot)
-        # Nobody uses a slot again before the call in it has an answer.
+        # No caller uses a slot again before the call in it has an answer.
         return slot is None or (slot.number < ticket.number and slot.result is not None)
 
     def _note(self, ticket: Ticket, result: Result | None) -> None:
@@ -162,7 +162,7 @@ class End(Enum):
     ANSWERED = "answered"  # it has returned or raised
     CANCELLED = "cancelled"  # it did not come to its end, because the caller was cancelled
     AGAIN = "again"  # it was not taken: it is sent again, under another number
-    UNKNOWN = "unknown"  # nobody can know
+    UNKNOWN = "unknown"  # it cannot be known
 
 
 class Attempt:

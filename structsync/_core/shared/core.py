@@ -10,7 +10,7 @@ comes too late, and changes nothing.
 
 How a dead session is buried: it leaves all its queues, releases all it holds, and *then* each queue is
 settled once. Withdrawing its requests one by one would settle too early, and grant to the dead session
-what nobody would ever release.
+what would never be released.
 """
 
 from __future__ import annotations

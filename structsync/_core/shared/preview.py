@@ -1,4 +1,4 @@
-"""Whom giving something back would let in, without giving it back."""
+"""Which waiters a release would let in, without releasing anything."""
 
 from __future__ import annotations
 

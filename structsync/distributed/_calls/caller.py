@@ -130,7 +130,7 @@ class Caller:
         """Have a method carried out, once, and return its answer.
 
         Raises:
-          CallOutcomeUnknown: if it was sent, and nobody can know what has become of it.
+          CallOutcomeUnknown: if it was sent, and what has become of it cannot be known.
           LeaseLost: if the session is over before it is sent.
           ValueError: if it is longer than a message may be.
         """
@@ -217,7 +217,7 @@ class Caller:
     # ==== What comes ====
 
     def answered(self, answer: Answer) -> None:
-        """Take an answer; one to a call that nobody waits for says nothing."""
+        """Take an answer; one to a call that is no longer waited for says nothing."""
         call = self.outstanding.get(answer.slot)
         if call is not None:
             call.answered(answer)

@@ -44,7 +44,7 @@ class Exchange:
                 await caller.ask()
 
     def received(self, data: bytes) -> None:
-        """Take a message, which anybody may have sent."""
+        """Take a message, which any process may have sent."""
         message = decode(data)
         if isinstance(message, Call | Cancel | Ask):
             host = self.hosts.get(message.host)

@@ -175,7 +175,7 @@ class Hosting:
         met.set()
 
     def look(self) -> None:
-        """Look who is gone: nobody waits for the answers to their calls."""
+        """Look which callers are gone: the answers to their calls are not waited for."""
         alive = self._client.replica.core.sessions
         for caller in self.table.callers.keys() - alive.keys() - self.strangers.keys():
             for ticket in self.table.forget(caller):

@@ -1,4 +1,4 @@
-"""What callers and hosts say to each other: data (MessagePack), of a bounded size, that may come from anybody."""
+"""What callers and hosts say to each other: data (MessagePack), of a bounded size, that may come from any process."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class MovedClock(trio.abc.Clock):
         return self._clock.now
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
-        """Nobody asks: it is not the clock of the run."""
+        """Never called: it is not the clock of the run."""
         raise AssertionError
 
 

@@ -13,7 +13,7 @@ from types import FrameType
 
 from .execution import Execution
 
-#: Of the functions of :mod:`time` those whose zero is nobody's to know.
+#: Of the functions of :mod:`time` those whose zero means nothing.
 MEASURING = ("monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
 
 

@@ -114,7 +114,7 @@ class Engine(ScheduledExecution):
         """
         before = self.ending
         if before is not None and before.kind == "cut":
-            return  # it is being unwound, and nobody looks at what comes of that
+            return  # it is being unwound, and nothing looks at what comes of that
         if before is None or not before.failed or isinstance(before.error, trio.Cancelled):
             text, culprit = describe_error(error)
             self.ending = Ending("error", self.names.readable(what or text), error, culprit=culprit)

@@ -190,7 +190,7 @@ class Abandoned(BaseException):
 
 
 class VirtualClock(trio.abc.Clock):
-    """Time that stands still until somebody moves it."""
+    """Time that stands still until it is moved."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -204,5 +204,5 @@ class VirtualClock(trio.abc.Clock):
         return self.now
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
-        """Nobody asks: there is no sleep, and time passes by choice."""
+        """Never called: there is no sleep, and time passes by choice."""
         raise AssertionError

@@ -43,7 +43,7 @@ class ExploredRun:
         """Who is in a block that is not to be cancelled; once for each block."""
 
     def __explore_state__(self) -> object:
-        # In which order the sections were entered the first time is nobody's to know.
+        # In which order the sections were entered the first time must not be visible.
         inside = sorted((name, tasks) for name, tasks in self._inside.items() if tasks)
         checks = [check for check, _ in (*self._always, *self._finally)]
         return [
@@ -122,7 +122,7 @@ class ExploredRun:
     def not_cancelled(self) -> NotCancelled:
         """Return a context manager inside of which the current task is not cancelled from outside.
 
-        For what nobody would cancel in earnest: a task of the test that only looks on, the last lines
+        For what no program would cancel in earnest: a task of the test that only looks on, the last lines
         of a fixture. Neither the task is chosen for a cancellation, nor any scope round it; what the
         program itself cancels is cancelled.
         """

@@ -14,7 +14,7 @@ _numbered: list[object] = []
 
 
 def number_of(thing: object) -> int:
-    """Return a number that stands for the order in which somebody first asked."""
+    """Return a number that stands for the order of the first requests."""
     found = _numbers.get(address_of(thing))
     if found is None:
         found = _numbers[address_of(thing)] = len(_numbered)

@@ -86,7 +86,7 @@ class _OpenScope:
     of_nursery: bool = False
 
 
-#: Whoever refers to a scope that nobody has kept: the ``with`` statement that is to leave it, trio (for
+#: Whoever refers to a scope that the program has not kept: the ``with`` statement that is to leave it, trio (for
 #: a deadline once more), the list of open scopes, and the argument of the function that counts.
 _ONLY_ENTERED = 4
 
@@ -103,7 +103,7 @@ def _is_cancelled(scope: trio.CancelScope) -> bool:
 def _could_be_cancelled(one: _OpenScope) -> bool:
     """Return whether something in the program, its clock or its caller could cancel a scope.
 
-    The cancellation of a scope that nobody has kept stands for its caller's, which a shield keeps out.
+    The cancellation of a scope that the program has not kept stands for its caller's, which a shield keeps out.
     """
     if one.of_nursery or not one.scope.shield or one.scope.deadline != inf:
         return True
@@ -113,7 +113,7 @@ def _could_be_cancelled(one: _OpenScope) -> bool:
 def _stands_for_the_test(one: _OpenScope) -> bool:
     """Return whether who cancels a scope that is the outermost of the test cancels the test.
 
-    It is a nursery, or a guard: nobody asks what has become of it, and all it does is to end the test in
+    It is a nursery, or a guard: nothing asks what has become of it, and all it does is to end the test in
     time.
     """
     return one.of_nursery or (not one.scope.shield and (one.raises or not _is_kept(one)))
@@ -199,7 +199,7 @@ class Scopes:
         found, gone = list[tuple[int, _OpenScope, bool]](), list[int]()
         main, is_outermost = self._names.tasks[MAIN], True
         for key, one in self._open.items():
-            # A nursery leaves its scope by a way that nobody can watch, so ask its task.
+            # A nursery leaves its scope by a way that cannot be watched, so ask its task.
             for nursery in one.task.child_nurseries:
                 if nursery.cancel_scope is one.scope:
                     one.of_nursery = is_nurserys = True
@@ -229,7 +229,7 @@ class Scopes:
     ) -> dict[str, trio.CancelScope]:
         """Return the open scopes by name that are not cancelled yet and could be.
 
-        Without those round a task that is exempt. Nobody in the program calls the test: in place of
+        Without those round a task that is exempt. Nothing in the program calls the test: in place of
         its outermost nursery, and of the guards round that, ``whole`` is cancelled, which is round
         the test function and has its name.
         """

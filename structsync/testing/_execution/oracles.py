@@ -66,7 +66,7 @@ class _WatchedPrimitive:
 
     @property
     def thing(self) -> Any:
-        """The primitive, or None if nobody has it any more."""
+        """The primitive, or None if it is no longer referred to."""
         return self._reference() if self._kept is None else self._kept
 
     @property
@@ -131,7 +131,7 @@ class WatchedPrimitives:
                 yield entry.given_name, thing
 
     def leaked(self, name_of: NameOf) -> str | None:
-        """Return what has not been given back at the end."""
+        """Return what has not been released at the end."""
         for entry in self._entries.values():
             if (text := _leak(entry, name_of) or _stuck(entry.thing)) is not None:
                 return f"{entry.title} {text}"
@@ -177,16 +177,16 @@ def _stuck(thing: Any) -> str | None:
             thing.acquire_nowait()
             thing.release()
         elif isinstance(thing, _LIMITERS) and thing.available_tokens > 0:
-            somebody = object()
-            thing.acquire_on_behalf_of_nowait(somebody)
-            thing.release_on_behalf_of(somebody)
+            borrower = object()
+            thing.acquire_on_behalf_of_nowait(borrower)
+            thing.release_on_behalf_of(borrower)
         elif isinstance(thing, structsync.RWLock):
             thing.acquire_write_nowait()
             thing.release()
     except trio.WouldBlock:
         return "is free at the end but cannot be acquired again"
     except (trio.ClosedResourceError, trio.BrokenResourceError):
-        return None  # taken out of service: nobody is to acquire it
+        return None  # closed or broken: no task is to acquire it
     return None
 
 

@@ -100,7 +100,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
     def _may_be_cancelled_alone(self, task: Task, name: str) -> bool:
         """Return whether ``cancel="tasks"``, or ``"own"``, is about this task.
 
-        Not about the test function, nor about a task in the system, which nobody can cancel.
+        Not about the test function, nor about a task in the system, which no program can cancel.
         """
         asked = self.settings
         if asked.cancel == "scopes" or not asked.cancels or name == MAIN:

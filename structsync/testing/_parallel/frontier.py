@@ -11,7 +11,7 @@ Part = TypeVar("Part")
 
 
 class Frontier(Generic[Part]):
-    """Lanes of parts that nobody has searched yet."""
+    """Lanes of parts that have not been searched yet."""
 
     def __init__(self, parts: list[Part]) -> None:
         self.lanes: list[list[Part]] = [parts, *([] for _ in range(LANES - 1))]

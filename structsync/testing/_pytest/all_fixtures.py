@@ -1,6 +1,6 @@
 """Fixtures of an existing suite under ``--explore-all``: made anew in each execution, wherever that can be.
 
-Nobody has written them for that. What one execution leaves in a fixture the next one would find, so every
+They were not written for that. What one execution leaves in a fixture the next one would find, so every
 fixture of a test is set up inside the execution, the sync ones too. What stays outside is what pytest itself
 provides, what has a wider scope, and what asks pytest for more while it is set up.
 """

@@ -1,6 +1,6 @@
 """Which tests are explored, and what the options of pytest change for them.
 
-Everybody who has structsync installed pays for what this module imports, in each run of pytest.
+Every user who has structsync installed pays for what this module imports, in each run of pytest.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The plain item stays as it is. Beside ``test_x`` there is ``test_x[explored]``, with parameters
 ``test_x[a-explored]``: a test of its own for selection, for pytest-xdist, for marks, and in every report, so
-that nobody takes a failure in some schedule for one of the plain run.
+that a failure in some schedule is not taken for one of the plain run.
 
 It is made by a parameter that the function does not take. For pytest-trio and anyio it is a sync function,
 which is no business of theirs; their fixtures are set up as `all_fixtures.py` says. The plugin registers this

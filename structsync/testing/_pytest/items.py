@@ -178,7 +178,7 @@ def pytest_fixture_setup(
         return (yield)
 
 
-# Innermost: for everybody else, a conftest too, the report is what it is in the end.
+# Innermost: for all others, a conftest too, the report is what it is in the end.
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

@@ -3,7 +3,7 @@
 For pytest it is a plain function, so that nothing else has to know of it. Here are the options,
 which tests are explored, and, at the end, what was covered; `items.py` runs such a test.
 
-Everybody who has structsync installed pays for what this module imports, in each run of pytest.
+Every user who has structsync installed pays for what this module imports, in each run of pytest.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _is_result(obj: object) -> bool:
-    """Return whether this is an Exploration, if anybody has imported that class."""
+    """Return whether this is an Exploration, if that class has been imported."""
     module = sys.modules.get("structsync.testing._result")
     # By its type: what is a proxy, such as those of web frameworks, may raise anything when it is looked at.
     return module is not None and issubclass(type(obj), module.Exploration)

@@ -102,7 +102,7 @@ def _told(circle: Sequence[str]) -> str:
 
 
 def _circle(edges: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the tasks of a shortest circle, the first named first; none if nobody waits in one."""
+    """Return the tasks of a shortest circle, the first named first; none if no task waits in one."""
     best: list[str] = []
     for start in edges:
         ways = [[start]]

@@ -107,7 +107,7 @@ def _arguments(claim: Invocation) -> Iterator[str]:
 
 
 def _why_not(claim: Invocation) -> str:
-    """Say what keeps a call out of a monitor that nobody is in.
+    """Say what keeps a call out of a monitor that no task is in.
 
     Its guard, or a synchronizer: had either let it in by now, the step before would be a violation.
     """
@@ -122,7 +122,7 @@ def _children(nursery: Any) -> list[Task]:
 
 
 def _names(execution: Execution, things: Sequence[object]) -> tuple[str, ...]:
-    """Return the names of the tasks that have what somebody waits for."""
+    """Return the names of the tasks that have what another waits for."""
     holders = dict.fromkeys(one for thing in things for one in _holders(thing))
     return tuple(
         execution.names.of[one]

@@ -1,7 +1,7 @@
 """From which states is there no way to an end? A program that comes there goes round forever.
 
 Where states are distinguished an execution is cut at one that is known, so none of them is without
-an end. The graph of the states shows it, once it is complete. A cancellation is no edge of it: nobody
+an end. The graph of the states shows it, once it is complete. A cancellation is no edge of it: nothing
 owes one to the program.
 """
 

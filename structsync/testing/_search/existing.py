@@ -1,6 +1,6 @@
 """Other schedules of a test that was written without them in mind.
 
-Such a test passes in plain trio, and nobody has said that it may not depend on the order. So what is reported is a
+Such a test passes in plain trio, and it was not written to hold in every order. So what is reported is a
 schedule that fails beside one that passes; what fails in all of them is no matter of order.
 """
 

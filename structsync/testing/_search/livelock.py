@@ -1,4 +1,4 @@
-"""Livelock: is there a fair way to go on forever in a test that is to end, and in which nobody gets on?
+"""Livelock: is there a fair way to go on forever in a test that is to end, and in which no task gets on?
 
 The tasks of it need not ever park: they poll (``while not flag: await trio.sleep(0)``), or give way to one
 another without end. The graph of all states shows it as a cycle. In a test that has no end under any
@@ -29,7 +29,7 @@ Edges = Sequence[dict[Choice, int]]
 
 @dataclass(frozen=True, slots=True)
 class Livelock:
-    """A behaviour in which tasks go round, and nobody gets on.
+    """A behaviour in which tasks go round, and none gets on.
 
     Attributes:
       way: the choices up to where it starts to repeat.
@@ -55,7 +55,7 @@ class Livelock:
         """What is wrong, in a sentence."""
         verb = "goes" if len(self.tasks) == 1 else "go"
         return (
-            f"{self.culprit} {verb} round forever and nobody gets on, although everybody who can "
+            f"{self.culprit} {verb} round forever and no task gets on, although every task that can "
             f"run does: the last {steps_repeat(len(self.cycle))}"
         )
 
@@ -90,7 +90,7 @@ def leading_to(edges: Edges, states: Set[int]) -> set[int]:
 def find_livelock(
     edges: Edges, got_on: Set[tuple[int, Choice]], outside: Set[int] = frozenset()
 ) -> Livelock | None:
-    """Return a fair cycle without a choice by which somebody gets on, and not in these states."""
+    """Return a fair cycle without a choice by which a task gets on, and not in these states."""
     graph = Graph(edges, got_on)
     marks = bytearray(CLOSED if state in outside else TRIGGER for state in graph.order)
     lasso = find_lasso(graph, marks, weakly(graph.fair), graph.levels)

@@ -34,7 +34,9 @@ PLAIN_SHARE = 10
 PLAIN_EXECUTIONS, PLAIN_STEPS, PLAIN_LENGTH = 2_000, 100_000, 1_000
 
 #: Of a search for starvation that could not know whether a task that polls is kept waiting.
-NOBODY_ASKS = "no execution ends, and no task says x.request(): one that never parks wants nothing"
+NOTHING_IS_WANTED = (
+    "no execution ends, and no task says x.request(): one that never parks wants nothing"
+)
 
 #: Making a failure smaller may take so many executions, or so many times those that it took.
 MINIMISE_EXECUTIONS, MINIMISE_FACTOR = 2_000, 4
@@ -140,7 +142,7 @@ def _map(runs: Runs) -> SearchResult:
         return found
     if (cycle := chooser.starved() or chooser.livelock()) is not None:
         return replace(found, cycle=cycle)
-    notes = () if chooser.marked or chooser.can_end() else (NOBODY_ASKS,)
+    notes = () if chooser.marked or chooser.can_end() else (NOTHING_IS_WANTED,)
     return replace(_with(found, audit_of_cycles.audit(runs, chooser), runs), notes=notes)
 
 

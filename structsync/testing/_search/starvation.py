@@ -1,8 +1,8 @@
-"""Starvation: is there a fair way to go on forever in which somebody never gets what it wants?
+"""Starvation: is there a fair way to go on forever in which a task never gets what it wants?
 
 For a test whose tasks loop forever. The search keeps the graph of all states; what is looked for
 is a cycle in which one task wants something all the time, although every task that can always run
-does run again and again (weak fairness; what is injected is not owed to anybody).
+does run again and again (weak fairness; what is injected is not owed to any task).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Starvation:
     def message(self) -> str:
         """What is wrong, in a sentence."""
         return (
-            f"{self.victim} can wait forever although everybody who can run does: "
+            f"{self.victim} can wait forever although every task that can run does: "
             f"the last {steps_repeat(len(self.cycle))}"
         )
 
@@ -69,7 +69,7 @@ class TransitionMap(DepthFirst):
         self._states: list[int] = []
         """The numbers of the states on the path of this execution."""
         self._got_on: set[tuple[int, Choice]] = set()
-        """The choices by which somebody has got what it wanted."""
+        """The choices by which a task has got what it wanted."""
         self.marked = False
         """Whether a task has ever said that it wants something."""
 
@@ -125,7 +125,7 @@ class TransitionMap(DepthFirst):
         return memory_of(self._numbers) + edges + sum(map(sys.getsizeof, self._wanting))
 
     def starved(self) -> Starvation | None:
-        """Return a behaviour in which somebody starves, or None; the search must be complete."""
+        """Return a behaviour in which a task starves, or None; the search must be complete."""
         graph = Graph(self._edges)
         victims = sorted(frozenset[str]().union(*self._wanting))
         for victim in victims:
@@ -142,7 +142,7 @@ class TransitionMap(DepthFirst):
         return can_end(self._edges, 0)
 
     def livelock(self) -> Livelock | None:
-        """Return a behaviour in which nobody gets on forever; the search must be complete."""
+        """Return a behaviour in which no task gets on forever; the search must be complete."""
         if self.can_end():
             return find_livelock(self._edges, self._got_on)
         if self.marked:

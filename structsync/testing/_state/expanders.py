@@ -45,7 +45,7 @@ from .identity import number_of as number_of
 
 
 def SET(thing: Any) -> Expanded:  # noqa: N802 - a constant: compared with, never called
-    """Stand for sets, whose order is nobody's."""
+    """Stand for sets, whose order means nothing."""
     raise AssertionError
 
 

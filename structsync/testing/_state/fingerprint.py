@@ -165,7 +165,7 @@ class _Walk:
         self.out.append(_END)
 
     def _ordered(self, tasks: list[Task]) -> Iterable[Task]:
-        """Return tasks that nobody refers to, sorted by what they are about to do.
+        """Return tasks that nothing refers to, sorted by what they are about to do.
 
         Most differ in where they stand; only where that is equal is more looked at.
         """

@@ -151,7 +151,7 @@ def look(bindings: Any) -> Expanded:
     return "names", bindings()
 
 
-#: What stands for itself, so that it can be written down where nobody knows what it was at first.
+#: What stands for itself, so that it can be written down where it is not known what it was at first.
 _STANDING = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 
 _of_code: dict[tuple[object, int], tuple[object, Mapping[str, Any], Bindings | None]] = {}

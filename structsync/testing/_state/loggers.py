@@ -12,7 +12,7 @@ from .identity import Expanded, Expander, name_of
 
 #: Attributes that each logger has: of no account, or looked at by another name.
 _OF_A_LOGGER = frozenset({"_cache", "manager", "parent", "filters", "handlers", "name"})
-#: What the classes of the library give to a handler and nobody reads back.
+#: What the classes of the library give to a handler and nothing reads back.
 _OF_A_HANDLER = frozenset({"_closed", "lock", "stream", "formatter", "buffer", "_name", "queue"})
 
 

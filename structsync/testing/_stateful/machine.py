@@ -148,7 +148,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
 
     @property
     def at_rest(self) -> bool:
-        """Whether no task can run; for invariants that need not hold while somebody is on the way."""
+        """Whether no task can run; for invariants that need not hold while a task is on the way."""
         return self._machine_run.at_rest
 
     async def settle(self) -> None:

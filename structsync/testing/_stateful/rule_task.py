@@ -22,7 +22,7 @@ class RuleTask:
     Attributes:
       name: as in the printed schedule: ``visit#0`` is the first task of the rule ``visit``.
       done: whether it has ended.
-      cancelled: whether somebody has cancelled it.
+      cancelled: whether it has been cancelled.
     """
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from trio.lowlevel import Abort, Task, current_task, reschedule, wait_task_resch
 
 
 class Settling:
-    """Parks the task of ``teardown`` until somebody ends its wait."""
+    """Parks the task of ``teardown`` until its wait is ended."""
 
     def __init__(self) -> None:
         self.waits = False

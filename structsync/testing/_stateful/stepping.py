@@ -1,4 +1,4 @@
-"""An execution that stands still until somebody outside says what happens next.
+"""An execution that stands still until it is told from outside what happens next.
 
 Both engines run in here: the fast one hands the control back as it is; the reference one lives in a
 guest run of trio, whose host is whoever calls.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Order = Callable[[], Awaitable[object]]
 
-#: What is chosen while nobody outside has said anything.
+#: What is chosen while nothing has been said from outside.
 _PAUSE = Choice("clock", "stands still")
 _MAIN = Choice("run", MAIN)
 _CLOCK = Choice("clock", "")

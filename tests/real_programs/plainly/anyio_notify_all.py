@@ -23,7 +23,7 @@ async def main() -> bool:
     async def waits_afterwards() -> None:
         async with condition:
             await condition.wait()
-            woken.append("by nobody")
+            woken.append("by no task")
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(is_cancelled)

@@ -1,4 +1,4 @@
-"""httpcore: a queued request that is cancelled as a place becomes free leaves a connection that nobody makes."""
+"""httpcore: a queued request that is cancelled as a place becomes free leaves a connection that no task makes."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A queue is closed under its waiting consumers, and nobody tells them."""
+"""A queue is closed under its waiting consumers, and they are not told."""
 
 from __future__ import annotations
 
@@ -63,20 +63,20 @@ async def consume_until_closed(x: ExploredRun, queue: Queue) -> None:
         nursery.start_soon(producer)
 
 
-async def close_wakes_nobody(x: ExploredRun) -> None:
+async def close_wakes_no_task(x: ExploredRun) -> None:
     await consume_until_closed(x, Queue())
 
 
-async def close_wakes_everybody(x: ExploredRun) -> None:
+async def close_wakes_all_tasks(x: ExploredRun) -> None:
     await consume_until_closed(x, RepairedQueue())
 
 
 EXHIBIT = Exhibit(
-    name="close that wakes nobody",
+    name="close that wakes no task",
     source="C2, gh-117531, asyncio.Queue.shutdown",
     mechanism="Closing is told to those who come later and not to those who wait.",
-    buggy=close_wakes_nobody,
-    fixed=close_wakes_everybody,
+    buggy=close_wakes_no_task,
+    fixed=close_wakes_all_tasks,
     settings=Settings(cancels=0),
     finds="deadlock",
     culprit=r"consumer#0\s+waits\s+\(\S+\.py:\d+ in get\)",

@@ -1,0 +1,117 @@
+"""Prose and public names use the words of the field: one that has a plain word in its place is found where it returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+#: Names of properties and examples are prose too, so a word may stand between underscores.
+_PERSONS = r"(?:some|no|every|any)body"
+#: The words to avoid, and what to write instead.
+INSTEAD = {
+    rf"{_PERSONS}(?:'s)?": "a task, no task, every task, a user, a caller",
+    r"(?:stand|stands|stood|place|next|first|client|claim|waiter|those|with|is|be|again) in line": "in the queue",
+    r"for ever(?! (?:since|after))": "forever",
+    r"some[ _]day": "eventually",
+    r"(?:giv(?:e|es|en|ing)|gave)[ _](?:it |them |one )?back": "release; for an item: return, put back",
+    r"out[ _]of[ _]service": "closed or broken",
+    r"cure[sd]?": "fix",
+    r"as dear": "as expensive",
+    r"goes without(?! saying)": "is still needed",
+    r"telling ['`]*repr": "informative repr",
+    r"guards? (?:is|are|was|were) (?:not )?asked": "evaluated",
+    r"source: seed|\bseed 00\d": "the work itself, in the bibliography",
+}
+_EACH = {
+    re.compile(rf"(?<![a-z])(?:{one})(?![a-z])", re.IGNORECASE): INSTEAD[one] for one in INSTEAD
+}
+#: A paragraph is looked at as one line; what begins a line of a comment is no part of it.
+_BREAK = re.compile(r"\s*\n[ \t]*(?:#:?|//|\*)?[ \t]*")
+
+#: What users read. Not what others wrote: licences, copied pages and what was measured once.
+FOLDERS = {
+    "docs": ("*.rst", "*.py", "*.html"),
+    "examples": ("*.py", "*.md", "*.toml"),
+    "specs": ("*.py", "*.md", "*.toml"),
+    "structsync": ("*.py", "*.js", "*.css", "*.html"),
+    "benchmarks": ("*.py", "*.md"),
+    "tests/zoo": ("*.py", "*.toml"),
+}
+#: The changelog names what has another name now.
+LEFT_OUT = re.compile(r"docs/news/\d+\.breaking\.90\.rst$|docs/inventories/|__pycache__")
+
+
+def pages(root: Path) -> Iterator[Path]:
+    """Yield the files that are read."""
+    yield from sorted(root.glob("*.md"))
+    for folder, patterns in FOLDERS.items():
+        for pattern in patterns:
+            for page in sorted((root / folder).rglob(pattern)):
+                if not LEFT_OUT.search(page.relative_to(root).as_posix()):
+                    yield page
+
+
+def found_in(pages: Iterable[Path]) -> Iterator[str]:
+    """Yield each word to avoid: where it is, and what to write."""
+    for page in pages:
+        text = _BREAK.sub(" ", page.read_text(encoding="utf-8"))
+        for word, instead in _EACH.items():
+            for match in word.finditer(text):
+                around = text[max(0, match.start() - 40) : match.end() + 40]
+                yield f"{page}: {match[0]!r} in {around!r}; write: {instead}"
+
+
+def test_prose_and_public_names_use_the_words_of_the_field() -> None:
+    assert list(found_in(pages(ROOT))) == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_each_folder_is_read(folder: str) -> None:
+    assert any(page.is_relative_to(ROOT / folder) for page in pages(ROOT))
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("A permit that nobody wants.", "nobody"),
+        ("def somebody_has_the_baton() -> bool: ...", "somebody"),
+        ("It lets everybody in.", "everybody"),
+        ("ANYBODY = 1", "ANYBODY"),
+        ("The first in line is granted.", "first in line"),
+        ("It waits for\n# ever.", "for ever"),
+        ("It is granted some\n   day.", "some day"),
+        ("Leaving it gives back\na permit.", "gives back"),
+        ("def give_back(self) -> None: ...", "give_back"),
+        ("Giving it back never waits.", "Giving it back"),
+        ("nobody_waits_out_of_service", "nobody"),
+        ("once it is out of service", "out of service"),
+        ("The cure is one line.", "cure"),
+        ("two times as dear", "as dear"),
+        ("The lock goes without.", "goes without"),
+        ("and a telling ``repr``", "telling ``repr"),
+        ("The guards are asked again.", "guards are asked"),
+        ("Source: seed 003.", "Source: seed"),
+    ],
+)
+def test_a_word_that_returns_is_found(tmp_path: Path, text: str, word: str) -> None:
+    page = tmp_path / "structsync" / "page.py"
+    page.parent.mkdir()
+    page.write_text(text, encoding="utf-8")
+    (found, *_) = found_in(pages(tmp_path))
+    assert f"{page}: {word!r} in" in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["for line in lines: print('x' in line)", "secure", "Forever.", "for ever since", "a release"],
+)
+def test_other_words_are_left_alone(tmp_path: Path, text: str) -> None:
+    page = tmp_path / "docs" / "page.rst"
+    page.parent.mkdir()
+    page.write_text(text, encoding="utf-8")
+    assert list(found_in(pages(tmp_path))) == []
