@@ -13,7 +13,8 @@ SAID = (None, Verdict.NOT_TAKEN, Verdict.CANCELLED, Verdict.STOPPED)
 
 def table(there: int, last: int, limit: int, running: int) -> CallTable:
     """Return what a host knows of one caller, in whose only slot the last call had this number."""
-    core = CallTable(limit)
+    core = CallTable()
+    core.open(limit)
     core.running = running
     if there != NOTHING:
         core.callers["caller"] = {0: Slot(last, None if there == RUNS else b"answer")}

@@ -27,7 +27,7 @@ class Tank(Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.litres -= claim
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.litres += claim
 
     def drain(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from structsync._core.queue import waits_for
 from structsync._core.queue.waits_for import Need, Waits
 
-FREE = 3  # waits for nothing, and holds nothing that anybody needs
+FREE = 3  # waits for nothing, and holds nothing that another needs
 
 #: All sets of tasks, by number.
 SETS = [{who for who in range(3) if number >> who & 1} for number in range(8)]

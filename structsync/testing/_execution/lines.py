@@ -15,7 +15,7 @@ from structsync.checking.invariants import is_grantable, nothing_grantable_waits
 
 from .addresses import address_of
 
-#: To which lines events are told: those of the execution that runs, while somebody waits there.
+#: To which lines events are told: those of the execution that runs, while a task waits there.
 _hearing: list[Lines] = []
 
 
@@ -26,7 +26,7 @@ def hear(event: PrimitiveEvent) -> None:
 
 
 def hear_nothing() -> None:
-    """Leave events unheard: they take time, and where nobody waits nobody is passed."""
+    """Leave events unheard: they take time, and where no task waits none is passed."""
     if _hearing:
         _hearing.clear()
         everywhere.remove(hear)
@@ -43,7 +43,7 @@ class _Line:
         self.core = core = primitive._core
         kind = type(core)
         self.is_one = core.policy.name == "fifo" and core.policy.one_line
-        """Whether nobody may pass anybody."""
+        """Whether no request may pass another."""
         self.is_plain = (
             self.is_one
             and core.policy.head_blocks
@@ -80,7 +80,7 @@ class Lines:
         self._released = event if event.kind == "released" else None
 
     def _becomes_a_reader(self, granted: PrimitiveEvent) -> bool:
-        # It passes nobody; its events are a release and a grant of what was not requested.
+        # It passes no request; its events are a release and a grant of what was not requested.
         before = self._released
         return (
             before is not None
@@ -94,21 +94,22 @@ class Lines:
         hears = False
         for line in self._lines:
             core, before = line.core, line.before
-            head = core.queue.head
-            if head is None and not before:
+            head = core.queue.head if line.is_plain else None  # not every queue knows it
+            waits = head is not None if line.is_plain else bool(core.queue)
+            if not waits and not before:
                 continue
-            if head is not None and (
-                is_grantable(core, head) if line.is_plain else not nothing_grantable_waits(core)
+            if waits and (
+                not nothing_grantable_waits(core) if head is None else is_grantable(core, head)
             ):
-                yield f"{line.title()}: somebody waits for what could be granted (lost wakeup)"
+                yield f"{line.title()}: a task waits for what could be granted (lost wakeup)"
             line.before = waiting = _in(head) if line.is_plain else core.waiting()
             hears = hears or bool(waiting)
             granted = self._granted.get(address_of(line.primitive), 0) if self._granted else 0
-            # Where nobody was granted anything, and nobody came or went, nobody was passed.
+            # Where nothing was granted, and no request came or went, none was passed.
             if before and line.is_one and (granted or waiting != before):
                 newcomers = 0 if line.is_condition else granted
                 if _overtaken(before, newcomers):
-                    yield f"{line.title()}: a grant has passed somebody who stood in line before"
+                    yield f"{line.title()}: a grant has passed a request that was ahead of it in the queue"
         self._granted.clear()
         self._released = None
         if hears is not self._hears:
@@ -130,7 +131,7 @@ def _in(head: Request[Any] | None) -> list[Request[Any]]:
 
 
 def _overtaken(before: list[Request[Any]], granted: int) -> bool:
-    """Return whether the queue was passed: by one in it, or by a grant to somebody who was not."""
+    """Return whether the queue was passed: by one in it, or by a grant to a request that was not."""
     served = [request.status is GRANTED for request in before]
     waits = [request.status is PENDING for request in before]
     if True not in waits:
