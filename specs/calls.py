@@ -1,4 +1,4 @@
-"""A call is carried out at most once, and whoever made it learns what became of it, or that nobody can know.
+"""A call is carried out at most once, and whoever made it learns what became of it, or that it cannot be known.
 
 Messages go between sessions over an engine, which may lose them, deliver them twice, or let one overtake another.
 The host of a name may stop, die and be followed by another one, in its own session or in the second; the
@@ -6,7 +6,7 @@ caller may cancel its call at any time, and die. A host keeps the answer to the 
 asks again while it has none. Its second call uses the slot of its first one, whose messages may still arrive.
 
 A method that was begun returns eventually, or ends because it was cancelled; what is on its way arrives if it is not
-lost; sessions read the log (*fair* actions). Messages go wrong a bounded number of times; sessions die as they like.
+lost; sessions read the log (*fair* actions). Messages go wrong a bounded number of times (more often in a nightly test); sessions die as they like.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class CallsSpec(Spec):
         return not cancelled & self.core.done
 
     @invariant
-    def nobody_is_in_doubt_while_all_live(self) -> bool:
+    def no_call_is_in_doubt_while_all_live(self) -> bool:
         """The end of a call is unknown only if the host that had it, or the caller, is over or was stopped."""
         return all(
             CALLER not in self.core.alive or self.is_over(token)
@@ -194,7 +194,7 @@ class CallsSpec(Spec):
 
     @leads_to
     def a_call_ends(self) -> tuple[bool, bool]:
-        """While there is a host, a call ends: it returns, is cancelled, or nobody can know."""
+        """While there is a host, a call ends: it returns, is cancelled, or that cannot be known."""
         return bool(self.core.what), not self.core.what or not self.core.up
 
     @leads_to
@@ -229,11 +229,11 @@ class OneHostSpec(CallsSpec):
 
 
 class SeveralHostsSpec(CallsSpec):
-    """One call, and a host that stops or dies, followed by one in the same session or in another; two messages go wrong."""
+    """One call, and a host that stops or dies, followed by one in the same session or in another; one message goes wrong."""
 
     calls = CALLS[:1]
     asks_early = False  # which the specification above has looked at
-    trouble: int = start(lambda: 2)
+    trouble: int = start(lambda: 1)
 
     @action(
         is_stopped=(False, True),
