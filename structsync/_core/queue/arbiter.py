@@ -19,7 +19,7 @@ only home of who waits.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .request import BROKEN, GRANTED, PENDING, WITHDRAWN, ClaimT, Request, Status
@@ -52,10 +52,11 @@ class Arbiter(PrimitiveState[ClaimT]):
 
     def admissible(self, claim: ClaimT, priority: int = 0) -> bool:
         """Return whether the claim, submitted now, would be granted at once (I2)."""
-        queue = self.queue
-        if queue.length:
+        if self.queue.length:
             policy = self.policy
-            if not (policy.may_be_passed and policy.may_pass(queue, self.next_ticket, priority)):
+            if not (
+                policy.may_be_passed and policy.may_pass(self.queue, self.next_ticket, priority)
+            ):
                 return False
         if self.cause is not None:
             return False
@@ -235,3 +236,12 @@ class Arbiter(PrimitiveState[ClaimT]):
         if self.cause is None:
             self.cause = cause
         return [self.end_with(request, BROKEN, cause) for request in self.waiting()]
+
+
+def taker_of(core: Arbiter[ClaimT]) -> Callable[[ClaimT], object]:
+    """Return the method that takes an admissible claim: :meth:`Arbiter.take`, or what that comes to.
+
+    Where no newcomer may pass those who wait, none of them ages by it, and ``admit`` alone is left.
+    """
+    passes = core.policy.may_be_passed or type(core).take is not Arbiter.take
+    return core.take if passes else core.admit
