@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from heapq import heappush
 from typing import Any
 
+from structsync._core.queue import policy as policies
 from structsync._core.queue.policy import AnyQueue, Eligible, Fifo, Priority, tickets_of
 from structsync._core.queue.request import Request
 
@@ -72,3 +73,11 @@ the_oldest_is_asked_first = Shared(
 @fault(Fifo, "may_pass", refuted_by="policy.fifo_lets_nobody_pass")
 def a_priority_counts_in_a_fifo(policy: Fifo, queue: AnyQueue, ticket: int, priority: int) -> bool:
     return priority < 0
+
+
+@fault(policies, "make_policy", refuted_by="policy.an_ageing_that_is_impossible_is_refused")
+def an_ageing_below_none_is_a_number(name: str, ageing: int | None) -> Any:
+    return intact_make_policy(name, abs(ageing) if isinstance(ageing, int) else ageing)
+
+
+intact_make_policy = policies.make_policy
