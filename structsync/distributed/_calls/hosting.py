@@ -75,7 +75,7 @@ class Hosting:
         self.table = table
         table.open(concurrent + WAITING)
         self.calls = {}
-        self.permits = structsync.Semaphore(concurrent)
+        self.permits = structsync.Semaphore(concurrent, checkpoint="budget")
         self.idle = trio.Event()
         self.strangers = {}
         self._ended = trio.Event()
