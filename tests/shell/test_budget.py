@@ -224,5 +224,5 @@ async def test_a_core_that_overrides_how_a_claim_is_taken_and_released_is_asked(
     primitive = Primitive(Counted(), checkpoint=checkpoint)
     await primitive._acquire(2)
     primitive._acquire_nowait(2)
-    primitive._give_back(2)
+    primitive._release(2)
     assert (Counted.taken, Counted.released) == (2, 1)
