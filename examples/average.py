@@ -7,7 +7,7 @@ Prints::
 
     the average of 3 values is 20
     the first one has 11 now
-    nobody has asked what became of the last call, and it was carried out: 12
+    no one has asked what became of the last call, and it was carried out: 12
 """
 
 import sys
@@ -48,7 +48,7 @@ async def parent(url: str) -> None:
             nursery.start_soon(trio.run_process, [sys.executable, __file__, url, str(number)])
         peers = [session.connect(f"peer {number}", Peer) for number in (1, 2, 3)]
 
-        # Asynchronous, with a callback: the values come in any order, and nobody waits for each of them.
+        # Asynchronous, with a callback: the values come in any order, and no task waits for each of them.
         values: list[int] = []
         all_are_here = trio.Event()
 
@@ -74,7 +74,7 @@ async def parent(url: str) -> None:
         session.start(first.set_value, 12)
         while (value := await first.get_value()) != 12:
             pass
-        print(f"nobody has asked what became of the last call, and it was carried out: {value}")
+        print(f"no one has asked what became of the last call, and it was carried out: {value}")
         nursery.cancel_scope.cancel()
 
 

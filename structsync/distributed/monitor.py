@@ -123,7 +123,7 @@ class SharedMonitor:
           args, kwargs: its arguments.
 
         Returns:
-          The call: to wait for, to cancel, or with a callback.
+          The call, to wait for, to cancel, or with a callback.
 
         Raises:
           TypeError: as :meth:`entry`.
