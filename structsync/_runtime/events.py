@@ -159,7 +159,7 @@ def emit_taken(live: Live[Any], claim: Any) -> None:
     emit("granted", live, claim, task, request)
 
 
-def emit_released(live: Live[Any], claim: Any, ended: list[Request[Any]]) -> None:
+def emit_released(live: Live[Any], claim: Any, ended: Iterable[Request[Any]]) -> None:
     """Inform the observers of a claim that was released, and of what that ended."""
     emit("released", live, claim, running_task())
     emit_ended(live, ended)

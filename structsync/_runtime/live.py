@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, NoReturn
 
 import trio
 
-from structsync._core.queue.arbiter import Arbiter, taker_of
+from structsync._core.queue.arbiter import Arbiter, releaser_of, taker_of
 from structsync._core.queue.request import ClaimT, Request, Status
 
 from .arguments import check_name
@@ -60,6 +60,7 @@ class Live(Generic[ClaimT]):
         "_core",
         "_name",
         "_observers",
+        "_release_claim",
         "_root",
         "_skips",
         "_skips_left",
@@ -69,6 +70,7 @@ class Live(Generic[ClaimT]):
     )
     _core: Arbiter[ClaimT]
     _take_claim: Callable[[ClaimT], object]
+    _release_claim: Callable[[ClaimT], list[Request[ClaimT]] | None]
     _owned: ClassVar[bool] = False  # whether it breaks when a task ends that holds it (C5)
 
     def __init__(self, core: Arbiter[ClaimT], skips: int, name: str | None = None) -> None:
@@ -159,7 +161,7 @@ class Live(Generic[ClaimT]):
 def decide_by(live: Live[ClaimT], core: Arbiter[ClaimT]) -> None:
     """Let the core make the decisions of a primitive from now on."""
     live._core = core
-    live._take_claim = taker_of(core)
+    live._take_claim, live._release_claim = taker_of(core), releaser_of(core)
 
 
 #: What only a primitive itself decides. Its properties are made here, because a decorator that is no

@@ -213,7 +213,7 @@ def leave(
         return DONE
     transitions.running = True
     try:
-        ended = live._core.release(claim)
+        ended = live._release_claim(claim)
         if ended:
             in_other_queues = resume(transitions, ended)
             if live._observers:
@@ -221,7 +221,7 @@ def leave(
             if in_other_queues:
                 emit_in_other_queues(in_other_queues)
         elif live._observers:
-            emit_released(live, claim, ended)
+            emit_released(live, claim, ())
     finally:
         transitions.running = False
         if transitions.later:

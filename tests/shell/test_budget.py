@@ -1,7 +1,7 @@
 """C7: with ``checkpoint="budget"`` an uncontended acquire is seldom a schedule point."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import trio
@@ -183,7 +183,7 @@ class EvenSum(Arbiter[int]):
     def admit(self, claim: int) -> None:
         self.total += claim
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.total -= claim
 
 
@@ -202,19 +202,27 @@ async def test_an_error_of_a_core_of_ones_own_is_raised_with_its_cause_and_chang
 
 
 class Counted(EvenSum):
-    """Counts what is taken without a wait, in a method that it overrides."""
+    """Counts what is taken without a wait, and what is released, in methods that it overrides."""
 
-    taken = 0
+    taken: ClassVar[int] = 0
+    released: ClassVar[int] = 0
 
     def take(self, claim: int) -> None:
-        type(self).taken += 1
+        Counted.taken += 1
         super().take(claim)
+
+    def release(self, claim: int) -> list[Any]:
+        Counted.released += 1
+        return super().release(claim)
 
 
 @pytest.mark.parametrize("checkpoint", ["always", "budget"])
-async def test_a_core_that_overrides_how_a_claim_is_taken_is_asked(checkpoint: Any) -> None:
-    Counted.taken = 0
+async def test_a_core_that_overrides_how_a_claim_is_taken_and_released_is_asked(
+    checkpoint: Any,
+) -> None:
+    Counted.taken = Counted.released = 0
     primitive = Primitive(Counted(), checkpoint=checkpoint)
     await primitive._acquire(2)
     primitive._acquire_nowait(2)
-    assert Counted.taken == 2
+    primitive._release(2)
+    assert (Counted.taken, Counted.released) == (2, 1)
