@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 from structsync._core.primitives.semaphore import SemaphoreCore
+from structsync._core.queue import policy as policies
 from structsync._core.queue.levels import Level
 from structsync._core.queue.policy import levels_of, make_policy
 from structsync._core.queue.request import Request
@@ -143,3 +144,21 @@ def fifo_lets_no_request_pass(ticket: int, priority: int) -> None:
     oldest = next(iter(core.policy.candidates(core.queue)))
     assert isinstance(oldest, Request)
     assert oldest.waiter == 0
+
+
+def an_ageing_that_is_impossible_is_refused(ageing: int, kind: int, policy: int) -> None:
+    assert -2 <= ageing <= 2
+    assert 0 <= kind <= 4
+    assert 0 <= policy <= 3
+    name = ("fifo", "eligible", "priority", "another")[policy]
+    given: Any = (ageing, None, True, 1.5, "1")[kind]
+    try:
+        made = policies.make_policy(name, given)
+    except TypeError:
+        assert kind >= 2
+    except ValueError:
+        assert (kind == 0 and ageing < 0) or (kind <= 1 and name == "another")
+    else:
+        assert kind == 1 or (kind == 0 and ageing >= 0)
+        assert made.name == name
+        assert getattr(made, "ageing", given) == given

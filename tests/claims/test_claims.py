@@ -9,6 +9,7 @@ import pytest
 
 from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
 from .faults import (
+    at_rest,
     barrier,
     buffer,
     calls,
@@ -16,14 +17,18 @@ from .faults import (
     condition,
     errand,
     group,
+    guards,
     job_queue,
     latch,
+    lent_items,
     links,
     lock,
     lock_map,
     monitor,
     own_core,
+    owned,
     parker,
+    plain,
     policy,
     queue,
     rate_limiter,
@@ -39,6 +44,7 @@ from .faults._planting import Fault, OfASpec, Shared
 
 CLAIMS = shipped_claims()
 MODULES = (
+    at_rest,
     barrier,
     buffer,
     calls,
@@ -48,13 +54,17 @@ MODULES = (
     group,
     job_queue,
     latch,
+    lent_items,
     links,
     queue,
     lock,
+    guards,
     lock_map,
     monitor,
     own_core,
     parker,
+    plain,
+    owned,
     policy,
     rate_limiter,
     resource_pool,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from structsync._core.queue import policy as policies
 from structsync._core.queue.levels import Levels, Top
 from structsync._core.queue.policy import AnyQueue, Eligible, Fifo, Priority, levels_of
 from structsync._core.queue.request import Request
@@ -84,4 +85,10 @@ def a_priority_counts_in_a_fifo(policy: Fifo, queue: AnyQueue, ticket: int, prio
     return priority < 0
 
 
+@fault(policies, "make_policy", refuted_by="policy.an_ageing_that_is_impossible_is_refused")
+def an_ageing_below_none_is_a_number(name: str, ageing: int | None) -> Any:
+    return intact_make_policy(name, abs(ageing) if isinstance(ageing, int) else ageing)
+
+
+intact_make_policy = policies.make_policy
 intact_append, intact_top, intact_drop_empty = Levels.append, Levels.top, Levels._drop_empty

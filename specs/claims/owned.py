@@ -1,0 +1,59 @@
+"""What a task that is gone has claimed is released, broken or withdrawn: and nothing of anybody else."""
+
+from __future__ import annotations
+
+from structsync import Status
+from structsync._core.queue.owned import OwnedArbiter
+
+from ._queue import BOUND, claims_of
+
+
+class Slots(OwnedArbiter[int]):
+    """So many slots; a claim is the number of the task."""
+
+    free: int
+
+    def __init__(self, free: int) -> None:
+        super().__init__()
+        self.free = free
+        self.owners: list[int] = []
+
+    def admits(self, claim: int) -> bool:
+        return self.free > 0
+
+    def admit(self, claim: int) -> None:
+        self.free -= 1
+        self.owners.append(claim)
+
+    def give_back(self, claim: int) -> None:
+        self.owners.remove(claim)
+        self.free += 1
+
+    def holds(self, claim: int) -> bool:
+        return claim in self.owners
+
+
+def who_is_gone_leaves_nothing_behind(waiting: int, gone: int, is_released: bool) -> None:
+    assert 0 <= waiting <= BOUND
+    assert -1 <= gone <= waiting
+    core = Slots(1)
+    core.submit(-1)
+    for who in range(waiting):
+        core.enqueue(who, waiter=who)
+    cause = None if is_released else "its task has ended"
+    ended = core.owner_exited(gone, cause)
+    if gone == waiting:
+        assert not ended
+        assert core.cause is None
+    elif gone >= 0:
+        assert [one.claim for one in ended] == [gone]
+        assert ended[0].status is Status.WITHDRAWN
+        assert gone not in claims_of(core.waiting())
+        assert len(core.queue) == waiting - 1
+    elif is_released:
+        assert claims_of(ended) == ([0] if waiting else [])
+        assert core.owners == claims_of(ended)
+    else:
+        assert core.cause == cause
+        assert claims_of(ended) == list(range(waiting))
+        assert all(one.status is Status.BROKEN for one in ended)

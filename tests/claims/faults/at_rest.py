@@ -1,0 +1,50 @@
+"""Faults of what says that nothing is going on, each for one claim."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
+from structsync._core.primitives.job_queue import JobQueueCore
+from structsync._core.primitives.lock_map import LockMapCore
+from structsync._core.primitives.rwlock import RWLockCore
+
+from ._planting import fault
+
+
+def not_written(core: Any) -> bool:
+    return core.writer is None and not core.queue
+
+
+whoever_reads_does_not_count = fault(
+    RWLockCore, "at_rest", refuted_by="at_rest.it_is_at_rest_while_nobody_holds_it_and_nobody_waits"
+)(property(not_written))
+
+
+def without_queue(core: Any) -> bool:
+    return core.cause is not None and not core.queue
+
+
+jobs_that_run_do_not_count = fault(
+    JobQueueCore, "at_rest", refuted_by="at_rest.a_pool_is_at_rest_once_it_has_ended"
+)(property(without_queue))
+
+
+@fault(JobQueueCore, "has_room", refuted_by="at_rest.a_pool_has_room_until_it_is_closed")
+def one_more_is_accepted(core: JobQueueCore) -> bool:
+    return core.cause is None and core.accepted <= core.max_queued
+
+
+def nobody_waits(core: Any) -> bool:
+    return not core.queue
+
+
+nobody_queues_for_the_map = fault(
+    LockMapCore, "at_rest", refuted_by="at_rest.a_map_is_at_rest_while_none_of_its_locks_is_held"
+)(property(nobody_waits))
+
+
+@fault(CapacityLimiterCore, "held_by", refuted_by="at_rest.who_holds_a_token_is_known_by_name")
+def tokens_have_no_names(core: CapacityLimiterCore, claimant: Hashable) -> Hashable:
+    return None

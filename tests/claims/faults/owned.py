@@ -1,0 +1,20 @@
+"""A fault of what becomes of claims whose task is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync._core.queue.owned import OwnedArbiter
+
+from ._planting import Ended, fault
+
+
+@fault(OwnedArbiter, "owner_exited", refuted_by="owned.who_is_gone_leaves_nothing_behind")
+def everybody_is_withdrawn(core: OwnedArbiter[Any], claim: Any, cause: Hashable) -> Ended:
+    if core.holds(claim):
+        return core.release(claim) if cause is None else core.end(cause)
+    left = [*core.queue]
+    for request in left:
+        core.withdraw(request)
+    return left
