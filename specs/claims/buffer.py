@@ -7,8 +7,9 @@ from itertools import pairwise
 from structsync._core.primitives.buffer import BLOCKED, BufferCore
 from structsync._core.primitives.items import SmallestFirst
 from structsync._core.primitives.sides import Get
+from structsync._core.queue.user_code import UserCodeFailed
 
-from ._queue import BOUND
+from ._queue import BOUND, LONG
 
 
 def a_rank_stands_behind_the_greater_and_before_the_equal(ranks: list[int], rank: int) -> None:
@@ -56,3 +57,51 @@ def who_gets_has_what_leaves_the_buffer(there: int, most: int) -> None:
         assert handed
     else:
         assert there == 0
+
+
+class Rank:
+    """A rank that compares with its own kind alone."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Rank):
+            raise LookupError
+        return self.number < other.number
+
+
+def what_cannot_be_compared_is_refused_and_nothing_is_put(there: int, new: int, odd: int) -> None:
+    assert 0 <= there <= 1
+    assert 1 <= new <= BOUND
+    assert -2 <= odd < new
+    core = BufferCore(LONG, policy="priority")
+    core.items.extend([(object() if odd == -2 else Rank(1), "there")] * there)
+    pairs = tuple((object() if number == odd else Rank(number), number) for number in range(new))
+    can = odd == -1 or (odd == -2 and not there)
+    try:
+        core.exchange(pairs, None, True)
+    except UserCodeFailed:
+        assert not can
+        assert len(core.items) == there
+    else:
+        assert can
+        assert len(core.items) == there + new
+
+
+def what_is_complete_is_so_once(there: int, putting: int, is_closed: bool) -> None:
+    assert 0 <= there <= 1
+    assert 0 <= putting <= there
+    core = BufferCore(1)
+    core.items.extend(["item"] * there)
+    request = core.enqueue(("put",)) if putting else core.enqueue(Get(1)) if not there else None
+    assert request is None or core.is_next(request) is False
+    if is_closed:
+        core.end("closed")
+    ended = core.complete("for puts", "for gets")
+    assert ended == ([] if is_closed or request is None else [request])
+    assert core.completed == (None if is_closed else ("for puts", "for gets"))
+    assert core.complete("again", "again") == []
+    assert core.completed == (None if is_closed else ("for puts", "for gets"))
+    if request is not None:
+        assert request.cause == ("closed" if is_closed else "for puts" if putting else "for gets")

@@ -44,6 +44,18 @@ def a_call_is_begun_once_and_while_there_is_room(
         assert core.answer_to(ticket) is Verdict.STOPPED
 
 
+def a_new_host_takes_calls_up_to_its_limit(limit: int) -> None:
+    assert 0 <= limit <= 2
+    core = CallTable(limit)
+    tickets = [Ticket("caller", slot, 1) for slot in range(3)]
+    assert [core.take(one) for one in tickets] == [number < limit for number in range(3)]
+    assert core.running == limit
+    assert core.answer_to(Ticket("stranger", 0, 1)) is Verdict.STOPPED
+    if limit:
+        assert core.end(tickets[0], None) is Verdict.STOPPED
+        assert core.running == limit - 1
+
+
 def what_is_asked_about_first_is_never_taken(there: int, last: int, number: int) -> None:
     assert 0 <= there <= 2
     core = table(there, last, 1, 0)
@@ -122,11 +134,12 @@ def what_is_lost_is_unknown_and_what_was_not_sent_is_sent_again(
     token: int, is_named: bool, is_lost: bool, is_over: bool
 ) -> None:
     assert is_over in (False, True)
-    attempt = Attempt(5, 0, 8)
+    attempt = Attempt(5, 3, 8)
+    assert (attempt.slot, attempt.is_cancelled) == (3, False)
     if is_over:
         attempt.ended = End.ANSWERED
     if is_lost:
-        ends = attempt.lose(token if is_named else None)
+        ends = attempt.lose(token) if is_named else attempt.lose()
         assert ends == (not is_over and (not is_named or token == 5))
     else:
         ends = attempt.was_not_sent()

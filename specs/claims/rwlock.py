@@ -151,3 +151,22 @@ def a_phase_of_readers_is_all_who_wait_to_read(writes: list[bool]) -> None:
     assert claims_of(core.waiting()) == (writers if readers else writers[1:])
     assert not core.readers_in_queue
     assert index_is_exact(core)
+
+
+def who_holds_it_is_told_what_to_do_instead(holds_to_write: bool, wants_to_write: bool) -> None:
+    assert holds_to_write in (False, True)
+    core = RWLockCore()
+    core.admit(Access(WRITE if holds_to_write else READ, 0))
+    try:
+        core.enqueue(Access(WRITE if wants_to_write else READ, 0))
+    except RuntimeError as error:
+        words = str(error)
+    else:
+        raise AssertionError("queued")
+    if holds_to_write:
+        assert words.endswith("release() first" if wants_to_write else "downgrade() to read on")
+    else:
+        assert ("upgrade" in words) == wants_to_write
+        assert wants_to_write or words.endswith("it is not reentrant")
+    assert ("for writing that this task" in words) == (holds_to_write and wants_to_write)
+    assert not core.queue

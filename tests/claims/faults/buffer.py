@@ -7,7 +7,7 @@ from typing import Any
 from structsync._core.primitives.buffer import BLOCKED, BufferCore
 from structsync._core.primitives.items import SmallestFirst
 
-from ._planting import fault
+from ._planting import Ended, fault
 
 
 @fault(
@@ -33,3 +33,21 @@ def one_item_of_room_is_enough(core: BufferCore, claim: Any, ahead: object, take
 @fault(BufferCore, "admit", refuted_by="buffer.who_gets_has_what_leaves_the_buffer")
 def what_is_handed_out_stays(core: BufferCore, claim: Any) -> Any:
     return list(core.items)[: claim.most]
+
+
+@fault(
+    SmallestFirst,
+    "can_put",
+    refuted_by="buffer.what_cannot_be_compared_is_refused_and_nothing_is_put",
+)
+def whatever_comes_can_be_put(items: SmallestFirst, pairs: Any) -> bool:
+    return True
+
+
+@fault(BufferCore, "complete", refuted_by="buffer.what_is_complete_is_so_once")
+def the_last_word_counts(core: BufferCore, for_puts: Any, for_gets: Any) -> Ended:
+    core.completed = None
+    return intact_complete(core, for_puts, for_gets)
+
+
+intact_complete = BufferCore.complete

@@ -15,6 +15,18 @@ def a_late_message_begins_its_call_again(table: CallTable, ticket: Ticket) -> bo
     return slot is None or slot.result is not None
 
 
+@fault(CallTable, "take", refuted_by="calls.a_new_host_takes_calls_up_to_its_limit")
+def one_more_than_the_limit_runs(
+    table: CallTable, ticket: Ticket, *, is_hosted: bool = True
+) -> bool:
+    if table.is_open and is_hosted and table.running <= table.limit and table._is_new(ticket):
+        table._note(ticket, None)
+        table.running += 1
+        return True
+    table.ask(ticket)
+    return False
+
+
 @fault(CallTable, "ask", refuted_by="calls.what_is_asked_about_first_is_never_taken")
 def a_question_leaves_no_trace(table: CallTable, ticket: Ticket) -> None: ...
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import NoReturn
 
-from structsync._core.primitives.rwlock import READ, Access, PhaseFairCore, RWLockCore
+from structsync._core.primitives import rwlock as rwlock_core
+from structsync._core.primitives.rwlock import READ, Access, Mode, PhaseFairCore, RWLockCore
 from structsync.specs import rwlock_faults
 
 from ...plants import queue, rwlock  # noqa: TID252 - the one home of the faults
@@ -74,3 +76,8 @@ any_exit_breaks_the_lock = OfASpec(
 )
 def a_writer_follows_a_writer(core: PhaseFairCore) -> Ended:
     return core.settle()
+
+
+@fault(rwlock_core, "_refuse_second", refuted_by="rwlock.who_holds_it_is_told_what_to_do_instead")
+def nobody_is_told_of_a_downgrade(held: Mode, wanted: Mode) -> NoReturn:
+    raise RuntimeError("this task already holds it; release() first")
