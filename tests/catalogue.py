@@ -10,6 +10,10 @@ Nothing is listed here: it is read off where the faults are planted, by what the
 A mistake that several must find is written once: in the specs if it is there, else in the plants. ::
 
     python -m tests.catalogue           # the table, by primitive
+    python -m tests.catalogue --record  # after a fault was added, or has one more finder
+
+Which layers must find a fault is on record in ``catalogue.txt``, so that none of them is lost by a change of the tests.
+The command only ever adds to it; a line is taken out by hand, where its fault has no place in the code any more.
 """
 
 from __future__ import annotations
@@ -17,9 +21,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -32,6 +38,11 @@ from .conforming.machines import HELD
 from .plants._reuse import overrides
 from .schedules.test_planted_faults import TEST_OF
 from .stateful.test_the_machines_find_planted_faults import FOUND_BY
+
+RECORD = Path(__file__).with_suffix(".txt")
+
+#: Of each place where a fault is planted: the layers that must find it.
+Layers = dict[str, frozenset[str]]
 
 #: What is replaced, and by what, as far as it can be told apart.
 Change = tuple[object, str, object]
@@ -214,6 +225,45 @@ def words_of(code: CodeType, doc: str | None) -> object:
     return code.co_code, *constants, code.co_names, len(code.co_varnames)
 
 
+# ==== Which layers find them ====
+
+
+def layers_of(mistakes: list[Mistake]) -> Layers:
+    """Return the layers, by each place where a fault is planted; who shares a mistake shares its finders."""
+    return {
+        one.home: frozenset(finder.partition(" ")[0] for finder in each.finders)
+        for each in mistakes
+        for one in each.mentions
+    }
+
+
+def on_record(text: str) -> Layers:
+    """Read what :func:`as_record` wrote."""
+    lines = [line.partition(":") for line in text.splitlines()]
+    return {home: frozenset(layers.split()) for home, _, layers in lines}
+
+
+def as_record(layers: Layers) -> str:
+    return "".join(f"{home}: {' '.join(sorted(layers[home]))}\n" for home in sorted(layers))
+
+
+def grown(recorded: Layers, now: Layers) -> Layers:
+    """Return the record with what there is now; what is lost stays on it."""
+    return {
+        home: recorded.get(home, frozenset()) | now.get(home, frozenset())
+        for home in {*recorded, *now}
+    }
+
+
+def lost(recorded: Layers, now: Layers) -> list[str]:
+    """Return one line for each fault that is gone, or that a layer need not find any more."""
+    return [
+        f"{home} is not found any more by: {', '.join(sorted(missing))}"
+        for home, layers in sorted(recorded.items())
+        if (missing := layers - now.get(home, frozenset()))
+    ]
+
+
 def table() -> Iterator[str]:
     """Yield the lines of the table, by where a mistake is written."""
     for one in catalogue():
@@ -223,4 +273,8 @@ def table() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(*table(), sep="\n")  # noqa: T201
+    if sys.argv[1:] == ["--record"]:
+        before = on_record(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+        RECORD.write_text(as_record(grown(before, layers_of(catalogue()))), encoding="utf-8")
+    else:
+        print(*table(), sep="\n")  # noqa: T201

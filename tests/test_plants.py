@@ -77,7 +77,41 @@ def test_all_layers_have_faults_of_their_own() -> None:
     assert min(found.values()) > 100, found
 
 
+def test_no_fault_loses_a_layer_that_found_it() -> None:
+    recorded = catalogue.on_record(catalogue.RECORD.read_text(encoding="utf-8"))
+    now = catalogue.layers_of(MISTAKES)
+    assert catalogue.lost(recorded, now) == [], (
+        "give the layer its finder back; where the fault has no place in the code any more, "
+        f"take its line out of {catalogue.RECORD.name} by hand, and say why in the commit"
+    )
+    assert catalogue.grown(recorded, now) == recorded, (
+        "a fault or a finder is new; put it on record: python -m tests.catalogue --record"
+    )
+
+
 # ==== and each of these can fail ====
+
+
+def test_a_layer_that_is_lost_is_named_and_stays_on_record() -> None:
+    both, one = frozenset({"claim", "machine"}), frozenset({"claim"})
+    recorded = catalogue.on_record("plants.lock.a: claim machine\nplants.lock.gone: claim\n")
+    assert recorded == {"plants.lock.a": both, "plants.lock.gone": one}
+    now = {"plants.lock.a": one, "plants.lock.new": one}
+    assert catalogue.lost(recorded, now) == [
+        "plants.lock.a is not found any more by: machine",
+        "plants.lock.gone is not found any more by: claim",
+    ]
+    kept = catalogue.grown(recorded, now)
+    assert kept == {**recorded, "plants.lock.new": one}
+    assert catalogue.on_record(catalogue.as_record(kept)) == kept
+
+
+def test_who_shares_a_mistake_shares_its_layers() -> None:
+    here, there = mentioned("one", twice), mentioned("other", again)
+    here.finders.append("claim semaphore.it_conserves")
+    there.finders.append("schedule test_semaphores")
+    layers = catalogue.layers_of([Mistake([here, there])])
+    assert layers == dict.fromkeys(("one", "other"), frozenset({"claim", "schedule"}))
 
 
 def test_a_fault_that_nobody_looks_for_is_in_the_catalogue() -> None:
