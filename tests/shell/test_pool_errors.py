@@ -381,3 +381,17 @@ async def test_a_task_that_a_job_starts_elsewhere_may_wait_for_the_pool() -> Non
         await pool.run(start_elsewhere)
         await wait_all_tasks_blocked()
         assert pool.statistics().done == 2
+
+
+@pytest.mark.parametrize("had_jobs", [False, True])
+async def test_a_pool_that_ended_with_an_error_takes_no_more_jobs(had_jobs: bool) -> None:
+    """Also where no worker was there to see the end."""
+    with pytest.RaisesGroup(ZeroDivisionError):
+        async with open_pool(1) as pool:
+            if had_jobs:
+                await pool.run(trio.lowlevel.checkpoint)
+            1 / 0  # noqa: B018 - it is there to raise
+    with pytest.raises(trio.ClosedResourceError, match="was cancelled, or a job of it failed"):
+        pool.submit_nowait(trio.lowlevel.checkpoint)
+    with pytest.raises(trio.ClosedResourceError, match="was cancelled, or a job of it failed"):
+        await pool.submit(trio.lowlevel.checkpoint)
