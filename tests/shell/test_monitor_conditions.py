@@ -255,6 +255,14 @@ async def test_outside_the_monitor_conditions_refuse() -> None:
         await condition.signal()
 
 
+@pytest.mark.parametrize(
+    "predicate", [trio.lowlevel.checkpoint, None, 3], ids=["async", "None", "3"]
+)
+async def test_what_is_no_predicate_is_refused_before_all_else(predicate: Any) -> None:
+    with pytest.raises(TypeError, match=r"predicate must be (callable|a sync function)"):
+        await Monitor().condition().wait_for(predicate)  # from outside, too
+
+
 async def test_the_verb_of_the_other_discipline_is_refused() -> None:
     with pytest.raises(RuntimeError, match="'hoare': use await signal"):
         Monitor(discipline="hoare").condition().notify()
