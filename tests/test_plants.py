@@ -81,8 +81,9 @@ def test_no_fault_loses_a_layer_that_found_it() -> None:
     recorded = catalogue.on_record(catalogue.RECORD.read_text(encoding="utf-8"))
     now = catalogue.layers_of(MISTAKES)
     assert catalogue.lost(recorded, now) == [], (
-        "give the layer its finder back; where the fault has no place in the code any more, "
-        f"take its line out of {catalogue.RECORD.name} by hand, and say why in the commit"
+        "give the layer its finder back, or rename the line of a fault that was renamed; where it has no place "
+        "in the code any more, "
+        f"take the line out of {catalogue.RECORD.name} by hand, and say why in the commit"
     )
     assert catalogue.grown(recorded, now) == recorded, (
         "a fault or a finder is new; put it on record: python -m tests.catalogue --record"

@@ -47,6 +47,7 @@ def a_call_is_begun_once_and_while_there_is_room(
 def a_new_host_takes_calls_up_to_its_limit(limit: int) -> None:
     assert 0 <= limit <= 2
     core = CallTable()
+    assert not core.take(Ticket("caller", 3, 1))  # it is not open yet
     core.open(limit)
     tickets = [Ticket("caller", slot, 1) for slot in range(3)]
     assert [core.take(one) for one in tickets] == [number < limit for number in range(3)]
