@@ -46,6 +46,7 @@ class Levels(Queue[ClaimT]):
 
     __slots__ = ("by_number", "tops")
 
+    length: int
     by_number: dict[int, Level]
     tops: list[Top]
 
