@@ -68,12 +68,12 @@ class Live(Generic[ClaimT]):
         "_touched_by",
         "_transitions",
     )
-    _core: Arbiter[ClaimT]
     _take_claim: Callable[[ClaimT], object]
     _release_claim: Callable[[ClaimT], list[Request[ClaimT]] | None]
     _owned: ClassVar[bool] = False  # whether it breaks when a task ends that holds it (C5)
 
     def __init__(self, core: Arbiter[ClaimT], skips: int, name: str | None = None) -> None:
+        self._core = core
         decide_by(self, core)
         self._name: str | None = check_name(name)
         self._observers: list[Callable[..., object]] = everywhere

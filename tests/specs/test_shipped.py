@@ -103,6 +103,13 @@ def test_the_manifest_records_nothing_but_confirmed() -> None:
         assert set(recorded["properties"].values()) == {Verdict.CONFIRMED.value}, name
 
 
-def test_a_trace_of_a_planted_fault_has_at_most_ten_steps_unless_it_counts_to_a_hundred() -> None:
+def test_a_trace_of_a_planted_fault_has_at_most_ten_steps_where_they_need_not_be_more() -> None:
     long = {name for name, one in MANIFEST["fault"].items() if one["steps"] > 10}
-    assert {SHIPPED.faults[name].factory.__name__ for name in long} == {"NothingAges"}
+    assert {SHIPPED.faults[name].factory.__name__ for name in long} == {
+        "NothingAges",  # counts to a hundred
+        # The messages of one call have gone both ways before those of a second one, or of a second host, do so.
+        "AHostStartsAnew",
+        "WhatADeadHostHadIsSentAgain",
+        "WhatIsOvertakenRunsTwice",
+        "WhatWasNotTakenIsTaken",
+    }
