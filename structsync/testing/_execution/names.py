@@ -196,7 +196,8 @@ class Scopes:
 
     def _all_open(self) -> list[tuple[int, _OpenScope, bool]]:
         """Return the open scopes with their keys, and whether each one stands for the whole test."""
-        found, gone = list[tuple[int, _OpenScope, bool]](), list[int]()
+        found: list[tuple[int, _OpenScope, bool]] = []
+        gone: list[int] = []
         main, is_outermost = self._names.tasks[MAIN], True
         for key, one in self._open.items():
             # A nursery leaves its scope by a way that cannot be watched, so ask its task.

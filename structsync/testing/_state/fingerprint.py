@@ -207,7 +207,8 @@ class _Walk:
         was met before as its number. One that is new has the next number, and its turn comes.
         """
         out, numbers, ghosts, kept = self.out, self.numbers, self.ghosts, self.kept
-        children, new = parts, list[Any]()
+        children = parts
+        new: list[Any] = []
         while True:
             kept.append(children)
             for child in children:
