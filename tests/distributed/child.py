@@ -2,7 +2,8 @@
 
 ``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
 ``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
-``endure URL NAMESPACE TTL``: the same, forever, with another session whenever one is lost.
+``endure URL NAMESPACE TTL LONGEST``: the same, forever, for up to so many seconds each, with another session
+whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by that.
 ``enter URL NAMESPACE TTL``: enters a monitor, and stays inside.
 ``host URL NAMESPACE TTL``: hosts a counter. ``call URL NAMESPACE TTL``: calls one, and waits there.
 ``serve URL NAMESPACE TTL FILE``: hosts a journal, which writes to a file. With ``DIE_BEFORE_ANSWER`` in its
@@ -26,12 +27,11 @@ from typing import Any
 
 import trio
 
-from structsync.distributed import LeaseLost, Session, open_session
+from structsync.distributed import LeaseLost, Session, membership, open_session
 
 # Last, so that structsync is the one that is installed.
 sys.path.append(str(Path(__file__).parents[2]))
 
-from structsync.distributed import membership
 from tests.distributed.shops import Counter, Counting, Journal
 
 
@@ -68,15 +68,17 @@ async def storm(url: str, namespace: str, ttl: str, count: str) -> None:
                 say("held", grant.token, start, time.monotonic_ns())
 
 
-async def endure(*where: str) -> None:
+async def endure(url: str, namespace: str, ttl: str, longest: str) -> None:
+    if "MARGIN" in os.environ:
+        membership.MARGIN = float(os.environ["MARGIN"])
     while True:
         try:
-            async with opens(*where) as session:
+            async with opens(url, namespace, ttl) as session:
                 while True:
                     async with session.semaphore("db", 2) as grant:
                         say("in", grant.token, time.monotonic_ns())
                         try:
-                            await trio.sleep(random.uniform(0, 0.05))
+                            await trio.sleep(random.uniform(0, float(longest)))
                         finally:
                             say("out", grant.token, time.monotonic_ns())
         except (LeaseLost, OSError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -30,8 +31,8 @@ def complaints(history: Iterable[Held], capacity: int) -> list[str]:
     """
     ordered = sorted(history, key=lambda one: one.start)
     found = []
-    tokens = [one.token for one in ordered]
-    found += [f"two grants have the token {one}" for one in {*tokens} if tokens.count(one) > 1]
+    times = Counter(one.token for one in ordered)
+    found += [f"two grants have the token {one}" for one in times if times[one] > 1]
     changes = [(one.start, one.permits) for one in ordered]
     changes += [(one.end, -one.permits) for one in ordered if one.end is not None]
     out = 0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import trio
 
 from structsync.distributed import Session, SharedStatistics, membership, open_session
 from tests.distributed.children import child
+from tests.distributed.enduring import endure
 from tests.distributed.history import Held, complaints
 from tests.distributed.servers import TTL, Server, base, opens, server
 from tests.distributed.watch import Watch, planted
@@ -193,32 +193,6 @@ async def test_nobody_is_let_in_where_a_lease_never_ends(
         assert scope.cancelled_caught
 
 
-async def endure(where: Server, history: list[Held], seconds: float) -> None:
-    """Run a process that takes permits; kill it now and then, and start another one."""
-    end = trio.current_time() + seconds
-    while trio.current_time() < end:
-        inside: dict[int, int] = {}
-
-        def note(words: list[str], inside: dict[int, int] = inside) -> None:
-            token, when = int(words[1]), int(words[2])
-            if words[0] == "in":
-                inside[token] = when
-            else:
-                history.append(Held(token, inside.pop(token), when))
-
-        async with child("endure", where.url, "test", "1.5") as process:
-            with trio.move_on_at(end):  # until it begins, which takes long on a busy machine
-                note(await process.says())
-            with trio.move_on_after(random.uniform(0.5, 3)):
-                while words := await process.says():
-                    note(words)
-            await process.kill()
-            killed = time.monotonic_ns()
-            while words := await process.says():
-                note(words)
-            history.extend(Held(token, start, killed) for token, start in inside.items())
-
-
 async def mixed(seconds: float) -> list[Held]:
     """Four processes are killed at random times, and so is the server."""
     history: list[Held] = []
@@ -226,7 +200,7 @@ async def mixed(seconds: float) -> list[Held]:
         victim.is_no_news("test")
         async with trio.open_nursery() as nursery:
             for _ in range(4):
-                nursery.start_soon(endure, victim, history, seconds)
+                nursery.start_soon(endure, victim.url, history, seconds)
             for _ in range(2):
                 await trio.sleep(seconds / 3)
                 victim.restart()
