@@ -130,12 +130,12 @@ def what_is_used_up_makes_room(there: int, lent: int, is_given_twice: bool) -> N
     core = buffer(0, [0] * there)
     claims = lend(core, lent)
     assert core.room == LONG - lent
-    core.give_back(claims[0])
+    core.discharge(claims[0])
     assert core.room == LONG - lent + 1
     assert [*core.lent] == claims[1:]
     if is_given_twice:
         try:
-            core.give_back(claims[0])
+            core.discharge(claims[0])
         except RuntimeError:
             assert core.room == LONG - lent + 1
         else:

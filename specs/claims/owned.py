@@ -25,7 +25,7 @@ class Slots(OwnedArbiter[int]):
         self.free -= 1
         self.owners.append(claim)
 
-    def give_back(self, claim: int) -> None:
+    def discharge(self, claim: int) -> None:
         self.owners.remove(claim)
         self.free += 1
 

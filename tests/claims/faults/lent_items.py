@@ -52,7 +52,7 @@ def numbers_are_kept_as_they_are(core: LendingArbiter) -> Hashable:
     return (type(core.items), tuple(core.items), core.items.next_number)
 
 
-@fault(LendingArbiter, "give_back", refuted_by="lent_items.what_is_used_up_makes_room")
+@fault(LendingArbiter, "discharge", refuted_by="lent_items.what_is_used_up_makes_room")
 def what_is_used_up_keeps_its_room(core: LendingArbiter, claim: Any) -> None:
     del core.lent[claim]
 
