@@ -8,6 +8,7 @@ from functools import partial
 
 from . import (
     buffers,
+    calls,
     cancelled,
     checker,
     contended,
@@ -112,6 +113,7 @@ ROWS = (
     Row("threads", "wait and notify", None, threads.condition_cases),
     Row("server", "uncontended acquire / one call", AtMost(1.3), servers.acquire_cases),
     Row("server", "hand-off between processes / one call", None, servers.hand_off_cases),
+    Row("server", "a call of an object / the same by hand", None, calls.cases),
     Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
     Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
     Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),

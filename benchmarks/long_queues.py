@@ -1,7 +1,7 @@
 """Submit, withdraw and grant in the core with a very long queue, against a long one.
 
 In one sample as many requests go through as the very long queue has, so that work which a policy
-puts off ("priority" forgets now and then on which levels nobody waits) is paid for within it, on both sides.
+puts off ("priority" forgets now and then on which levels no task waits) is paid for within it, on both sides.
 
 "priority" keeps a list for each level, and a heap of the levels: so what counts is how many there are. They are
 few in most programs: ten here, with either length of the queue. The worst case is on a row of its own: as many

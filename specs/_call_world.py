@@ -44,7 +44,7 @@ class World:
         self.what = ""  # it wants to have done; nothing, while no call is under way
         self.is_cancelled = False
 
-        # What has happened, which no session knows as a whole.
+        # What has happened, which no process knows as a whole.
         self.times: dict[str, int] = {}  # how often each call was begun
         self.done: set[str] = set()  # whose methods have returned
         self.ends: dict[str, tuple[str, int]] = {}  # how each call has ended, and who had it then

@@ -1,4 +1,4 @@
-"""A call is carried out at most once, and whoever made it learns what became of it, or that it cannot be known.
+"""A call is carried out at most once, and its caller learns what became of it, or that this cannot be known.
 
 Messages go between sessions over an engine, which may lose them, deliver them twice, or let one overtake another.
 The host of a name may stop, die and be followed by another one, in its own session or in the second; the
@@ -165,7 +165,7 @@ class CallsSpec(Spec):
         return not cancelled & self.core.done
 
     @invariant
-    def no_call_is_in_doubt_while_all_live(self) -> bool:
+    def no_caller_is_in_doubt_while_all_live(self) -> bool:
         """The end of a call is unknown only if the host that had it, or the caller, is over or was stopped."""
         return all(
             CALLER not in self.core.alive or self.is_over(token)
@@ -194,7 +194,7 @@ class CallsSpec(Spec):
 
     @leads_to
     def a_call_ends(self) -> tuple[bool, bool]:
-        """While there is a host, a call ends: it returns, is cancelled, or that cannot be known."""
+        """While there is a host, a call ends: it returns, is cancelled, or its outcome cannot be known."""
         return bool(self.core.what), not self.core.what or not self.core.up
 
     @leads_to

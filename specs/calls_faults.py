@@ -182,9 +182,9 @@ class DoubtfulAttempt(Attempt):
         return super().hear(token, number, said and Verdict.STOPPED)
 
 
-@fault(OneHostSpec, "core", refuted_by="no_call_is_in_doubt_while_all_live")
+@fault(OneHostSpec, "core", refuted_by="no_caller_is_in_doubt_while_all_live")
 class ACallerDoubtsWhatItIsTold(World):
-    """A caller that was told that its call was not taken says that it cannot be known."""
+    """A caller that was told that its call was not taken says that its outcome cannot be known."""
 
     attempt = DoubtfulAttempt
 
@@ -207,7 +207,7 @@ class AnAnswerOfAnotherCallCounts(World):
 
 
 @fault(OneHostSpec, "core", refuted_by="a_call_ends")
-class NoCallerAsksAgain(World):
+class NoTaskAsksAgain(World):
     """A message is lost, and its call waits forever."""
 
     def ask(self) -> None:
@@ -216,7 +216,7 @@ class NoCallerAsksAgain(World):
 
 @fault(OneHostSpec, "core", refuted_by="a_call_that_is_cancelled_ends")
 class NothingIsSaidToTheHost(World):
-    """A cancellation is told to the task alone, which waits for the host that goes on."""
+    """A cancellation reaches only the task, which waits for the host that continues."""
 
     def conclude(self, result: str = "") -> None:
         if self.sent is not None and self.sent.ended is End.CANCELLED:

@@ -129,7 +129,7 @@ class RWSpec(QueueSpec):
 
     @invariant
     def the_lock_knows_who_is_inside(self) -> bool:
-        """Whoever was granted it and has not released it holds it, for what it was granted."""
+        """A task that was granted it and has not released it holds it, for what it was granted."""
         writer = self.writing[0] if self.writing else None
         return {*self.core.readers} == {*self.reading} and self.core.writer == writer
 

@@ -1,4 +1,4 @@
-"""What is promised of everything that several processes share, whoever dies and whatever comes twice.
+"""What is promised of everything that several processes share, whichever session dies and whatever comes twice.
 
 The processes replay one log of operations; what it decides is decided by the cores that ship (`semaphore.py`
 and the others). Here is what `SharedCore` adds to them: sessions with several requests each, which may

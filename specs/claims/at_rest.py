@@ -38,7 +38,7 @@ def with_items(policy: str) -> BufferCore:
     return core
 
 
-def it_is_at_rest_while_nobody_holds_it_and_nobody_waits(
+def it_is_at_rest_while_no_task_holds_it_and_none_waits(
     kind: int, is_held: bool, is_waited_for: bool
 ) -> None:
     assert 0 <= kind < 8

@@ -139,7 +139,7 @@ def what_is_used_up_makes_room(there: int, lent: int, is_given_twice: bool) -> N
         except RuntimeError:
             assert core.room == LONG - lent + 1
         else:
-            raise AssertionError("given back twice")
+            raise AssertionError("released twice")
 
 
 def items_are_kept_by_a_snapshot_of_them(order: int, ranks: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""What a task that is gone has claimed is released, broken or withdrawn: and nothing of anybody else."""
+"""What a task that is gone has claimed is released, broken or withdrawn: and nothing of any other task."""
 
 from __future__ import annotations
 

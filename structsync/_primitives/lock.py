@@ -113,7 +113,7 @@ class Lock(OwnedPrimitive[Task]):
     def request(self, *, priority: int = 0) -> Request[Task]:
         """Acquire the lock, or a position in the queue for it, now; return the handle.
 
-        The task that calls is the owner, whoever waits. If it ends first, a pending request is
+        The task that calls is the owner, whichever task waits. If it ends first, a pending request is
         withdrawn and a granted one breaks the lock.
 
         Raises:

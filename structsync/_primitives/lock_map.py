@@ -12,7 +12,7 @@ from trio.lowlevel import enable_ki_protection
 from structsync._core.primitives.lock_map import LockMapCore
 from structsync._runtime import parking
 from structsync._runtime.claim import Claim
-from structsync._runtime.live import PrimitiveStatistics
+from structsync._runtime.live import PrimitiveStatistics, decide_by
 from structsync._runtime.primitive import Primitive
 
 from .lock import Lock
@@ -87,7 +87,7 @@ class LockMap(Primitive[Hashable], Generic[K]):
             return lock
         name = None if self._name is None else f"{self._name}[{key!r}]"
         lock = Lock(name=name)
-        lock._core = self._core.new_lock(key)
+        decide_by(lock, self._core.new_lock(key))
         if self._core.cause is not None:
             lock._end(self._core.cause)
         # A finalizer may have asked for the same key in between, and a task may have its lock.

@@ -171,7 +171,7 @@ class RWLock(OwnedPrimitive[Access]):
     def read_request(self) -> Request[Access]:
         """Acquire the lock for reading, or a position in the queue for it, now; return the handle.
 
-        The task that calls is the reader, whoever waits. If it ends first, a pending request is
+        The task that calls is the reader, whichever task waits. If it ends first, a pending request is
         withdrawn and a granted one breaks the lock.
 
         Raises:

@@ -15,6 +15,7 @@ from structsync._core.queue.request import Request
 
 from .arguments import check_sync
 from .live import Live, everywhere
+from .runs import running_task
 
 EventKind: TypeAlias = Literal[
     "requested", "granted", "withdrawn", "broken", "released", "changed", "closed"
@@ -144,3 +145,21 @@ def emit_ended(primitive: Live[Any], ended: Iterable[Request[Any]]) -> None:
     for request in ended:
         kind: Any = request.status.value
         emit(kind, primitive, request.claim, request.waiter, request)
+
+
+def emit_requested(request: Request[Any]) -> None:
+    """Inform the observers of a request that stands in the queue now."""
+    emit("requested", request.primitive, request.claim, request.waiter, request)
+
+
+def emit_taken(live: Live[Any], claim: Any) -> None:
+    """Inform the observers of a claim that was granted without a wait."""
+    task, request = running_task(), object()  # which it was, though it never stood in the queue
+    emit("requested", live, claim, task, request)
+    emit("granted", live, claim, task, request)
+
+
+def emit_released(live: Live[Any], claim: Any, ended: Iterable[Request[Any]]) -> None:
+    """Inform the observers of a claim that was released, and of what that ended."""
+    emit("released", live, claim, running_task())
+    emit_ended(live, ended)

@@ -26,9 +26,9 @@ from structsync._core.queue.user_code import UserCodeFailed
 
 from . import cancelling
 from .cancelling import RaiseCancel
-from .events import emit_ended
+from .events import emit_ended, emit_requested, emit_taken
 from .live import Live
-from .parking import emit_requested, emit_taken, error_of_decision
+from .parking import error_of_decision
 from .runs import check_run
 from .transitions import Transitions, of_this_thread
 from .waking import emit_in_other_queues, resume, wake

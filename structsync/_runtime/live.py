@@ -8,7 +8,7 @@ from typing import ClassVar, Generic, NoReturn
 
 import trio
 
-from structsync._core.queue.arbiter import Arbiter
+from structsync._core.queue.arbiter import Arbiter, releaser_of, taker_of
 from structsync._core.queue.request import ClaimT, Request, Status
 
 from .arguments import check_name
@@ -60,16 +60,21 @@ class Live(Generic[ClaimT]):
         "_core",
         "_name",
         "_observers",
+        "_release_claim",
         "_root",
         "_skips",
         "_skips_left",
+        "_take_claim",
         "_touched_by",
         "_transitions",
     )
+    _core: Arbiter[ClaimT]
+    _take_claim: Callable[[ClaimT], object]
+    _release_claim: Callable[[ClaimT], list[Request[ClaimT]] | None]
     _owned: ClassVar[bool] = False  # whether it breaks when a task ends that holds it (C5)
 
     def __init__(self, core: Arbiter[ClaimT], skips: int, name: str | None = None) -> None:
-        self._core = core
+        decide_by(self, core)
         self._name: str | None = check_name(name)
         self._observers: list[Callable[..., object]] = everywhere
         # The run that uses it while it is not at rest (C6): that of its transitions' thread; or, where
@@ -151,6 +156,12 @@ class Live(Generic[ClaimT]):
         whose every claim is to be released.
         """
         return None
+
+
+def decide_by(live: Live[ClaimT], core: Arbiter[ClaimT]) -> None:
+    """Let the core make the decisions of a primitive from now on."""
+    live._core = core
+    live._take_claim, live._release_claim = taker_of(core), releaser_of(core)
 
 
 #: What only a primitive itself decides. Its properties are made here, because a decorator that is no

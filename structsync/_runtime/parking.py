@@ -40,7 +40,7 @@ from . import ownership
 from .cancelling import RaiseCancel, Stop, abort_by
 from .causes import error_of
 from .done import DONE, coroutine_function
-from .events import EventKind, emit, emit_ended
+from .events import EventKind, emit, emit_ended, emit_released, emit_requested, emit_taken
 from .live import Live
 from .reports import listeners, report
 from .runs import check_run, errors_of_ended, running_task
@@ -67,6 +67,26 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
+    if (
+        live._skips_left
+    ):  # to check first lets one transition decide and take: a tenth of such a block
+        await checkpoint_if_cancelled()
+        transitions.running = True
+        try:
+            if live._core.admissible(claim, priority):
+                live._take_claim(claim)
+                if live._touched_by is not None and claim not in live._touched_by:
+                    ownership.note(live, claim)
+                if live._observers:
+                    emit_taken(live, claim)
+                live._skips_left -= 1
+                return
+        except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
+            raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
+        finally:
+            transitions.running = False
+            if transitions.later:
+                transitions.carry_out()
     request = failed = None
     transitions.running = True
     try:
@@ -103,20 +123,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     if transitions.running is not None:  # a finalizer came between: decide again
         await acquire(live, claim, priority)
         return
-    transitions.running = True
-    try:
-        live._core.take(claim)
-        if live._touched_by is not None and claim not in live._touched_by:
-            ownership.note(live, claim)
-        if live._observers:
-            emit_taken(live, claim)
-    finally:
-        transitions.running = False
-        if transitions.later:
-            transitions.carry_out()
-    if live._skips_left:
-        live._skips_left -= 1
-        return
+    take(live, transitions, claim)
     live._skips_left = live._skips
     await cancel_shielded_checkpoint()
 
@@ -150,22 +157,20 @@ def error_of_decision(live: Live[Any]) -> BaseException:
     return live._core.guard_error(error)
 
 
-def emit_requested(request: Request[Any]) -> None:
-    """Inform the observers of a request that stands in the queue now."""
-    emit("requested", request.primitive, request.claim, request.waiter, request)
-
-
-def emit_taken(live: Live[Any], claim: Any) -> None:
-    """Inform the observers of a claim that was granted without a wait."""
-    task, request = running_task(), object()  # which it was, though it never stood in the queue
-    emit("requested", live, claim, task, request)
-    emit("granted", live, claim, task, request)
-
-
-def emit_released(live: Live[Any], claim: Any, ended: list[Request[Any]]) -> None:
-    """Inform the observers of a claim that was released, and of what that ended."""
-    emit("released", live, claim, running_task())
-    emit_ended(live, ended)
+@enable_ki_protection
+def take(live: Live[Any], transitions: Transitions, claim: Any) -> None:
+    """Take a claim that is admissible since no other transition has run; this is one of its own."""
+    transitions.running = True
+    try:
+        live._take_claim(claim)
+        if live._touched_by is not None and claim not in live._touched_by:
+            ownership.note(live, claim)
+        if live._observers:
+            emit_taken(live, claim)
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
 
 
 @enable_ki_protection
@@ -176,7 +181,7 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
         if not core.admissible_or_error(claim):
             core.refuse(claim)
             raise trio.WouldBlock
-        core.take(claim)
+        live._take_claim(claim)
         if live._touched_by is not None and claim not in live._touched_by:
             ownership.note(live, claim)
         if live._observers:
@@ -208,7 +213,7 @@ def leave(
         return DONE
     transitions.running = True
     try:
-        ended = live._core.release(claim)
+        ended = live._release_claim(claim)
         if ended:
             in_other_queues = resume(transitions, ended)
             if live._observers:
@@ -216,7 +221,7 @@ def leave(
             if in_other_queues:
                 emit_in_other_queues(in_other_queues)
         elif live._observers:
-            emit_released(live, claim, ended)
+            emit_released(live, claim, ())
     finally:
         transitions.running = False
         if transitions.later:

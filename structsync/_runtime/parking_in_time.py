@@ -25,7 +25,7 @@ from structsync._core.primitives.rate_limiter import RateLimiterCore, TimedReque
 from structsync._core.queue.request import GRANTED, PENDING, Request, Status
 
 from . import parking
-from .events import emit
+from .events import emit, emit_taken
 from .live import Live
 from .runs import check_run, errors_of_ended
 from .transitions import Transitions, of_this_thread
@@ -50,7 +50,7 @@ async def acquire(live: Live[int], claim: int) -> None:
         if core.admissible(claim):
             core.take(claim)
             if live._observers:
-                parking.emit_taken(live, claim)
+                emit_taken(live, claim)
         else:
             request = core.enqueue(claim, 0, current_task())
             request.primitive = live
@@ -77,7 +77,7 @@ def acquire_nowait(live: Live[int], claim: int) -> None:
             raise trio.WouldBlock
         core.take(claim)
         if live._observers:
-            parking.emit_taken(live, claim)
+            emit_taken(live, claim)
 
 
 def submit(live: Live[int], claim: int) -> Request[int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 class LeaseLost(Exception):
     """What this session held, it holds no more; others may hold it already.
 
-    Raised at the end of the block, which was cancelled, and by whoever waits at that time. What the
+    Raised at the end of the block, which was cancelled, and by each call that waits at that time. What the
     block did after that must be refused where it was done, by its token.
 
     Attributes:

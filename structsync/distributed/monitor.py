@@ -63,7 +63,7 @@ class SharedMonitor:
     Each process puts functions of its own under it, at any time. They run where they are, and the monitor is all
     that the processes share: nothing is sent but who is next.
 
-    It is not reentrant: a task inside that calls an entry gets RuntimeError. Whoever is inside may wait for others
+    It is not reentrant: a task inside that calls an entry gets RuntimeError. A task inside may wait for others
     on a :meth:`Session.condition` of the monitor's :attr:`lock`. For functions with guards, :meth:`Session.host`
     an object with them: a guard has to be evaluated where its state is.
 
@@ -116,14 +116,14 @@ class SharedMonitor:
         """Have a function run when it is its turn, and go on at once.
 
         Its position in the queue is taken now: of two that one task queues, the first runs first. It is cancelled
-        when the session ends. Whoever is inside the monitor must not wait for it there.
+        when the session ends. A task inside the monitor must not wait for it there.
 
         Args:
           fn: sync or async; it runs in this process, in a task of the session.
           args, kwargs: its arguments.
 
         Returns:
-          The call: to wait for, to cancel, or with a callback.
+          The call, to wait for, to cancel, or with a callback.
 
         Raises:
           TypeError: as :meth:`entry`.

@@ -26,7 +26,7 @@ def to_text(shown: Counterexample) -> RenderableType:
 
     The behaviour of a spec is a table: step, action, what it changed. A schedule begins with a few
     lines: where it differs from plain FIFO order, and what follows. Its table has a star at each such
-    step, where the task parked and whom it woke; steps in which nothing is to be seen are folded.
+    step, where the task parked and whom it woke; steps that show nothing are folded.
     Then who is blocked forever, and the command that replays it, in one line on any terminal.
     """
     return Group(*(_schedule(shown) if shown.is_schedule else _behaviour(shown)))

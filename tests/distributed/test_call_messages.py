@@ -343,6 +343,36 @@ async def test_who_loses_its_lease_during_a_call_does_not_know() -> None:
             await call.wait()
 
 
+async def test_calls_end_with_the_lease_of_the_host_while_its_block_cleans_up(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    deliveries, changed = Deliveries(), [trio.Event(), trio.Event()]
+    counter = Counter(lambda what, _: changed[what == "cancelled"].set())
+
+    async def host(here: Session) -> None:
+        with pytest.raises(LeaseLost):
+            async with here.host("counter", counter):
+                try:
+                    await trio.sleep_forever()
+                finally:
+                    with trio.CancelScope(shield=True):
+                        await trio.sleep(1000)
+
+    async with (
+        open_session("memory://", namespace="test", deliveries=deliveries) as there,
+        open_session("memory://", namespace="test", deliveries=deliveries, ttl=3) as here,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(host, here)
+        call = there.start(there.connect("counter", Counting).wait, "tea")
+        await changed[0].wait()
+        deliveries.kill(here.identity)
+        with trio.fail_after(10):
+            await changed[1].wait()
+            with pytest.raises(CallOutcomeUnknown):
+                await call.wait()
+
+
 async def test_a_call_that_may_have_been_sent_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,13 +1,13 @@
 """C7: with ``checkpoint="budget"`` an uncontended acquire is seldom a schedule point."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import trio
 import trio.testing
 
-from structsync import Condition, Lock, Semaphore
+from structsync import Arbiter, Condition, Lock, Primitive, PrimitiveEvent, Semaphore, observe
 
 BUDGET = 127
 
@@ -137,3 +137,92 @@ async def test_a_loop_of_budget_acquires_lets_others_run() -> None:
 async def test_the_default_is_a_schedule_point_each_time() -> None:
     semaphore = Semaphore(1)
     assert await schedule_points(lambda: take_and_give(semaphore), 5) == [1] * 5
+
+
+@each_kind
+async def test_an_acquire_without_a_schedule_point_is_observed(kind: str) -> None:
+    primitive, events = make(kind), list[PrimitiveEvent]()
+    with observe(events.append):
+        assert await schedule_points(lambda: take_and_give(primitive), 1) == [0]
+    assert [event.kind for event in events] == ["requested", "granted", "released"]
+    assert {event.task for event in events} == {trio.lowlevel.current_task()}
+
+
+@each_kind
+async def test_what_an_observer_of_such_an_acquire_releases_is_released_right_after_it(
+    kind: str,
+) -> None:
+    primitive, other = make(kind), Semaphore(0)
+    values: list[int] = []
+
+    def release(event: PrimitiveEvent) -> None:
+        if event.kind == "granted":
+            other.release()
+            values.append(other.value)
+
+    with observe(release):
+        await primitive.acquire()
+    assert values == [0]
+    assert other.value == 1
+
+
+class EvenSum(Arbiter[int]):
+    """Admits even numbers, and fails for odd ones."""
+
+    total: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total = 0
+
+    def admits(self, claim: int) -> bool:
+        if claim % 2:
+            raise ZeroDivisionError(claim) from KeyError(claim)
+        return True
+
+    def admit(self, claim: int) -> None:
+        self.total += claim
+
+    def discharge(self, claim: int) -> None:
+        self.total -= claim
+
+
+async def test_an_error_of_a_core_of_ones_own_is_raised_with_its_cause_and_changes_nothing() -> (
+    None
+):
+    core = EvenSum()
+    primitive = Primitive(core, checkpoint="budget")
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError) as raised:
+            await primitive._acquire(1)
+        assert isinstance(raised.value.__cause__, KeyError)
+    points = await schedule_points(lambda: primitive._acquire(2), BUDGET + 1)
+    assert points == [0] * BUDGET + [1]
+    assert core.total == 2 * (BUDGET + 1)
+
+
+class Counted(EvenSum):
+    """Counts what is taken without a wait, and what is released, in methods that it overrides."""
+
+    taken: ClassVar[int] = 0
+    released: ClassVar[int] = 0
+
+    def take(self, claim: int) -> None:
+        Counted.taken += 1
+        super().take(claim)
+
+    def release(self, claim: int) -> list[Any]:
+        Counted.released += 1
+        return super().release(claim)
+
+
+@pytest.mark.parametrize("checkpoint", ["always", "budget"])
+async def test_a_core_that_overrides_how_a_claim_is_taken_and_released_is_asked(
+    checkpoint: Any,
+) -> None:
+    Counted.taken = Counted.released = 0
+    primitive = Primitive(Counted(), checkpoint=checkpoint)
+    await primitive._acquire(2)
+    primitive._acquire_nowait(2)
+    primitive._release(2)
+    assert (Counted.taken, Counted.released) == (2, 1)

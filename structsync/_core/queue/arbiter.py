@@ -19,7 +19,7 @@ only home of who waits.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .request import BROKEN, GRANTED, PENDING, WITHDRAWN, ClaimT, Request, Status
@@ -52,10 +52,11 @@ class Arbiter(PrimitiveState[ClaimT]):
 
     def admissible(self, claim: ClaimT, priority: int = 0) -> bool:
         """Return whether the claim, submitted now, would be granted at once (I2)."""
-        queue = self.queue
-        if queue.length:
+        if self.queue.length:
             policy = self.policy
-            if not (policy.may_be_passed and policy.may_pass(queue, self.next_ticket, priority)):
+            if not (
+                policy.may_be_passed and policy.may_pass(self.queue, self.next_ticket, priority)
+            ):
                 return False
         if self.cause is not None:
             return False
@@ -227,11 +228,29 @@ class Arbiter(PrimitiveState[ClaimT]):
 
     def release(self, claim: ClaimT) -> list[Request[ClaimT]]:
         """Give a claim back and grant what that makes room for."""
+        return self.discharge_and_settle(claim) or []
+
+    def discharge_and_settle(self, claim: ClaimT) -> list[Request[ClaimT]] | None:
+        """Do what :meth:`release` does; None if no task waits: a list costs a thirtieth of a block."""
         self.discharge(claim)
-        return self.settle() if self.queue.length else []
+        return self.settle() if self.queue.length else None
 
     def end(self, cause: Hashable) -> list[Request[ClaimT]]:
         """Close or break the primitive for good: break every waiter, refuse later claims."""
         if self.cause is None:
             self.cause = cause
         return [self.end_with(request, BROKEN, cause) for request in self.waiting()]
+
+
+def taker_of(core: Arbiter[ClaimT]) -> Callable[[ClaimT], object]:
+    """Return the method that takes an admissible claim: :meth:`Arbiter.take`, or what that comes to.
+
+    Where no newcomer may pass those who wait, none of them ages by it, and ``admit`` alone is left.
+    """
+    passes = core.policy.may_be_passed or type(core).take is not Arbiter.take
+    return core.take if passes else core.admit
+
+
+def releaser_of(core: Arbiter[ClaimT]) -> Callable[[ClaimT], list[Request[ClaimT]] | None]:
+    """Return the method that releases a claim: :meth:`Arbiter.release`, or what that comes to."""
+    return core.discharge_and_settle if type(core).release is Arbiter.release else core.release

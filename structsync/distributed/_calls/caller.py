@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import outcome
 import trio
-from trio.lowlevel import checkpoint, enable_ki_protection
+from trio.lowlevel import checkpoint_if_cancelled, enable_ki_protection
 
 import structsync
 from structsync._core.shared.calls import SLOTS, Attempt, End
@@ -118,7 +118,8 @@ class Caller:
         self._session = session
         self._client = session._client(name)
         self._client.watchers[self.look] = None
-        self.slots = structsync.Semaphore(SLOTS)
+        # Sending a call is a schedule point, and so is waiting for what it needs.
+        self.slots = structsync.Semaphore(SLOTS, checkpoint="budget")
         self._free = [*range(SLOTS)]  # a heap: few slots are in use where few calls overlap
         self._numbers = [0] * SLOTS
         self.outstanding = {}
@@ -164,7 +165,7 @@ class Caller:
             await self._client.read(self.name)
             self._is_in_log = True
         else:
-            await checkpoint()
+            await checkpoint_if_cancelled()
         while not self._client.lost:
             found = host_of(self._client, self.name)
             if found is not None:

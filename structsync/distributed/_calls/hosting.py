@@ -75,7 +75,7 @@ class Hosting:
         self.table = table
         table.open(concurrent + WAITING)
         self.calls = {}
-        self.permits = structsync.Semaphore(concurrent)
+        self.permits = structsync.Semaphore(concurrent, checkpoint="budget")
         self.idle = trio.Event()
         self.strangers = {}
         self._ended = trio.Event()
@@ -85,7 +85,7 @@ class Hosting:
     async def serve(self, task_status: trio.TaskStatus[None]) -> None:
         """Carry out calls until :meth:`stop`."""
         lease = Grant(self._client, self._number, self.name, self.token)
-        # A process that was stopped wakes with its calls, whose deadline is that of the block, too.
+        # The block ends with it, too, but may clean up for long before it stops the calls.
         lease._scope.deadline = self._session._deadline
         self._session._grants[lease] = None
         try:

@@ -22,6 +22,7 @@ class Method:
     name: str
     is_awaited: bool
     signature: inspect.Signature  # without self
+    in_order: list[str] | None  # of its parameters; None, if one has to be named
     decoders: dict[str, Decode]  # of its arguments
     decode_result: Decode
 
@@ -31,6 +32,8 @@ class Method:
         signature = inspect.signature(function)
         _, *parameters = signature.parameters.values()
         self.signature = signature.replace(parameters=parameters)
+        in_order = [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY]
+        self.in_order = in_order if len(in_order) == len(parameters) else None
         for one in parameters:
             if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
                 raise TypeError(
@@ -54,10 +57,13 @@ class Method:
         Raises:
           TypeError: if the method takes other arguments, or one is no data.
         """
-        bound = self.signature.bind(*args, **kwargs)
+        if kwargs or self.in_order is None or len(args) != len(self.in_order):
+            given = self.signature.bind(*args, **kwargs).arguments
+        else:  # which is most of them, and need not be looked for
+            given = dict(zip(self.in_order, args, strict=True))
         return {
             name: encode_value(value, f"the argument {name!r} of {self.name}")
-            for name, value in bound.arguments.items()
+            for name, value in given.items()
         }
 
     def bind(self, arguments: Mapping[str, msgspec.Raw]) -> inspect.BoundArguments:

@@ -1,4 +1,4 @@
-"""What must hold after each step of those who stand in line before the primitives of structsync."""
+"""What must hold after each step of those in the queues of the primitives of structsync."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from structsync.checking.invariants import is_grantable, nothing_grantable_waits
 
 from .addresses import address_of
 
-#: To which lines events are told: those of the execution that runs, while a task waits there.
+#: To which queues events are told: those of the execution that runs, while a task waits there.
 _hearing: list[Lines] = []
 
 
@@ -33,7 +33,7 @@ def hear_nothing() -> None:
 
 
 class _Line:
-    """Who stands in line before one primitive."""
+    """The queue of one primitive, as it was seen last."""
 
     __slots__ = ("before", "core", "is_condition", "is_one", "is_plain", "primitive", "title")
 

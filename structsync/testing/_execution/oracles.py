@@ -95,7 +95,7 @@ class WatchedPrimitives:
         self.checked = False
         """Whether something must hold after each step."""
         self.lines = Lines()
-        """Who stands in line before those of structsync."""
+        """The queues of those of structsync."""
 
     def found(self, thing: object) -> None:
         """Note that a primitive was made."""

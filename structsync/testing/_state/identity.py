@@ -36,7 +36,8 @@ DERIVED: dict[type, frozenset[str]] = {
     Call: frozenset({"partners", "to_settle"}),  # of the step that starts it
     Claims: frozenset({"unready"}),  # a hint where to look first
     # Which tasks are to be asked about when they end; those that neither hold nor wait change nothing.
-    Live: frozenset({"_touched_by", "_transitions"}),
+    # How a claim is taken and released is told by the core.
+    Live: frozenset({"_touched_by", "_transitions", "_take_claim", "_release_claim"}),
 }
 
 #: Local variables that are all that a fingerprint takes from a frame of this code; others of it are

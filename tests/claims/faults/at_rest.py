@@ -18,7 +18,7 @@ def not_written(core: Any) -> bool:
 
 
 whoever_reads_does_not_count = fault(
-    RWLockCore, "at_rest", refuted_by="at_rest.it_is_at_rest_while_nobody_holds_it_and_nobody_waits"
+    RWLockCore, "at_rest", refuted_by="at_rest.it_is_at_rest_while_no_task_holds_it_and_none_waits"
 )(property(not_written))
 
 

@@ -20,6 +20,7 @@ from structsync.distributed import (
     Session,
 )
 from tests.distributed.conftest import Open
+from tests.distributed.waiting import until_calling, until_queued
 
 pytest.importorskip("msgspec")
 
@@ -225,31 +226,29 @@ async def test_a_call_that_is_done_although_it_is_cancelled_returns(opens: Open)
 async def test_a_call_that_is_cancelled_before_there_is_a_host_never_happens(opens: Open) -> None:
     shop = Shop()
     async with opens() as here, opens() as there:
-        with trio.move_on_after(0.05):
-            await remote(there).order(Order("tea"))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(remote(there).order, Order("tea"))
+            await until_calling(there, "shop")
+            nursery.cancel_scope.cancel()
         async with here.host("shop", shop):
             assert await remote(there).count() == 0
 
 
 async def test_a_call_waits_for_a_host_and_for_the_next_one(opens: Open) -> None:
-    counts: list[int] = []
+    told, counts = trio.open_memory_channel[int](1)
     async with opens() as here, opens() as there, trio.open_nursery() as nursery:
 
         async def call() -> None:
-            counts.append(await remote(there).order(Order("tea")))
+            await told.send(await remote(there).order(Order("tea")))
 
-        nursery.start_soon(call)
-        await trio.sleep(0.05)
-        async with here.host("shop", Shop()) as first:
-            while not counts:  # noqa: ASYNC110 - nobody says so
-                await trio.sleep(0.01)
-        nursery.start_soon(call)
-        await trio.sleep(0.05)
-        async with here.host("shop", Shop()) as second:
-            while len(counts) < 2:  # noqa: ASYNC110 - nobody says so
-                await trio.sleep(0.01)
-        assert second.token > first.token
-    assert counts == [1, 1]
+        tokens = []
+        for _ in range(2):
+            nursery.start_soon(call)
+            await until_calling(there, "shop")
+            async with here.host("shop", Shop()) as grant:
+                assert await counts.receive() == 1
+                tokens.append(grant.token)
+        assert tokens[0] < tokens[1]
 
 
 async def test_one_session_hosts_a_name_and_others_stand_by(opens: Open) -> None:
@@ -268,30 +267,30 @@ async def test_one_session_hosts_a_name_and_others_stand_by(opens: Open) -> None
 
 
 async def test_a_host_that_is_left_ends_what_runs_and_hands_on_what_waits(opens: Open) -> None:
-    results: list[object] = []
+    told, results = trio.open_memory_channel[str](2)
     first, second = Shop(), Shop()
     second.open.set()
 
     async def call(session: Session) -> None:
-        results.append(await remote(session).wait())
+        await told.send(await remote(session).wait())
 
     async with opens() as here, opens() as there, trio.open_nursery() as nursery:
+
+        async def open_first() -> None:
+            assert here._calls is not None
+            while here._calls.hosts["shop"].table.is_open:
+                await trio.lowlevel.checkpoint()
+            first.open.set()
+
         async with here.host("shop", first, concurrent=1):
             nursery.start_soon(call, there)
             await first.entered.wait()
             nursery.start_soon(call, there)
-            await trio.sleep(0.05)
-            nursery.start_soon(_open_later, first)
+            await until_queued(here, "shop", 1)
+            nursery.start_soon(open_first)
         async with here.host("shop", second):
-            await second.entered.wait()
-            while len(results) < 2:  # noqa: ASYNC110 - nobody says so
-                await trio.sleep(0.01)
-    assert results == ["open", "open"]
-
-
-async def _open_later(shop: Shop) -> None:
-    await trio.sleep(0.05)
-    shop.open.set()
+            assert [await results.receive() for _ in range(2)] == ["open", "open"]
+        assert second.entered.is_set()
 
 
 @pytest.mark.parametrize("how", ["by an error", "with its session"])
@@ -346,19 +345,18 @@ async def test_who_waits_for_a_host_when_its_session_closes_is_told(opens: Open)
     async with trio.open_nursery() as nursery:
         async with opens() as there:
             nursery.start_soon(call, there)
-            await trio.sleep(0.05)
+            await until_calling(there, "shop")
         with pytest.raises(trio.ClosedResourceError):
             remote(there)
 
 
 async def test_so_many_calls_run_at_a_time(opens: Open) -> None:
-    async with hosted(opens, concurrent=3) as (shop, there):
+    shop = Shop()
+    async with opens() as here, opens() as there, here.host("shop", shop, concurrent=3):
         async with trio.open_nursery() as nursery:
             for _ in range(10):
                 nursery.start_soon(remote(there).wait)
-            while shop.inside < 3:  # noqa: ASYNC110 - nobody says so
-                await trio.sleep(0.01)
-            await trio.sleep(0.05)
+            await until_queued(here, "shop", 7)
             shop.open.set()
         assert shop.most_inside == 3
 
