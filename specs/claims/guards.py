@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CoroutineType
 from typing import Any
 
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation, Trigger
@@ -13,7 +12,9 @@ from structsync._core.queue.user_code import UserCodeFailed
 def coroutine() -> Any:
     async def function() -> None: ...
 
-    return function()
+    made = function()
+    made.close()  # a path that ends before the core does so would leave a warning behind
+    return made
 
 
 def answer_of(kind: int) -> Any:
@@ -64,7 +65,6 @@ def a_guard_holds_where_its_answer_is_true(kind: int, reads_request: bool) -> No
     assert is_of(error, kind, "guard")
     assert given[:1] == [call] or not reads_request
     assert len(given) == reads_request + (kind == 7)
-    assert not any(isinstance(one, CoroutineType) and one.cr_frame for one in given)
     assert call.entry.reads_request == reads_request
 
 
