@@ -41,9 +41,8 @@ FLOORS: Floors = (
     ("testing/_runner.py",),
     ("testing/_explore.py", "testing/_pytest/", "testing/_command/"),
     ("testing/__init__.py",),
-    (
-        "checking/__init__.py",
-    ),  # the rest of it is below: it also offers what holds programs against specs
+    # The rest of it is below: it also offers what holds programs against specs.
+    ("checking/__init__.py",),
     ("_doctor.py", "_examples.py"),
     ("cli.py", "specs/"),
     ("__main__.py",),

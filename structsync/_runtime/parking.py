@@ -67,9 +67,8 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
-    if (
-        live._skips_left
-    ):  # to check first lets one transition decide and take: a tenth of such a block
+    # To check first lets one transition decide and take: a tenth of such a block.
+    if live._skips_left:
         await checkpoint_if_cancelled()
         transitions.running = True
         try:

@@ -65,9 +65,8 @@ def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
     """Load the specs, and search until there is nothing more to do."""
     paths: Sequence[Path] = pickle.loads(inbox.get() or pickle.dumps(()))
     try:
-        with contextlib.redirect_stdout(
-            io.StringIO()
-        ):  # has been said where they were loaded first
+        # What it prints has been printed where they were loaded first.
+        with contextlib.redirect_stdout(io.StringIO()):
             loaded = load_all(paths)
     except ANY_ERROR as error:  # it was possible elsewhere
         write(answers, ("elsewhere", str(error)))

@@ -46,9 +46,8 @@ def the_ticket_is(wanted: int) -> Exploration:
                 nursery.start_soon(arrive)
                 nursery.start_soon(hurry)
             too_late.clear()
-            async with (
-                trio.open_nursery() as nursery
-            ):  # states are compared where there is a choice
+            # States are compared where there is a choice.
+            async with trio.open_nursery() as nursery:
                 nursery.start_soon(checkpoint)
                 nursery.start_soon(checkpoint)
             await monitor.entry(list, lambda request: request.ticket == wanted)()

@@ -84,9 +84,8 @@ class Declared(Monitor):
             lambda self: getattr(self, "balanec", 0) and self.balanec,
             lambda self, request, other=Declared: request and other.nothing,  # of something else
             operator.truth,  # written in C
-            functools.partial(
-                lambda limit, self: self.anything, 3
-            ),  # so many ways lead to a function
+            # So many ways lead to a function.
+            functools.partial(lambda limit, self: self.anything, 3),
             lambda *both: both[0].anything,
         ]
     ),

@@ -49,9 +49,8 @@ def configure(config: pytest.Config) -> None:
 class _Guarded:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        if is_explored(item) or is_existing(
-            item
-        ):  # a deadlock is what the explorer looks for itself
+        # A deadlock is what the explorer looks for itself.
+        if is_explored(item) or is_existing(item):
             return (yield)
         from structsync import deadlock_guard
 
