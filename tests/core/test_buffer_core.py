@@ -61,7 +61,7 @@ def test_a_batch_that_waits_for_its_first_item_has_no_window() -> None:
 
 def test_who_puts_does_not_stand_in_the_way_of_who_gets() -> None:
     """So that the explorer takes it for no overtaking."""
-    assert not BufferCore(1).policy.one_line
+    assert not BufferCore(1).policy.single_queue
     core = BufferCore(1)
     core.ask(("a",))
     core.ask(("b",), "puts")

@@ -134,7 +134,7 @@ class OnBothSides(Fifo):
     """First come, first served among those who put, and among those who get."""
 
     __slots__ = ()
-    one_line: ClassVar[bool] = False
+    single_queue: ClassVar[bool] = False
 
     def new_queue(self) -> Queue[Any]:
         return Sides()

@@ -26,7 +26,7 @@ class Fifo:
     # order: read off the subclass, so that the hot path need not call what says no, or iterate.
     may_be_passed: ClassVar[bool] = False
     own_candidates: ClassVar[bool] = False
-    one_line: ClassVar[bool] = True  # whether each request blocks those behind it
+    single_queue: ClassVar[bool] = True  # whether all stand in one queue; a buffer has two
     ranked: ClassVar[bool] = False  # whether it says where in the queue a request joins
 
     def __init_subclass__(cls) -> None:

@@ -11,8 +11,8 @@ import gc
 from collections.abc import Iterator
 
 from .current import Current
-from .lines import hear_nothing
 from .refusals import install_audit, refused_chance, refused_threads
+from .watched_queues import hear_nothing
 from .watching import watched_primitives, watched_scopes, watched_tickets
 
 

@@ -179,7 +179,7 @@ class ExploredRun:
                 if problem := _failed(predicate):
                     self._violate(f"not always: {text}{problem}".rstrip(), text)
             if self._watched.checked:
-                for text in self._watched.lines.violated():
+                for text in self._watched.queues.violated():
                     self._violate(text, text.partition(":")[0])
         return self._violation
 

@@ -18,7 +18,7 @@ from structsync import _lazy
 from structsync._runtime.primitive import Primitive
 
 from .addresses import address_of
-from .lines import Lines
+from .watched_queues import WatchedQueues
 
 NameOf: TypeAlias = Callable[[object], str]
 
@@ -94,14 +94,14 @@ class WatchedPrimitives:
         self._entries: dict[int, _WatchedPrimitive] = {}
         self.checked = False
         """Whether something must hold after each step."""
-        self.lines = Lines()
+        self.queues = WatchedQueues()
         """The queues of those of structsync."""
 
     def found(self, thing: object) -> None:
         """Note that a primitive was made."""
         self._entries[address_of(thing)] = entry = _WatchedPrimitive(thing)
         if isinstance(thing, Primitive):
-            self.lines.add(thing, lambda: entry.title)
+            self.queues.add(thing, lambda: entry.title)
             self.checked = True
 
     def add(self, thing: Any, name: str | None) -> None:

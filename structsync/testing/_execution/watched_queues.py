@@ -17,13 +17,13 @@ from structsync.checking.invariants import is_grantable, nothing_grantable_waits
 from .addresses import address_of
 
 #: To which queues events are told: those of the execution that runs, while a task waits there.
-_hearing: list[Lines] = []
+_hearing: list[WatchedQueues] = []
 
 
 def hear(event: PrimitiveEvent) -> None:
     """Hand an event on to the execution in which it happens."""
-    for lines in _hearing:
-        lines.on_event(event)
+    for queues in _hearing:
+        queues.on_event(event)
 
 
 def hear_nothing() -> None:
@@ -34,7 +34,7 @@ def hear_nothing() -> None:
             everywhere.remove(hear)
 
 
-class _Line:
+class _WatchedQueue:
     """The queue of one primitive, as it was seen last."""
 
     __slots__ = ("before", "core", "is_condition", "is_one", "is_plain", "primitive", "title")
@@ -44,7 +44,7 @@ class _Line:
         self.title = title
         self.core = core = primitive._core
         kind = type(core)
-        self.is_one = core.policy.name == "fifo" and core.policy.one_line
+        self.is_one = core.policy.name == "fifo" and core.policy.single_queue
         """Whether no request may pass another."""
         self.is_plain = (
             self.is_one
@@ -52,7 +52,7 @@ class _Line:
             and kind.waiting is PrimitiveState.waiting
             and kind.next_ones is PrimitiveState.next_ones
         )
-        """Whether the line is the queue, and its head all that can be granted next."""
+        """Whether the core's queue is all of it, and its head all that can be granted next."""
         # A condition's waiter leaves its queue when it is notified, and is granted the lock.
         conditions = structsync.Condition, structsync.MonitorCondition
         self.is_condition = isinstance(primitive, conditions)
@@ -60,11 +60,11 @@ class _Line:
         """Who waited after the step before."""
 
 
-class Lines:
-    """The lines of one execution."""
+class WatchedQueues:
+    """The queues of one execution."""
 
     def __init__(self) -> None:
-        self._lines: list[_Line] = []
+        self._queues: list[_WatchedQueue] = []
         self._granted: dict[int, int] = {}
         self._released: PrimitiveEvent | None = None
         self._hears = False
@@ -72,7 +72,7 @@ class Lines:
 
     def add(self, primitive: Primitive[Any], title: Callable[[], str]) -> None:
         """Watch those who stand before a primitive; ``title`` returns what it is called by then."""
-        self._lines.append(_Line(primitive, title))
+        self._queues.append(_WatchedQueue(primitive, title))
 
     def on_event(self, event: PrimitiveEvent) -> None:
         """Note which claims were granted."""
@@ -94,24 +94,24 @@ class Lines:
     def violated(self) -> Iterator[str]:
         """Yield what does not hold after a step."""
         hears = False
-        for line in self._lines:
-            core, before = line.core, line.before
-            head = core.queue.head if line.is_plain else None  # not every queue knows it
-            waits = head is not None if line.is_plain else bool(core.queue)
+        for watched in self._queues:
+            core, before = watched.core, watched.before
+            head = core.queue.head if watched.is_plain else None  # not every queue knows it
+            waits = head is not None if watched.is_plain else bool(core.queue)
             if not waits and not before:
                 continue
             if waits and (
                 not nothing_grantable_waits(core) if head is None else is_grantable(core, head)
             ):
-                yield f"{line.title()}: a task waits for what could be granted (lost wakeup)"
-            line.before = waiting = _in(head) if line.is_plain else core.waiting()
+                yield f"{watched.title()}: a task waits for what could be granted (lost wakeup)"
+            watched.before = waiting = _in(head) if watched.is_plain else core.waiting()
             hears = hears or bool(waiting)
-            granted = self._granted.get(address_of(line.primitive), 0) if self._granted else 0
+            granted = self._granted.get(address_of(watched.primitive), 0) if self._granted else 0
             # Where nothing was granted, and no request came or went, none was passed.
-            if before and line.is_one and (granted or waiting != before):
-                newcomers = 0 if line.is_condition else granted
+            if before and watched.is_one and (granted or waiting != before):
+                newcomers = 0 if watched.is_condition else granted
                 if _overtaken(before, newcomers):
-                    yield f"{line.title()}: a grant has passed a request that was ahead of it in the queue"
+                    yield f"{watched.title()}: a grant has passed a request that was ahead of it in the queue"
         self._granted.clear()
         self._released = None
         if hears is not self._hears:
