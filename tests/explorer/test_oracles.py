@@ -17,7 +17,7 @@ from structsync._core.queue.policy import Fifo
 from structsync._runtime.live import everywhere
 from structsync.checking.invariants import nothing_grantable_waits
 from structsync.testing import ExploredRun, Verdict, explore
-from structsync.testing._execution import determinism, lines
+from structsync.testing._execution import determinism, watched_queues
 
 from .conftest import failure_of, two_checkpoints
 
@@ -454,9 +454,9 @@ def test_events_are_heard_only_while_somebody_waits() -> None:
 
         async def worker() -> None:
             async with lock:
-                heard.append(lines.hear in everywhere)
+                heard.append(watched_queues.hear in everywhere)
                 await trio.lowlevel.checkpoint()
-                heard.append(lines.hear in everywhere)
+                heard.append(watched_queues.hear in everywhere)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(worker)
@@ -464,4 +464,4 @@ def test_events_are_heard_only_while_somebody_waits() -> None:
 
     assert explore(program, cancels=0, executions=1, search="plain").failure is None
     assert heard[:4] == [True, True, False, False]
-    assert lines.hear not in everywhere
+    assert watched_queues.hear not in everywhere
