@@ -22,8 +22,8 @@ Action = Callable[[], Hashable] | None
 class NumberedOnArrival(BarrierCore):
     """A number is how many wait; after a cancellation it is given twice (B1: cpython#155233)."""
 
-    def enqueue(self, claim: int | None, priority: int = 0, waiter: Any = None) -> Request[Any]:
-        request = super().enqueue(claim, priority, waiter)
+    def enqueue(self, claim: int | None, *where: Any, **whose: Any) -> Request[Any]:
+        request = super().enqueue(claim, *where, **whose)
         request.claim = len(self.queue) - 1
         return request
 

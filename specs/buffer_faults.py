@@ -219,7 +219,9 @@ class CloseForgetsAllButTheHead(BufferCore):
 class ClosedTakesMoreWaiters(BufferCore):
     """A task that comes after the closing waits for what cannot come (P9)."""
 
-    def enqueue(self, claim: Any, priority: int = 0, waiter: Any = None) -> Request[Any]:
+    def enqueue(
+        self, claim: Any, priority: int = 0, waiter: Any = None, parked: bool = False
+    ) -> Request[Any]:
         request: Request[Any] = Request(claim, self.next_ticket, waiter)
         self.join(request)
         assert request.status is PENDING

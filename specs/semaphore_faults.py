@@ -131,8 +131,8 @@ class AnyPermitWillDo(SemaphoreCore):
 class PermitsAreTakenOneByOne(SemaphoreCore):
     """A task that waits keeps what it got so far, and takes it along when it withdraws (D9, P17: tokio)."""
 
-    def enqueue(self, claim: int, priority: int = 0, waiter: Any = None) -> Request[int]:
-        request = super().enqueue(claim, priority, waiter)
+    def enqueue(self, claim: int, *where: Any, **whose: Any) -> Request[int]:
+        request = super().enqueue(claim, *where, **whose)
         self.value -= max(0, min(self.value, claim - 1))
         return request
 

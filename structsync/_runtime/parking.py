@@ -93,9 +93,8 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
             if task is None:
                 task = current_task()
             transitions.parking = task
-            request = live._core.enqueue(claim, priority, task)
+            request = live._core.enqueue(claim, priority, task, True)
             request.primitive = live
-            request.parked = True
             if live._observers:
                 # With all its arguments emit() would need a deeper stack, which each sleeper keeps.
                 emit_requested(request)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from trio.lowlevel import Abort, cancel_shielded_checkpoint, checkpoint
 
+from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.rwlock import RWLockCore
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.claimants import ClaimantArbiter
@@ -70,14 +71,17 @@ def a_grant_is_not_marked(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Arbiter, "grant", grant)
 
 
+WITH_INDEX = (ClaimantArbiter, LockCore, RWLockCore)
+
+
 def who_leaves_the_queue_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
-    for kind in (ClaimantArbiter, RWLockCore):
+    for kind in WITH_INDEX:
         patch.setattr(kind, "left", lambda self, request: None)
 
 
 def who_joins_the_queue_is_not_in_the_index(patch: pytest.MonkeyPatch) -> None:
     who_leaves_the_queue_stays_in_the_index(patch)
-    for kind in (ClaimantArbiter, RWLockCore):
+    for kind in WITH_INDEX:
         patch.setattr(kind, "entered", lambda self, request: None)
 
 

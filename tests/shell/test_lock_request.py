@@ -50,6 +50,49 @@ async def test_an_acquire_beside_a_live_request_for_the_lock_is_refused() -> Non
         nursery.cancel_scope.cancel()
 
 
+async def test_only_those_who_may_claim_again_are_looked_for_when_a_task_claims() -> None:
+    lock = Lock()
+    pending = lock._core.pending
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hold_until_cancelled, lock)
+        await settle()
+        request = lock.request()
+        with trio.CancelScope() as sleeper:
+            nursery.start_soon(hold_until_cancelled, lock)
+            await settle()
+            assert [*pending] == [trio.lowlevel.current_task()]  # a task that sleeps makes no claim
+            sleeper.cancel()
+        assert len(lock._core.queue) == 2
+        request.withdraw()
+        assert not pending
+        nursery.cancel_scope.cancel()
+    assert not lock._core.queue
+    async with lock:
+        pass
+
+
+async def test_a_task_that_sleeps_gets_the_lock_and_a_request_behind_it_stays_known() -> None:
+    lock = Lock()
+    made: list[Request[Any]] = []
+
+    async def request_it() -> None:
+        with lock.request() as request:
+            made.append(request)
+            await trio.sleep_forever()
+
+    async with trio.open_nursery() as nursery:
+        await lock.acquire()
+        nursery.start_soon(hold_until_cancelled, lock)
+        await settle()
+        nursery.start_soon(request_it)
+        await settle()
+        lock.release()
+        assert len(lock._core.pending) == 1
+        assert made[0].status == "pending"
+        nursery.cancel_scope.cancel()
+    assert not lock.locked()
+
+
 async def test_a_granted_lock_request_makes_its_maker_the_owner() -> None:
     lock = Lock()
     with lock.request():

@@ -69,8 +69,13 @@ class Arbiter(PrimitiveState[ClaimT]):
         except BaseException as error:  # noqa: BLE001 - ours is raised again by guard_error
             raise self.guard_error(error) from None
 
-    def enqueue(self, claim: ClaimT, priority: int = 0, waiter: Any = None) -> Request[ClaimT]:
+    def enqueue(
+        self, claim: ClaimT, priority: int = 0, waiter: Any = None, parked: bool = False
+    ) -> Request[ClaimT]:
         """Put a claim that is not admissible now into the queue.
+
+        Args:
+          parked: whether the waiter sleeps from now on until the request ends.
 
         Raises:
           EndedForGood: if the primitive is closed or broken.
@@ -83,7 +88,7 @@ class Arbiter(PrimitiveState[ClaimT]):
         request = new_object(self.request_type)
         request.claim = claim
         request.waiter = waiter
-        request.parked = False
+        request.parked = parked
         request.status = PENDING
         self.join(request, priority)
         return request
