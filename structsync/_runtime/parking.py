@@ -67,25 +67,32 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
-    # To check first lets one transition decide and take: a tenth of such a block.
-    if live._skips_left:
+    if live._skips:
+        # To check first lets one transition decide and take: a tenth of such a block.
         await checkpoint_if_cancelled()
+        taken = False
         transitions.running = True
         try:
             if live._core.admissible(claim, priority):
                 live._take_claim(claim)
+                taken = True
                 if live._touched_by is not None and claim not in live._touched_by:
                     ownership.note(live, claim)
                 if live._observers:
                     emit_taken(live, claim)
-                live._skips_left -= 1
-                return
         except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
             raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
         finally:
             transitions.running = False
             if transitions.later:
                 transitions.carry_out()
+        if taken:
+            if live._skips_left:
+                live._skips_left -= 1
+                return
+            live._skips_left = live._skips
+            await cancel_shielded_checkpoint()
+            return
     request = failed = None
     transitions.running = True
     try:

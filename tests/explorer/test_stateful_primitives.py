@@ -175,7 +175,7 @@ def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.Mon
 
     shrunk = found(Machine, 100)
     assert isinstance(shrunk.error, MachineFailed)
-    assert "passed somebody" in str(shrunk.error)
+    assert "passed a request" in str(shrunk.error)
     assert shrunk.calls("visit") <= 3
 
 

@@ -41,6 +41,7 @@ class SemaphoreShellMachine(ShellMachine):
             value, max_value=max_value, policy=policy, ageing=ageing, checkpoint=checkpoint
         )
         self.model = SemaphoreModel(value, max_value, policy, ageing)
+        self.looks_for_a_cancellation_first = checkpoint == "budget"
         self.claims: dict[str, int] = {}  # what each visitor got, or will get
 
     # ==== arriving ====
@@ -96,7 +97,7 @@ class SemaphoreShellMachine(ShellMachine):
             return who
 
         who = self.stepper.step(start)
-        if self.model.would_be_served(permits, priority):
+        if self.looks_for_a_cancellation_first or self.model.would_be_served(permits, priority):
             self.visitors[who].expected = "cancelled"  # it has not even arrived
         else:
             self.predict_arrival(who, permits, priority)
