@@ -47,7 +47,7 @@ class BufferCore(LendingArbiter):
     def __init__(self, max_items: float, *, policy: str = "fifo") -> None:
         super().__init__()
         self.policy: OnBothSides = OnBothSides()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
-        self.queue: Sides = Sides()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
+        self.queue: Sides = self.policy.new_queue()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
         self.items: Any = make_items(policy)
         self.max_items = max_items
         self.completed = None

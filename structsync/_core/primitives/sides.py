@@ -136,5 +136,5 @@ class OnBothSides(Fifo):
     __slots__ = ()
     single_queue: ClassVar[bool] = False
 
-    def new_queue(self) -> Queue[Any]:
+    def new_queue(self) -> Sides:
         return Sides()
