@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from trio.lowlevel import checkpoint
 import structsync
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import Arbiter
-from structsync._core.queue.policy import Fifo
+from structsync._core.queue.policy import Fifo, PolicyName
 from structsync._runtime.live import everywhere
 from structsync.checking.invariants import nothing_grantable_waits
 from structsync.testing import ExploredRun, Verdict, explore
@@ -227,16 +227,22 @@ def test_a_read_write_lock_that_refuses_everybody_is_a_leak(
 # ==== planted faults in our own primitives ====
 
 
-async def three_and_one_permit() -> None:
-    semaphore = structsync.Semaphore(1, max_value=1)
+def three_and_one_permit_by(policy: PolicyName) -> Callable[[], Awaitable[None]]:
+    async def three_and_one_permit() -> None:
+        semaphore = structsync.Semaphore(1, max_value=1, policy=policy)
 
-    async def worker() -> None:
-        async with semaphore:
-            await checkpoint()
+        async def worker() -> None:
+            async with semaphore:
+                await checkpoint()
 
-    async with trio.open_nursery() as nursery:
-        for _ in range(3):
-            nursery.start_soon(worker)
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(worker)
+
+    return three_and_one_permit
+
+
+three_and_one_permit = three_and_one_permit_by("fifo")
 
 
 @pytest.mark.slow
@@ -244,12 +250,16 @@ def test_our_own_primitives_have_no_fault() -> None:
     assert explore(three_and_one_permit, cancels=1, cancel="tasks").failure is None
 
 
-def test_a_lost_wakeup_is_seen_in_the_step_that_loses_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fault: what was given back is handed to nobody in line."""
+@pytest.mark.parametrize("policy", ["fifo", "eligible", "priority"])
+def test_a_lost_wakeup_is_seen_in_the_step_that_loses_it(
+    policy: PolicyName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fault: what was released is granted to no request, whatever kind of queue they are in."""
     monkeypatch.setattr(Arbiter, "settle", lambda self: [])
-    failure = failure_of(three_and_one_permit)
+
+    failure = failure_of(three_and_one_permit_by(policy))
     assert failure.kind == "violation"
-    assert failure.message == ("Semaphore: a task waits for what could be granted (lost wakeup)")
+    assert failure.message == "Semaphore: a task waits for what could be granted (lost wakeup)"
 
 
 OVERTAKEN = "Semaphore: a grant has passed a request that was ahead of it in the queue"
