@@ -155,10 +155,10 @@ class StandIns:
     # ==== Views ====
 
     def is_free(self, at: int) -> bool:
-        """Return whether a newcomer may enter an object: no call is inside, or stands in line there."""
-        return self.held[at] is None and not self.first_in_line(at)
+        """Return whether a newcomer may enter an object: no call is inside, or in the queue there."""
+        return self.held[at] is None and not self.head_of_queue(at)
 
-    def first_in_line(self, at: int) -> list[str]:
+    def head_of_queue(self, at: int) -> list[str]:
         return [who for who in self.line if CALLS[who][0] == at][:1]
 
     def queue(self, at: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 Of two switches, each in a process of its own, at most one is on: turning on is disabled while one is, and triggers keep
 count. Two other calls, one of each object, start together. The rules are evaluated in a third process, in which each
-object has a stand-in. Visitors are calls that no rule concerns: they enter an object that is free, and nobody is asked.
+object has a stand-in. Visitors are calls that no rule concerns: they enter an object that is free, without being asked about.
 Each task makes one call; a call that waits may withdraw, and a host may die, with all its calls.
 
 A host answers when it is asked to reserve its object, and offers the object as soon as it can if it could not then;
@@ -53,11 +53,11 @@ class StandInsSpec(Spec):
         return [who for who in self.core.waiting() if self.core.stage(who) in stages]
 
     def offering(self) -> list[str]:
-        """Return who stands first in line at an object that is free."""
+        """Return who is at the head of the queue of an object that is free."""
         return [
             who
             for at in OBJECTS
-            for who in self.core.first_in_line(at)
+            for who in self.core.head_of_queue(at)
             if self.core.held[at] is None
         ]
 

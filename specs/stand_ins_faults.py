@@ -79,7 +79,7 @@ class LetsNobodyGo(Readiness):
 
 @fault(SwitchesSpec, "core", refuted_by="a_reservation_ends")
 class AReservationLastsForever(StandIns):
-    """A host has reserved its object, another call has started meanwhile, and nobody lets the host go."""
+    """A host has reserved its object, another call has started meanwhile, and the host is never let go."""
 
     readiness = LetsNobodyGo
 
@@ -135,7 +135,7 @@ class AsksOneOfTwo(Readiness):
 
 @fault(PartnersSpec, "core", refuted_by="who_is_asked_is_answered")
 class APartnerIsNotAsked(StandIns):
-    """One of two is ready, and its object is reserved for as long as nobody asks the other."""
+    """One of two is ready, and its object is reserved for as long as the other is not asked."""
 
     readiness = AsksOneOfTwo
 

@@ -28,6 +28,7 @@ from .primitives import SharedStatistics as SharedStatistics
 from .remote_call import RemoteCall as RemoteCall
 from .session import Session as Session
 from .session import open_session as open_session
+from .synchronizer import SharedSynchronizer as SharedSynchronizer
 
 __all__ = [
     "CallOutcomeUnknown",
@@ -51,6 +52,7 @@ __all__ = [
     "SharedRWLock",
     "SharedSemaphore",
     "SharedStatistics",
+    "SharedSynchronizer",
     "open_session",
 ]
 

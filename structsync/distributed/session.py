@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, final
 
@@ -32,6 +32,7 @@ CLOSING = 5
 
 if TYPE_CHECKING:
     from ._calls.exchange import Exchange
+    from .synchronizer import SharedSynchronizer
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -125,6 +126,8 @@ class Session(Membership):
         *,
         errors: Sequence[type[Exception]] = (),
         concurrent: int = 100,
+        ruled_by: str | None = None,
+        ruled: Collection[str] | None = None,
     ) -> AbstractAsyncContextManager[Grant]:
         """Return an async context manager in which other sessions call the methods of an object.
 
@@ -142,12 +145,16 @@ class Session(Membership):
           errors: classes of exceptions that callers know, too: they get them as such, and not as a
               :exc:`RemoteError`. Those of Python and trio need not be named.
           concurrent: how many calls run at a time; more wait, first come, first served.
+          ruled_by: the name of a :meth:`synchronizer`, without whose leave no call of the ruled entries starts.
+          ruled: which entries these are; left out, all. Calls of the others need no leave, and do not wait for one that
+              does.
 
         Raises:
           TypeError: if a method cannot be called from another process: it is a generator, takes ``*args``, or
-              has a parameter that is no data; or if an argument here is of another type.
-          ValueError: if ``concurrent`` is less than 1, or two errors have one name; on entering, if others use the
-              name for something else.
+              has a parameter that is no data; if what is ruled over is no :class:`structsync.Monitor`; or if an
+              argument here is of another type.
+          ValueError: if ``concurrent`` is less than 1, two errors have one name, or one of ``ruled`` is no entry; on
+              entering, if others use the name for something else.
           RuntimeError: without ``structsync[calls]``.
           LeaseLost: on entering, if the session is over; on leaving, if it was over before.
         """
@@ -161,7 +168,34 @@ class Session(Membership):
         for one in methods:
             if not callable(getattr(obj, one, None)):
                 raise TypeError(f"{obj!r} has no method {one!r}, which the interface declares")
-        return exchange.host(name, obj, methods, known_errors(errors), concurrent)
+        if ruled_by is None:
+            return exchange.host(name, obj, methods, known_errors(errors), concurrent)
+        from ._calls.ruled import check_ruled
+
+        check_name(ruled_by)
+        names = check_ruled(obj, methods, ruled)
+        return exchange.host(name, obj, methods, known_errors(errors), concurrent, ruled_by, names)
+
+    def synchronizer(
+        self, name: str, *, errors: Sequence[type[Exception]] = ()
+    ) -> AbstractAsyncContextManager[SharedSynchronizer]:
+        """Return an async context manager in which this process rules over objects that others :meth:`host`.
+
+        One session has a name at a time; others that want to wait for it, first come, first served. While none has it,
+        the calls that it would rule over wait.
+
+        Args:
+          name: what hosts give as ``ruled_by``.
+          errors: as of :meth:`host`: of what rules raise.
+
+        Raises:
+          TypeError, ValueError, RuntimeError, LeaseLost: as :meth:`host`.
+        """
+        check_name(name)
+        exchange = self._exchange()
+        from ._calls.failures import known_errors
+
+        return exchange.synchronizer(name, known_errors(errors))
 
     def connect(
         self, name: str, interface: Callable[..., T], *, errors: Sequence[type[Exception]] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from structsync import Status
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
 from structsync._core.monitors.stand_in import ANY_CALL, Readiness, Review, Stage, StandInCore
@@ -55,13 +57,21 @@ def test_whatever_may_change_who_is_asked_is_announced() -> None:
     changes: list[None] = []
     ready = Readiness(lambda: changes.append(None))
     core, entry = StandInCore(ready), EntryCore("on", ANY_CALL)
-    call = proposed(ready, core, entry, "a")
+    ready.stages["a"] = Stage.PROPOSED
+    call = Invocation(entry, "a")
+    request = core.enqueue(call, waiter="a")
     assert len(changes) == 1
-    core.withdraw(next(iter(core.queue)))
+    core.withdraw(request)
     assert len(changes) == 2
     core.admit(call)
     core.release(call)
     assert len(changes) == 3
+
+
+def test_a_call_that_no_host_proposes_is_refused() -> None:
+    core, entry = StandInCore(Readiness()), EntryCore("on", ANY_CALL)
+    with pytest.raises(RuntimeError, match="on stands for an entry in another process"):
+        core.arrive(Invocation(entry, "a"), "a")
 
 
 def test_of_those_who_start_together_all_are_asked_or_none() -> None:
@@ -77,6 +87,7 @@ def test_of_those_who_start_together_all_are_asked_or_none() -> None:
         proposed(ready, core, entry, task)
     assert ready.review() == Review(["a", "b"], [])
     assert ready.reserved("a")
+    ready.set_aside("a")  # which says nothing once it is reserved
     assert cores[0].settle() == []
     ready.set_aside("b")
     assert ready.review() == Review([], ["a"])

@@ -6,6 +6,7 @@
 whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by that.
 ``enter URL NAMESPACE TTL``: enters a monitor, and stays inside.
 ``host URL NAMESPACE TTL``: hosts a counter. ``call URL NAMESPACE TTL``: calls one, and waits there.
+``switch URL NAMESPACE TTL NUMBER``: hosts a switch, over which others rule. ``rule URL NAMESPACE TTL``: rules over two.
 ``serve URL NAMESPACE TTL FILE``: hosts a journal, which writes to a file. With ``DIE_BEFORE_ANSWER`` in its
 environment it is killed when a call was carried out; with ``COUNTS_NO_LEASE`` it believes that its lease goes on.
 
@@ -33,6 +34,7 @@ from structsync.distributed import LeaseLost, Session, membership, open_session
 sys.path.append(str(Path(__file__).parents[2]))
 
 from tests.distributed.shops import Counter, Counting, Journal
+from tests.distributed.switches import RULED, Lit, Switch, names
 
 
 def say(*words: object) -> None:
@@ -123,6 +125,21 @@ async def call(*where: str) -> None:
         await session.connect("counter", Counting).wait("tea")
 
 
+async def switch(url: str, namespace: str, ttl: str, number: str) -> None:
+    name = names(int(number) + 1)[-1]
+    async with opens(url, namespace, ttl) as session:
+        async with session.host(name, Switch(), ruled_by="radio", ruled=RULED):
+            say("hosts")
+            await trio.sleep_forever()
+
+
+async def rule(*where: str) -> None:
+    async with opens(*where) as session, session.synchronizer("radio") as radio:
+        Lit(radio)
+        say("rules")
+        await trio.sleep_forever()
+
+
 if __name__ == "__main__":
     programs: dict[str, Callable[..., Awaitable[None]]]
     programs = {
@@ -132,6 +149,8 @@ if __name__ == "__main__":
         "enter": enter,
         "host": host,
         "call": call,
+        "switch": switch,
+        "rule": rule,
         "serve": serve,
     }
     trio.run(programs[sys.argv[1]], *sys.argv[2:])

@@ -75,7 +75,8 @@ class Readiness:
 
     def set_aside(self, task: Hashable) -> None:
         """Take note that a host cannot reserve its object now; the call keeps its position."""
-        self.stages[task] = Stage.ASIDE
+        if self.stages[task] is not Stage.READY:
+            self.stages[task] = Stage.ASIDE
 
     def reserved(self, task: Hashable) -> bool:
         """Take note that a host has reserved its object; return whether that may be of use now.
@@ -151,6 +152,18 @@ class StandInCore(MonitorCore):
     def admits(self, claim: Invocation) -> bool:
         # Last, so that the error of a rule ends a call whether or not its host is ready.
         return super().admits(claim) and self.readiness.allows(claim.task)
+
+    def refuse_impossible(self, claim: Invocation) -> None:
+        super().refuse_impossible(claim)
+        if claim.task not in self.readiness.stages:
+            raise RuntimeError(
+                f"{claim.entry.name} stands for an entry in another process, and is there to state rules of; call "
+                "the object that Session.connect returns"
+            )
+
+    def join(self, request: Request[Invocation], priority: int = 0) -> None:
+        super().join(request, priority)
+        self.readiness.changed()
 
     def settle(self, candidates: Iterable[Request[Invocation]] | None = None) -> Ended:
         self.readiness.changed()

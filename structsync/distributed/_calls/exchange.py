@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, suppress
 
 import trio
 
+from structsync import Synchronizer
 from structsync._core.shared.calls import CallTable
 from structsync._core.shared.kinds import HOST
 from structsync._core.shared.operations import Want
 from structsync.distributed.blocks import Block
 from structsync.distributed.errors import DeliveryFailed
 from structsync.distributed.membership import Grant, Membership
+from structsync.distributed.synchronizer import SharedSynchronizer
 
 from .caller import Caller
 from .failures import Errors
 from .hosting import SENDING, Hosting
 from .interface import Method
 from .messages import Answer, Ask, Call, Cancel, Gone, Message, NotTaken, ToHost, decode, encode
+from .ruled import Ruled
+from .ruler import Ruler
+from .rulings import METHODS, Origin
+
+#: How many calls of hosts may run at who rules over them: each object has one that listens, and seldom another one.
+CONCURRENT = 10_000
 
 
 class Exchange:
@@ -77,14 +85,21 @@ class Exchange:
         methods: Mapping[str, Method],
         errors: Errors,
         concurrent: int,
+        ruled_by: str | None = None,
+        ruled: Collection[str] = (),
     ) -> AsyncIterator[Grant]:
-        """Wait for the name, and serve the object under it."""
+        """Wait for the name, and serve the object under it; the ruled methods only as another process permits."""
         session = self._session
         async with Block(session, [Want(name, HOST)]) as grant:
             # What became of calls is remembered: a message to an earlier host may still come.
             earlier = self.hosts.get(name)
             table = CallTable() if earlier is None else earlier.table
-            host = Hosting(session, grant, target, methods, errors, concurrent, table)
+            asks = None
+            if ruled_by is not None:
+                origin = Origin(session.identity, name, grant.token)
+                asks = Ruled(session, self.caller(ruled_by), origin, ruled, errors)
+                session._nursery.start_soon(asks.listen, name=f"structsync rules over {name!r}")
+            host = Hosting(session, grant, target, methods, errors, concurrent, table, asks)
             with trio.CancelScope(shield=True):
                 await session._nursery.start(host.serve)
             if earlier is not None:
@@ -97,7 +112,22 @@ class Exchange:
             finally:
                 with trio.CancelScope(shield=True):
                     await host.stop()
+                if asks is not None:
+                    asks.scope.cancel()
         self._tell(grant)
+
+    @asynccontextmanager
+    async def synchronizer(self, name: str, errors: Errors) -> AsyncIterator[SharedSynchronizer]:
+        """Wait for the name, and rule under it."""
+        ruler = Ruler()
+        async with self.host(name, ruler, METHODS, errors, CONCURRENT) as grant:
+            with trio.CancelScope(shield=True):
+                await self._session._nursery.start(ruler.serve, grant)
+            async with Synchronizer(name=name) as rules:
+                try:
+                    yield SharedSynchronizer(name, grant, rules, ruler.stand_in)
+                finally:
+                    ruler.close()  # before the rules end: without them all calls would start
 
     def _tell(self, grant: Grant) -> None:
         """Have all who take part in this log look who hosts the name."""

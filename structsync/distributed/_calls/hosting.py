@@ -20,6 +20,7 @@ from structsync.distributed.membership import Grant, Membership
 from .failures import Errors, describe
 from .interface import Method, encode_value
 from .messages import ANSWERS, Answer, Ask, Call, Cancel, Raised, Returned, encode
+from .ruled import Ruled, Undecided
 
 #: How many calls may wait at a host beyond those that run; more have to come again.
 WAITING = 1000
@@ -33,11 +34,14 @@ class Running:
     """A call that has not ended."""
 
     scope: trio.CancelScope
-    is_begun: bool  # it has its permit
+    is_begun: bool  # it has its permit; of one that is ruled over, it has started
 
     def __init__(self) -> None:
         self.scope = trio.CancelScope()
         self.is_begun = False
+
+    def begin(self) -> None:
+        self.is_begun = True
 
 
 class Hosting:
@@ -62,6 +66,7 @@ class Hosting:
         errors: Errors,
         concurrent: int,
         table: CallTable,
+        ruled: Ruled | None,
     ) -> None:
         self.name = grant.name
         self.token = grant.token
@@ -72,6 +77,7 @@ class Hosting:
         self._target = target
         self._methods = methods
         self._errors = errors
+        self._ruled = ruled
         self.table = table
         table.open(concurrent + WAITING)
         self.calls = {}
@@ -190,9 +196,12 @@ class Hosting:
                 if ticket.caller in self.strangers:
                     # Of who is gone there may be a message yet, of a call that was carried out before.
                     await self.strangers[ticket.caller].wait()
-                async with self.permits:
-                    one.is_begun = True
-                    answer = await self._carry_out(ticket, call)
+                if self._is_ruled(call.method):  # one that waits for others must not keep them out
+                    answer = await self._carry_out(ticket, one, call)
+                else:
+                    async with self.permits:
+                        one.is_begun = True
+                        answer = await self._carry_out(ticket, one, call)
         finally:
             del self.calls[ticket]
             result = self.table.end(ticket, answer, is_begun=one.is_begun)
@@ -200,7 +209,11 @@ class Hosting:
             await self._send(ticket, self.token, result)
         self._note_idle()
 
-    async def _carry_out(self, ticket: Ticket, call: Call) -> bytes:
+    def _is_ruled(self, method: str) -> bool:
+        return self._ruled is not None and method in self._ruled.methods
+
+    async def _carry_out(self, ticket: Ticket, one: Running, call: Call) -> bytes | None:
+        """Return the answer; None if what has become of the call cannot be known."""
         try:
             method = self._methods.get(call.method)
             if method is None:
@@ -209,7 +222,11 @@ class Hosting:
                     f"{self.name!r} has no method {call.method[:100]!r}; it has {known}"
                 )
             bound = method.bind(call.arguments)
-            value = await _call(getattr(self._target, method.name), *bound.args, **bound.kwargs)
+            function = getattr(self._target, method.name)
+            if self._ruled is not None and self._is_ruled(method.name):
+                value = await self._ruled.call(function, call.arguments, bound, one.begin)
+            else:
+                value = await _call(function, *bound.args, **bound.kwargs)
             what = f"the result of {method.name}"
             result = self._encode(
                 partial(Returned, value=encode_value(value, what)), ticket, self.token
@@ -219,6 +236,9 @@ class Hosting:
                     f"{what} has {len(result)} bytes, and a message may have {LONGEST}; it was carried out"
                 )
             return result
+        except Undecided:
+            one.begin()
+            return None
         except Exception as error:  # noqa: BLE001 - it is the caller's
             name, arguments, text, traceback = describe(error, self._errors)
             raised = partial(

@@ -142,6 +142,7 @@ class Connection:
     async def close(self) -> None:
         if self._sender is not None:
             self._sender.close()
+        self._end()
         await trio.aclose_forcefully(self.stream)
 
     # ==== How ====

@@ -1,0 +1,206 @@
+"""The host of an object that another process rules over: it asks before it starts some of the calls.
+
+A call waits first until the object itself would let it in. Then it is proposed, and nothing is reserved: calls that no rule
+concerns overtake it. When the other process asks for that, the object is reserved for the call, which starts or
+is let go. If it was occupied when it was asked for, the call waits in line there, and is offered with the object reserved,
+so that calls that come all the time cannot keep it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from inspect import BoundArguments
+from itertools import count
+from typing import Any, cast
+
+import msgspec
+import trio
+from trio.lowlevel import current_task, enable_ki_protection
+
+from structsync import Entry, Monitor
+from structsync._core.monitors.entry import Invocation
+from structsync._primitives.entries import run_body
+from structsync._runtime import parking
+from structsync.distributed.errors import CallOutcomeUnknown, LeaseLost
+from structsync.distributed.membership import Membership
+
+from .caller import Caller
+from .failures import Errors
+from .proxy import Proxy
+from .rulings import METHODS, Origin, Rules, Ruling
+
+
+class Undecided(Exception):
+    """Whether the call was to start cannot be known: who rules is gone, and others may have started with it."""
+
+
+class Petition:
+    """A call that was proposed."""
+
+    number: int
+    ruler: int  # the token of who has it
+    is_void: bool  # because that one is gone
+    told: trio.Event
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.ruler = 0
+        self.is_void = False
+        self.told = trio.Event()
+
+    def end(self) -> None:
+        self.is_void = True
+        self.told.set()
+
+
+class Ruled:
+    """What a host asks another process for."""
+
+    methods: Collection[str]
+    petitions: dict[int, Petition]
+    scope: trio.CancelScope
+
+    def __init__(
+        self,
+        session: Membership,
+        caller: Caller,
+        origin: Origin,
+        methods: Collection[str],
+        errors: Errors,
+    ) -> None:
+        self._session = session
+        self._origin = origin
+        self._rules = cast(Rules, Proxy(caller, "Rules", METHODS, errors))
+        self.methods = methods
+        self.petitions = {}
+        self._numbers = count(1)
+        self._heard = 0  # the token of who rules, as far as is known
+        self.scope = trio.CancelScope()
+
+    # ==== What comes ====
+
+    async def listen(self) -> None:
+        """Hear for which calls the object is to be reserved, until ``scope`` is cancelled."""
+        with self.scope, suppress(LeaseLost, trio.ClosedResourceError):
+            while True:
+                try:
+                    token, asked = await self._rules.listen(self._origin, self._heard)
+                except CallOutcomeUnknown:
+                    token, asked = self._heard + 1, []
+                self._hear(token, asked)
+
+    def _hear(self, token: int, asked: list[int]) -> None:
+        self._heard = token
+        for one in self.petitions.values():
+            if 0 < one.ruler < token:
+                one.end()
+        for number in asked:
+            if number in self.petitions:
+                self.petitions[number].told.set()
+            else:  # what was taken back on its way
+                self._session._nursery.start_soon(self._withdraw, (self._origin, number))
+
+    # ==== Calls ====
+
+    @enable_ki_protection
+    async def call(
+        self,
+        entry: Entry[..., Any],
+        arguments: dict[str, msgspec.Raw],
+        bound: BoundArguments,
+        begin: Callable[[], None],
+    ) -> Any:
+        """Run the function of an entry when the object, the rules and all partners permit it.
+
+        Args:
+          begin: called when it starts.
+
+        Raises:
+          Undecided: if that cannot be known.
+        """
+        if entry._core.rules is not None:
+            raise RuntimeError(
+                f"{entry!r} is under a Synchronizer of this process, too; state all its rules in one place"
+            )
+        monitor, task = entry._monitor, current_task()
+        claim = Invocation(entry._core, task, bound.args, bound.kwargs)
+        await parking.acquire(monitor, claim)
+        parking.release(monitor, claim)
+        while not await self._propose(entry, claim, arguments):
+            pass
+        try:
+            begin()
+            return await run_body(entry.__wrapped__, *bound.args, **bound.kwargs)
+        finally:
+            if entry._monitor_core.owner is task:
+                parking.release(monitor, claim)
+
+    async def _propose(
+        self, entry: Entry[..., Any], claim: Invocation, arguments: dict[str, msgspec.Raw]
+    ) -> bool:
+        """Return whether the call starts, and then with its object reserved; if not, it is to be proposed again."""
+        petition = Petition(next(self._numbers))
+        self.petitions[petition.number] = petition
+        about = (self._origin, petition.number)
+        has_started = False
+        try:
+            petition.ruler = await self._rules.propose(*about, entry._core.name, arguments)
+            if petition.ruler < self._heard:
+                return False
+            has_started = await self._wait_for_start(entry, claim, petition)
+        except CallOutcomeUnknown:
+            return False  # it is proposed nowhere any more
+        finally:
+            del self.petitions[petition.number]
+            if petition.ruler and not (has_started or petition.is_void):
+                self._session._nursery.start_soon(self._withdraw, about)
+        return has_started
+
+    async def _wait_for_start(
+        self, entry: Entry[..., Any], claim: Invocation, petition: Petition
+    ) -> bool:
+        about = (self._origin, petition.number)
+        while True:
+            await petition.told.wait()
+            if petition.is_void:
+                return False
+            petition.told = trio.Event()
+            try:
+                parking.acquire_nowait(entry._monitor, claim)
+            except trio.WouldBlock:
+                await self._rules.set_aside(*about)
+                await parking.acquire(entry._monitor, claim)
+            ruling: Ruling | None = None
+            try:
+                ruling = await self._rules.reserve(*about)
+            except CallOutcomeUnknown:
+                raise Undecided from None
+            finally:
+                if ruling is not Ruling.STARTED and entry._monitor_core.owner is claim.task:
+                    parking.release(entry._monitor, claim)
+            if ruling is not Ruling.LET_GO:
+                return ruling is Ruling.STARTED
+
+    async def _withdraw(self, about: tuple[Origin, int]) -> None:
+        with suppress(CallOutcomeUnknown, LeaseLost, trio.ClosedResourceError):
+            await self._rules.withdraw(*about)
+
+
+def check_ruled(
+    obj: object, methods: Collection[str], ruled: Collection[str] | None
+) -> Collection[str]:
+    """Return the methods that are ruled over, all of them if none are named.
+
+    Raises:
+      TypeError: if the object is not a monitor.
+      ValueError: if one is not among its methods.
+    """
+    if not isinstance(obj, Monitor):
+        raise TypeError(f"rules are about the entries of a Monitor, and {obj!r} is none")
+    names = methods if ruled is None else ruled
+    if unknown := sorted({*names} - {*methods}):
+        raise ValueError(
+            f"{unknown[0]!r} cannot be ruled over: it is not among {', '.join(sorted(methods))}"
+        )
+    return frozenset(names)
