@@ -12,7 +12,7 @@ from structsync import Semaphore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import Eligible, Priority
 from structsync._core.queue.request import WITHDRAWN, Request
-from structsync._runtime import parking
+from structsync._runtime import positions
 
 from .queue import without_settling
 
@@ -50,13 +50,13 @@ def who_stops_waiting_loses_the_place(patch: pytest.MonkeyPatch) -> None:
         request.status = WITHDRAWN
         return []
 
-    patch.setattr(parking, "_keep_position", stop)
+    patch.setattr(positions, "_keep_position", stop)
 
 
 def a_withdrawal_of_what_is_granted_says_yes(patch: pytest.MonkeyPatch) -> None:
-    intact = parking.withdraw
+    intact = positions.withdraw
     patch.setattr(
-        parking, "withdraw", lambda p, request: intact(p, request) or request.status == "granted"
+        positions, "withdraw", lambda p, request: intact(p, request) or request.status == "granted"
     )
 
 

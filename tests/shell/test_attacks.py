@@ -131,7 +131,7 @@ async def test_a_task_that_outlives_many_locks_forgets_them() -> None:
         async with Lock():
             pass
     touched = ownership._by_task[trio.lowlevel.current_task()]
-    assert len(touched.primitives) <= 2 * 16 + 1
+    assert len(touched) <= 2 * 16 + 1
 
 
 async def test_what_a_request_was_granted_later_binds_the_run() -> None:
@@ -161,8 +161,8 @@ async def test_a_task_notes_a_lock_once_however_it_takes_it() -> None:
         with one.request():
             pass
     touched = ownership._by_task[trio.lowlevel.current_task()]
-    assert {reference() for reference, _ in touched.primitives} == {one, other}
-    assert len(touched.primitives) == 2
+    assert {reference() for reference, _ in touched} == {one, other}
+    assert len(touched) == 2
 
 
 # ==== a cancelled task gets Cancelled ====

@@ -10,7 +10,7 @@ import trio
 
 from structsync import Arbiter, Condition, Lock, Primitive, Semaphore, observe
 from structsync._core.queue.policy import make_policy
-from structsync._runtime import parking
+from structsync._runtime import positions
 from structsync._runtime.runs import check_run
 from structsync._runtime.woken import WOKEN
 
@@ -48,7 +48,7 @@ async def test_a_request_that_is_granted_while_its_owner_begins_to_wait_is_not_s
         semaphore.release()
         return check_run(live)
 
-    monkeypatch.setattr(parking, "check_run", interrupted)
+    monkeypatch.setattr(positions, "check_run", interrupted)
     with trio.fail_after(1):
         await request.wait()
     assert request.status == "granted"
