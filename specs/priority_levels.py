@@ -139,7 +139,7 @@ class LevelsSpec(PermitsSpec):
         """The first on a level is not before what the heap has of it, which is a heap."""
         levels = self.core.levels
         tops = [(rank, ticket) for rank, ticket, _ in levels.tops]
-        firsts = [next(on(level), None) for *_, level in levels.tops]
+        firsts = [next(iter(on(level)), None) for *_, level in levels.tops]
         return all(tops[(at - 1) // 2] <= tops[at] for at in range(1, len(tops))) and all(
             first is None or top <= (levels.rank(first.ticket, level.number), first.ticket)
             for top, first, (*_, level) in zip(tops, firsts, levels.tops, strict=True)

@@ -109,19 +109,21 @@ class Levels(Queue[ClaimT]):
                 heapreplace(tops, (self.rank(first.ticket, level.number), first.ticket, level))
 
     def ranked(self) -> list[tuple[int, int, Request[ClaimT]]]:
-        """Return the rank, the ticket and the request of all, in the order in which they stand."""
-        return sorted(
+        """Return the rank, the ticket and the request of all, level by level."""
+        return [
             (self.rank(one.ticket, number), one.ticket, one)
             for number, level in self.by_number.items()
             for one in on(level)
-        )
+        ]
 
     def __bool__(self) -> bool:
         return self.length > 0
 
     def __iter__(self) -> Iterator[Request[ClaimT]]:
         standing = [one for level in self.by_number.values() for one in on(level)]
-        return iter(sorted(standing, key=attrgetter("ticket")))
+        if len(self.by_number) > 1:
+            standing.sort(key=attrgetter("ticket"))
+        return iter(standing)
 
     def _drop_empty(self) -> None:
         """Forget the levels on which no request is."""
@@ -146,9 +148,11 @@ class AgeingLevels(Levels[ClaimT]):
         return ticket + number
 
 
-def on(level: Level) -> Iterator[Request[Any]]:
-    """Yield the requests on a level, the oldest first."""
+def on(level: Level) -> list[Request[Any]]:
+    """Return the requests on a level, the oldest first."""
+    requests: list[Request[Any]] = []
     request: Any = level.behind
     while request is not level:
-        yield request
+        requests.append(request)
         request = request.behind
+    return requests

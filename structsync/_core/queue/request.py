@@ -138,8 +138,9 @@ class Queue(Generic[ClaimT]):
 
     def clear(self) -> None:
         """Take out all that stand here."""
-        for request in self:
-            self.remove(request)
+        if self.length:
+            for request in self:
+                self.remove(request)
 
     def __len__(self) -> int:
         return self.length
