@@ -211,3 +211,11 @@ def of_those_that_are_named_alone_it_is_asked_whether_they_fit(
     assert core.settle(named) == named[:value]
     assert core.value == max(0, value - len(named))
     assert len(core.queue) == waiting - min(value, len(named))
+
+
+def those_who_are_next_are_granted_if_there_is_room(which: int, waiting: int) -> None:
+    assert 0 <= which < 3
+    assert 0 <= waiting <= BOUND
+    core = with_queue(TAKERS[which][0](0), [1] * waiting)
+    oldest = core.waiting()
+    assert core.next_ones() == (oldest if core.policy.name == "eligible" else oldest[:1])

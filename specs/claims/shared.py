@@ -33,6 +33,10 @@ class Log:
     def append(self, verb: Verb, key: tuple[str, int], *details: Any, stamp: int = 0) -> list[Any]:
         return self.core.apply(Operation(verb, *key, details), stamp)
 
+    def waiting(self, name: str) -> list[Any]:
+        found = self.core.named.get(name)
+        return [] if found is None else [one.waiter for one in found.core.queue]
+
     def rest(self) -> tuple[Any, ...]:
         """Return all but the numbers up to which the operations of the sessions are known."""
         version, token, sessions, *rest = self.core.snapshot()
@@ -183,3 +187,39 @@ def what_an_engine_writes_of_a_session_has_no_number(is_end: bool) -> None:
     assert outcomes == (ended if is_end else [])
     assert ("mine" in made.core.sessions) == (not is_end)
     assert made.append(Verb.ACQUIRE, ("stranger", 0), [PERMIT]) == []
+
+
+def whoever_dies_in_a_wait_that_was_withdrawn_wakes_no_other(is_withdrawn: bool) -> None:
+    assert is_withdrawn in (False, True)
+    made = log(IN_WAIT)
+    made.append(Verb.ACQUIRE, ("other", 0), [LOCK])
+    made.append(Verb.WAIT, ("other", 1), "changed", 0)
+    made.append(Verb.JOIN, ("third", -1))
+    made.append(Verb.ACQUIRE, ("third", 0), [LOCK])
+    made.append(Verb.WITHDRAW if is_withdrawn else Verb.RELEASE, LAST, 1)
+    assert made.core.places["mine", 1].raises == is_withdrawn
+    assert made.append(Verb.END, ("mine", -1)) == []
+    assert made.waiting("changed") == [("other", 1)]
+    assert made.waiting("lock") == []
+    assert {key[0] for key in made.core.places} == {"other", "third"}
+
+
+def a_name_is_free_once_all_who_waited_are_notified(is_used_again: bool) -> None:
+    assert is_used_again in (False, True)
+    made = log(IN_WAIT)
+    made.append(Verb.ACQUIRE, ("other", 0), [LOCK])
+    made.append(Verb.NOTIFY, ("other", 1), "changed", 0, None)
+    assert "changed" not in made.core.named
+    if is_used_again:
+        made.append(Verb.ACQUIRE, ("other", 2), [Want("another", "lock")])
+        made.append(Verb.WAIT, ("other", 3), "changed", 2)
+    made.append(Verb.JOIN, ("third", -1))
+    made.append(Verb.ACQUIRE, ("third", 0), [LOCK])
+    assert made.append(Verb.WITHDRAW, LAST, 1) == []  # so it is the last for the lock
+    assert made.waiting("lock") == [("third", 0), ("mine", 1)]
+    released = made.append(Verb.RELEASE, ("other", 4), 0)
+    assert [one.key for one in released] == [("other", 4), ("third", 0)]
+    token = released[1].token + 1
+    released = made.append(Verb.RELEASE, ("third", 1), 0)
+    assert released[1:] == [Outcome(("mine", 1), Result.WITHDRAWN, token)]
+    assert ("changed" in made.core.named) == is_used_again

@@ -241,9 +241,9 @@ def those_behind_who_is_broken_are_let_in(is_closed: bool) -> None:
 
 
 def a_batch_waits_until_its_window_ends(there: int, most: int, is_another: bool) -> None:
-    assert 0 <= there <= 2
+    assert 0 <= there <= BOUND
     assert 1 <= most <= BOUND
-    core = BufferCore(2)
+    core = BufferCore(BOUND)
     opened: list[object] = []
 
     class Watched(Batch):
@@ -255,7 +255,7 @@ def a_batch_waits_until_its_window_ends(there: int, most: int, is_another: bool)
     for number in range(there):
         more = core.ask((number,))[1][1:]
         ended = more or ended
-    begun, full = there > 0, there >= min(most, 2)
+    begun, full = there > 0, there >= most
     assert (ended == [request]) == (request.status is Status.GRANTED) == full
     assert opened == ([claim] if begun and most > 1 else [])
     over = core.end_window(core.enqueue(One()) if is_another else request)

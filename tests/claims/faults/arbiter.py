@@ -93,3 +93,8 @@ def all_who_wait_are_asked(core: Arbiter[Any], candidates: Any = None) -> list[R
 
 
 intact_make, intact_settle = policy.make_policy, Arbiter.settle
+
+
+@fault(Arbiter, "next_ones", refuted_by="arbiter.those_who_are_next_are_granted_if_there_is_room")
+def all_who_wait_are_next(core: Arbiter[Any]) -> list[Request[Any]]:
+    return core.waiting()

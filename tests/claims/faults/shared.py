@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from structsync._core.primitives.condition import ConditionCore
+from structsync._core.queue.request import WITHDRAWN
 from structsync._core.shared.core import SharedCore
-from structsync._core.shared.operations import Key, Operation, Outcome, Result
+from structsync._core.shared.operations import Key, Operation, Outcome, Result, Want
 from structsync._core.shared.state import Place
 from structsync.specs.claims import shared
 
@@ -82,3 +84,29 @@ def what_the_dead_held_is_kept(core: SharedCore, asking: Key) -> list[Outcome]:
 intact_apply = SharedCore.apply
 intact_grant = SharedCore._grant
 intact_granted = SharedCore._granted
+
+
+@fault(
+    SharedCore,
+    "_leave",
+    refuted_by="shared.whoever_dies_in_a_wait_that_was_withdrawn_wakes_no_other",
+)
+def whoever_dies_passes_its_place_on(core: SharedCore, place: Place) -> list[Any]:
+    if not place.requests:
+        return []
+    lock = core.core_of(Want("lock", "lock"))
+    if place.hold is None:
+        lock.end_with(place.requests[0], WITHDRAWN)
+    else:
+        core._condition_at(place, lock).forget(place.requests[0])
+    return [lock]
+
+
+@fault(
+    SharedCore,
+    "_condition_at",
+    refuted_by="shared.a_name_is_free_once_all_who_waited_are_notified",
+)
+def a_condition_is_known_by_its_name_alone(core: SharedCore, place: Place, lock: Any) -> Any:
+    found = core.named.get(place.wants[0].name)
+    return ConditionCore(lock) if found is None else found.core
