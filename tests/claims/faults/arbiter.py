@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from structsync import Arbiter
-from structsync._core.primitives.rwlock import PhaseFairCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue import policy, state
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import Request
+from structsync.specs.claims import arbiter
 
 from ._planting import fault
 
@@ -29,12 +29,12 @@ def the_short_way_wakes_nobody(core: Arbiter[Any], claim: Any) -> None:
 
 
 @fault(
-    PhaseFairCore,
-    "writing_ended",
+    arbiter,
+    "releaser_of",
     refuted_by="arbiter.where_a_writer_leaves_by_the_short_way_all_readers_enter",
 )
-def the_next_in_the_queue_enters(core: PhaseFairCore) -> list[Request[Any]]:
-    return core.settle()
+def the_short_way_is_that_of_every_core(core: Arbiter[Any]) -> Any:
+    return core.discharge_and_settle
 
 
 @fault(

@@ -58,12 +58,10 @@ def all_rules_are_taken_back(core: SynchronizerCore, rules: list[Any]) -> None:
     rules.clear()
 
 
-@fault(
-    Rules,
-    "refuse",
-    refuted_by="synchronizer.a_call_that_starts_with_others_is_refused_where_one_of_them_is_closed",
+it_waits_for_what_is_closed = Shared(
+    synchronizer.a_partner_waits_for_what_is_closed,
+    "synchronizer.a_call_that_starts_with_others_is_refused_where_one_of_them_is_closed",
 )
-def it_waits_for_what_is_closed(rules: Rules) -> None: ...
 
 
 @fault(

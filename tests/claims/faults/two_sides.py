@@ -11,17 +11,10 @@ from structsync._core.primitives.lent_items import NumberedSmallestFirst
 from structsync._core.primitives.sides import Sides
 from structsync._core.queue.group import Claims
 from structsync._core.queue.request import BROKEN, Request
+from structsync._core.queue.user_code import UserCodeFailed
 
-from ._planting import Ended, fault
-
-
-@fault(
-    Claims,
-    "consents",
-    refuted_by="two_sides.a_group_has_its_part_of_a_buffer_once_the_rest_is_there",
-)
-def a_group_always_consents(group: Claims, request: Request[Any]) -> bool:
-    return True
+from ...plants import groups  # noqa: TID252 - the one home of the faults
+from ._planting import Ended, Shared, fault
 
 
 @fault(
@@ -38,8 +31,9 @@ def the_one_that_fits_is_granted_alone(group: Claims, request: Request[Any]) -> 
     request.arbiter.grant(request)  # type: ignore[attr-defined]
 
 
-@fault(Claims, "_withdraw_pending", refuted_by="two_sides.of_a_choice_one_is_taken")
-def the_others_go_on_waiting(group: Claims) -> None: ...
+the_others_go_on_waiting = Shared(
+    groups.a_group_stays_in_the_other_queues, "two_sides.of_a_choice_one_is_taken"
+)
 
 
 @fault(BufferCore, "guard_error", refuted_by="two_sides.a_put_that_cannot_be_compared_ends_alone")
@@ -74,6 +68,11 @@ def what_fails_ends_the_search(core: BufferCore, candidates: object = None) -> E
 def a_single_rank_is_compared_with_the_others_alone(
     items: SmallestFirst, pairs: Iterable[tuple[Any, Any]]
 ) -> bool:
+    try:
+        for rank in sorted([rank for rank, _ in pairs]):
+            items._place(rank)
+    except Exception as error:  # noqa: BLE001 - of the user
+        raise UserCodeFailed(error) from None
     return True
 
 
