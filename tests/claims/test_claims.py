@@ -9,6 +9,7 @@ import pytest
 
 from ._harness import Verdict, analyze, ends_of, failing_at_end, shipped_claims
 from .faults import (
+    arbiter,
     at_rest,
     barrier,
     buffer,
@@ -20,6 +21,7 @@ from .faults import (
     guards,
     job_queue,
     latch,
+    ledger,
     lent_items,
     links,
     lock,
@@ -32,10 +34,13 @@ from .faults import (
     policy,
     queue,
     rate_limiter,
+    refusals,
     resource_pool,
     rwlock,
     semaphore,
+    shared,
     synchronizer,
+    two_sides,
     value,
     wait_queue,
     waits_for,
@@ -44,6 +49,7 @@ from .faults._planting import Fault, OfASpec, Shared
 
 CLAIMS = shipped_claims()
 MODULES = (
+    arbiter,
     at_rest,
     barrier,
     buffer,
@@ -54,6 +60,7 @@ MODULES = (
     group,
     job_queue,
     latch,
+    ledger,
     lent_items,
     links,
     queue,
@@ -67,10 +74,13 @@ MODULES = (
     owned,
     policy,
     rate_limiter,
+    refusals,
     resource_pool,
     rwlock,
     semaphore,
+    shared,
     synchronizer,
+    two_sides,
     value,
     wait_queue,
     waits_for,

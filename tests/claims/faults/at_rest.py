@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.primitives.lock_map import LockMapCore
@@ -48,3 +49,14 @@ nobody_queues_for_the_map = fault(
 @fault(CapacityLimiterCore, "held_by", refuted_by="at_rest.who_holds_a_token_is_known_by_name")
 def tokens_have_no_names(core: CapacityLimiterCore, claimant: Hashable) -> Hashable:
     return None
+
+
+def nobody_is_inside(core: Any) -> bool:
+    return core.owner is None and not core.queue and not core.conditions
+
+
+whoever_has_signalled_does_not_count = fault(
+    MonitorCore,
+    "at_rest",
+    refuted_by="at_rest.a_monitor_is_at_rest_while_no_task_is_inside_or_waits_and_no_rule_concerns_it",
+)(property(nobody_is_inside))

@@ -18,3 +18,13 @@ def everybody_is_withdrawn(core: OwnedArbiter[Any], claim: Any, cause: Hashable)
     for request in left:
         core.withdraw(request)
     return left
+
+
+@fault(OwnedArbiter, "owner_exited", refuted_by="owned.those_behind_who_is_gone_are_let_in")
+def those_behind_who_is_gone_are_not_told(
+    core: OwnedArbiter[Any], claim: Any, cause: Hashable
+) -> Ended:
+    left = [request for request in core.queue if request.claim == claim]
+    for request in left:
+        core.withdraw(request)
+    return left

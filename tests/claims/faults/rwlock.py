@@ -81,3 +81,8 @@ def a_writer_follows_a_writer(core: PhaseFairCore) -> Ended:
 @fault(rwlock_core, "_refuse_second", refuted_by="rwlock.who_holds_it_is_told_what_to_do_instead")
 def nobody_is_told_of_a_downgrade(held: Mode, wanted: Mode) -> NoReturn:
     raise RuntimeError("this task already holds it; release() first")
+
+
+@fault(RWLockCore, "admissible", refuted_by="rwlock.who_has_a_request_makes_no_second_one")
+def who_has_a_request_passes_itself(core: RWLockCore, claim: Access, priority: int = 0) -> bool:
+    return claim.mode is READ and core.writer is None
