@@ -31,6 +31,18 @@ UNWIND_STEPS = 2_000
 class Engine(ScheduledExecution):
     """Runs a test once, under the schedule that a chooser makes."""
 
+    __slots__ = (
+        "_in_step",
+        "_init_task",
+        "_most_steps",
+        "_root",
+        "_unwound",
+        "chooser",
+        "handle",
+        "problem",
+        "recorder",
+    )
+
     def __init__(
         self,
         settings: Settings,

@@ -33,10 +33,15 @@ _RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
 class LoopEngine(Engine):
     """Steps the tasks of a ``Runner`` one at a time."""
 
+    __slots__ = (
+        "_instruments",
+        "_internal",
+        "_runner",
+        "_step_context",
+        "_waiting_for_idle",
+        "paused",
+    )
     _runner: _run.Runner
-
-    paused = False
-    """Set by who wants the control back between two steps."""
 
     def run(self, test: AsyncTest) -> Ending:
         self.begin(test)
@@ -51,6 +56,8 @@ class LoopEngine(Engine):
         """Prepare the execution; what follows takes place in :meth:`proceed`."""
         self.scopes.is_cancelled = is_cancelled
         self._runner = runner = new_runner(self, self.clock, self.start_entry_task)
+        self.paused = False
+        """Set by who wants the control back between two steps."""
         self._internal: list[Task] = []
         self._instruments: object = runner.instruments
         self._timers = runner.deadlines._heap  # which is another one after they have expired
@@ -61,6 +68,7 @@ class LoopEngine(Engine):
     def proceed(self) -> None:
         """Go on until the execution is over, or paused."""
         _RUN_CONTEXT.runner = runner = self._runner
+        self._step_context = _RUN_CONTEXT.__dict__  # of this thread
         previous, sniffio_library.name = sniffio_library.name, "trio"
         try:
             tasks, runq, internal = runner.tasks, runner.runq, self._internal
@@ -97,7 +105,9 @@ class LoopEngine(Engine):
         try:
             async with trio.open_nursery() as runner.system_nursery:
                 self._root = runner.system_nursery.cancel_scope
-                runner.main_task = runner.spawn_impl(self.main, (test,), runner.system_nursery, None)
+                runner.main_task = runner.spawn_impl(
+                    self.main, (test,), runner.system_nursery, None
+                )
             self.finished = True
         except BaseException as error:  # noqa: BLE001 - of a system task; trio.run would raise it
             self.crashed(error)
@@ -141,7 +151,8 @@ class LoopEngine(Engine):
     def _step(self, task: Task) -> None:
         """Run a task until its next trap, as trio's ``unrolled_run`` does."""
         runner = self._runner
-        _RUN_CONTEXT.task = task
+        context = self._step_context
+        context["task"] = task
         send, value = task._next_send_fn, task._next_send
         assert send is not None
         task._next_send_fn = task._next_send = None
@@ -163,7 +174,7 @@ class LoopEngine(Engine):
                 handle_trap(runner, task, trap)
         except Exception as error:
             raise trio.TrioInternalError("raised in trio's own step, as in trio.run") from error
-        del _RUN_CONTEXT.task
+        del context["task"]
 
     def pending_of(self, task: Task) -> object:
         pending = task._next_send

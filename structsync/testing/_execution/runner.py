@@ -22,7 +22,6 @@ from trio.lowlevel import Task
 from . import hash_order
 from .stand_ins import NoSockets, Wakeup
 
-
 CHECKPOINT: object = _traps.CancelShieldedCheckpoint
 
 

@@ -37,6 +37,36 @@ def _choice(kind: Kind, name: str) -> Choice:
 class ScheduledExecution(Execution, trio.abc.Instrument):
     """An execution that goes on by one option at a time."""
 
+    # More attributes than Python keeps in an object without a dictionary of its own.
+    __slots__ = (
+        "_any_order",
+        "_cancels_scopes",
+        "_early_clock",
+        "_guards",
+        "_is_plain",
+        "_places",
+        "_runs",
+        "_timers",
+        "_woken",
+        "batch",
+        "branched",
+        "cancels_left",
+        "choices",
+        "clock",
+        "context",
+        "ending",
+        "finished",
+        "firsts",
+        "names",
+        "own_file",
+        "pool",
+        "raced",
+        "scopes",
+        "settings",
+        "watched",
+        "whole",
+    )
+
     def __init__(self, settings: Settings, watched: WatchedPrimitives) -> None:
         self.settings = settings
         self.own_file: str | None = None

@@ -107,7 +107,8 @@ class WatchedQueues:
                     f"{watched.title()}: a task waits for what could be granted (lost wakeup)"
                 )
             watched.before = waiting = _in(head) if watched.is_plain else core.waiting()
-            hears = hears or bool(waiting)
+            if waiting:
+                hears = True
             granted = self._granted.get(address_of(watched.primitive), 0) if self._granted else 0
             # Where nothing was granted, and no request came or went, none was passed.
             if before and watched.is_one and (granted or waiting != before):
