@@ -68,6 +68,8 @@ class Ending:
 class Execution(abc.ABC):
     """One run of a test, from its first step to its ending."""
 
+    __slots__ = ()
+
     settings: Settings
     own_file: str | None
     """Where the test stands."""

@@ -178,9 +178,8 @@ class ExploredRun:
             for predicate, text in self._always:
                 if problem := _failed(predicate):
                     self._violate(f"not always: {text}{problem}".rstrip(), text)
-            if self._watched.checked:
-                for text in self._watched.queues.violated():
-                    self._violate(text, text.partition(":")[0])
+            if self._watched.checked and (wrong := self._watched.queues.violated()) is not None:
+                self._violate(wrong, wrong.partition(":")[0])
         return self._violation
 
     async def _at_end(self) -> Ending | None:

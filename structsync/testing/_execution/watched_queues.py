@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import structsync
@@ -91,9 +91,9 @@ class WatchedQueues:
             and isinstance(granted.primitive, structsync.RWLock)
         )
 
-    def violated(self) -> Iterator[str]:
-        """Yield what does not hold after a step."""
-        hears = False
+    def violated(self) -> str | None:
+        """Return what does not hold after a step."""
+        hears, found = False, None
         for watched in self._queues:
             core, before = watched.core, watched.before
             head = core.queue.head if watched.is_plain else None  # not every queue knows it
@@ -103,24 +103,35 @@ class WatchedQueues:
             if waits and (
                 not nothing_grantable_waits(core) if head is None else is_grantable(core, head)
             ):
-                yield f"{watched.title()}: a task waits for what could be granted (lost wakeup)"
+                found = found or (
+                    f"{watched.title()}: a task waits for what could be granted (lost wakeup)"
+                )
             watched.before = waiting = _in(head) if watched.is_plain else core.waiting()
-            hears = hears or bool(waiting)
+            if waiting:
+                hears = True
             granted = self._granted.get(address_of(watched.primitive), 0) if self._granted else 0
             # Where nothing was granted, and no request came or went, none was passed.
             if before and watched.is_one and (granted or waiting != before):
                 newcomers = 0 if watched.is_condition else granted
                 if _overtaken(before, newcomers):
-                    yield f"{watched.title()}: a grant has passed a request that was ahead of it in the queue"
-        self._granted.clear()
-        self._released = None
-        if hears is not self._hears:
-            self._hears = hears
-            if hears:
-                _hearing.append(self)
-                everywhere.append(hear)
-            else:
-                hear_nothing()
+                    found = found or (
+                        f"{watched.title()}: a grant has passed a request that was ahead of it in the queue"
+                    )
+        if hears or self._hears:
+            self._granted.clear()
+            self._released = None
+            if hears is not self._hears:
+                self._hear(hears)
+        return found
+
+    def _hear(self, hears: bool) -> None:
+        """Listen from now on to the events, or do not."""
+        self._hears = hears
+        if hears:
+            _hearing.append(self)
+            everywhere.append(hear)
+        else:
+            hear_nothing()
 
 
 def _in(head: Request[Any] | None) -> list[Request[Any]]:
