@@ -52,7 +52,7 @@ class LogClient:
         self.engine = engine
         self.session = session
         self.name = name
-        self.replica = Replica()
+        self.replica = Replica(keeps=engine.forgets)
         self.outbox = deque()
         self.pending = {}
         self.names = {}

@@ -13,6 +13,8 @@ from typing import NamedTuple, Protocol
 
 import trio
 
+from structsync._core.shared.history import History
+
 #: Called with the name of a log in which something has happened to this session.
 Hinted = Callable[[str], object]
 
@@ -32,12 +34,14 @@ class Tail(NamedTuple):
       snapshot: the state at ``start``, where the entries before it are gone.
       stamps: of the entries, where the engine gives them numbers that grow, also when it has lost its log;
           left out, their positions are taken.
+      before: the stamp of the entry before ``start``, where there is a snapshot.
     """
 
     start: int
     entries: Sequence[bytes]
     snapshot: bytes | None = None
     stamps: Sequence[int] = ()
+    before: int = 0
 
 
 class Renewal(NamedTuple):
@@ -62,6 +66,9 @@ class Engine(Protocol):
     recheck: float
     """After how many seconds a session asks again whether it has missed a hint."""
 
+    forgets: bool
+    """Whether it may lose a log, so that each session keeps what it has read."""
+
     async def open(self, ttl: float) -> str:
         """Begin a session, and return its identity, which no other session ever has."""
         ...
@@ -76,11 +83,14 @@ class Engine(Protocol):
         """Append operations to a log in one step, and return all entries from a position on."""
         ...
 
-    async def renew(self, read: Mapping[str, int]) -> Renewal:
-        """Move the end of the lease to ttl seconds from now.
+    async def renew(
+        self, read: Mapping[str, int], history_of: Callable[[str], History | None]
+    ) -> Renewal:
+        """Move the end of the lease to ttl seconds from now; bring back what the engine has lost.
 
         Args:
           read: up to which position the session has read each log.
+          history_of: called with the name of such a log; it returns what the session has read of it.
         """
         ...
 

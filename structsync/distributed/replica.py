@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from structsync._core.shared.core import SharedCore
+from structsync._core.shared.history import History, Mark
 from structsync._core.shared.operations import Operation, Outcome, Verb
 from structsync._core.shared.plain import decode, digest
 
@@ -15,16 +16,19 @@ class Replica:
 
     Attributes:
       core: the state.
+      history: what was read, where the engine may lose it.
       position: of the next entry to read.
       since: how many entries there are behind the last snapshot of the log, as far as that is known.
     """
 
     core: SharedCore
+    history: History | None
     position: int
     since: int
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool = False) -> None:
         self.core = SharedCore()
+        self.history = History(self.core.sessions, Mark()) if keeps else None
         self.position = self.since = 0
 
     def advance(self, tail: Tail) -> list[tuple[Operation, list[Outcome]]]:
@@ -36,23 +40,32 @@ class Replica:
         if tail.snapshot is not None:
             self.core.restore(decode(tail.snapshot))
             self.position, self.since = tail.start, 0
+            if self.history is not None:
+                base = Mark(tail.start, tail.before, tail.snapshot)
+                self.history = History(self.core.sessions, base)
         applied = []
         for index in range(self.position - tail.start, len(tail.entries)):
-            entry = Operation.decode(tail.entries[index])
+            data = tail.entries[index]
+            entry = Operation.decode(data)
             if entry.verb is Verb.DIGEST:
                 self._compare(entry)
             self.position += 1
             self.since += 1
             stamp = tail.stamps[index] if tail.stamps else self.position
+            if self.history is not None:
+                self.history.entries.append((stamp, data))
             applied.append((entry, self.core.apply(entry, stamp)))
         return applied
 
     def _compare(self, entry: Operation) -> None:
         self.since = 0
         (theirs,) = entry.details
-        ours = digest(self.core.encode())
+        state = self.core.encode()
+        ours = digest(state)
         if theirs != ours:
             raise ReplicasDiffer(
                 f"at position {self.position} this process is in the state {ours}, and the one that "
                 f"compacted the log in {theirs}; run one version of structsync everywhere"
             )
+        if self.history is not None:
+            self.history.compared(state)

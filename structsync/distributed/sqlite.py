@@ -35,6 +35,7 @@ class SQLiteEngine:
     """One session of a file, in one namespace."""
 
     recheck: float = 1.0
+    forgets: bool = False
     file: LogFile
     namespace: str
     thread: trio.CapacityLimiter
@@ -82,7 +83,7 @@ class SQLiteEngine:
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
         return await self._transact(lambda: self.file.append(self._key(log), operations, after))
 
-    async def renew(self, read: Mapping[str, int]) -> Renewal:
+    async def renew(self, read: Mapping[str, int], history_of: Callable[[str], object]) -> Renewal:
         await self._sweep()
         keys = {self._key(log): position for log, position in read.items()}
         ends = await self._transact(lambda: self.file.renew(keys))

@@ -71,6 +71,15 @@ async def test_a_lease_that_is_renewed_does_not_end(autojump_clock: MockClock) -
         assert await here.lock("lock").statistics() == SharedStatistics(0, 0, None)
 
 
+async def test_a_lease_that_is_renewed_late_counts_from_then_on(autojump_clock: MockClock) -> None:
+    cut = Deliveries()
+    async with opens(cut, ttl=TTL) as here, here.lock("lock"):
+        cut.fate = lambda what: "lost"
+        await trio.sleep(0.8 * TTL)
+        cut.fate = lambda what: "in time"
+        await trio.sleep(2 * TTL)
+
+
 async def test_a_body_that_reaches_no_checkpoint_is_told_at_its_end(
     autojump_clock: MockClock,
 ) -> None:

@@ -10,6 +10,13 @@ import trio
 from structsync.distributed import LeaseLost, Session
 from tests.distributed.history import Held, complaints
 
+# What is in the script, and the fault that takes its place.
+MISSES_NOTHING = (
+    "return not its.read or stamp_before(log, its, position) ~= seen",
+    "return false",
+)
+BRINGS_NOTHING_BACK = ("local goes_further = tonumber(seen) > ", "local goes_further = false and ")
+
 
 class Watch:
     """Blocks of two sessions, and what is wrong with them."""
