@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -13,12 +12,14 @@ import trio
 from structsync._core.shared.operations import Operation, Outcome, Result, Verb
 from structsync._runtime.outcomes import Pending
 
-from .engine import Engine
+from .engine import Engine, Tail
 from .errors import DeliveryFailed, LeaseLost
 from .replica import Replica
 
 #: After so many entries the log is replaced by a snapshot.
 COMPACT_AFTER = 1000
+#: So many entries are applied without a schedule point.
+AT_ONCE = 100
 #: In seconds: between two tries to reach the engine, the first and the longest.
 BACKOFF, LONGEST_BACKOFF = 0.02, 0.5
 
@@ -29,14 +30,15 @@ class LogClient:
     """What is on its way, and who waits for what.
 
     Nothing is sent while an answer is outstanding, so that the operations of a session are in the log in the
-    order of their numbers; what comes up meanwhile goes together with the next request.
+    order of their numbers; what comes up meanwhile goes together with the next request. Where the engine can,
+    a task has its operation carried out at once, and the task in the background has nothing to do.
     """
 
     engine: Engine
     session: str
     name: str
     replica: Replica
-    outbox: deque[Operation]
+    outbox: dict[bytes, Operation]  # what was not confirmed, by its entry
     pending: dict[int, Pending[Outcome]]
     names: dict[int, str]  # what the pending ones are about
     readers: list[trio.Event]
@@ -45,6 +47,9 @@ class LogClient:
     ]  # called when entries were read, or the session is over
     number: int
     unread: bool  # whether there may be entries to read
+    is_long: bool  # whether a snapshot should take the place of the entries
+    is_busy: bool  # whether an answer is outstanding, or being applied
+    failure: Exception | None  # to be raised in the background, where it ends the session
     work: trio.Event
     lost: bool
 
@@ -53,13 +58,14 @@ class LogClient:
         self.session = session
         self.name = name
         self.replica = Replica(keeps=engine.forgets)
-        self.outbox = deque()
+        self.outbox = {}
         self.pending = {}
         self.names = {}
         self.readers = []
         self.watchers = {}
         self.number = 0
-        self.unread = False
+        self.unread = self.is_long = self.is_busy = False
+        self.failure = None
         self.work = trio.Event()
         self.lost = False
 
@@ -67,10 +73,15 @@ class LogClient:
 
     def post(self, verb: Verb, *details: Any) -> int:
         """Send an operation, and return its number; whether it arrives is seen in the log."""
-        number = self.number
-        self.number += 1
-        self.outbox.append(Operation(verb, self.session, number, details))
+        number = self._add(verb, details)
         self.work.set()
+        return number
+
+    def _add(self, verb: Verb, details: tuple[Any, ...]) -> int:
+        number = self.number
+        operation = Operation(verb, self.session, number, details)
+        self.outbox[operation.encode()] = operation
+        self.number += 1
         return number
 
     async def ask(
@@ -97,9 +108,11 @@ class LogClient:
         if self.lost:
             pending.end(outcome.Error(LeaseLost(name)))
             return pending
-        number = self.post(verb, *details)
+        number = self._add(verb, details)
         self.names[number] = name
         self.pending[number] = pending
+        if not self._exchange_now():
+            self.work.set()
         return pending
 
     async def read(self, name: str) -> None:
@@ -118,9 +131,10 @@ class LogClient:
             raise LeaseLost(name)
 
     def hinted(self) -> None:
-        """Read the log soon."""
-        self.unread = True
-        self.work.set()
+        """Read the log, at once or soon."""
+        if not self._exchange_now():
+            self.unread = True
+            self.work.set()
 
     def lose(self) -> None:
         """End all waits: the session is over."""
@@ -139,46 +153,91 @@ class LogClient:
     # ==== For the session ====
 
     async def drive(self) -> None:
-        """Send and read, until the session is over."""
+        """Do what was not done at once, until the session is over."""
         backoff = BACKOFF
-        while True:
-            while not self.outbox and not self.unread:
+        while not self.lost:
+            while not (self.outbox or self.unread or self.is_long or self.failure):
                 self.work = trio.Event()
                 await self.work.wait()
-            self.unread = False
-            readers = len(self.readers)
-            entries = [one.encode() for one in self.outbox]
+            if self.failure is not None:
+                raise self.failure
+            self.is_busy = True
             try:
-                tail = await self.engine.append(self.name, entries, self.replica.position)
+                await self._exchange()
             except DeliveryFailed:
                 self.unread = True
                 await trio.sleep(backoff)
                 backoff = min(2 * backoff, LONGEST_BACKOFF)
-                continue
+            else:
+                backoff = BACKOFF
+            finally:
+                self.is_busy = False
+
+    async def _exchange(self) -> None:
+        """Send what is to be sent, read, and compact the log if it is long.
+
+        Raises:
+          DeliveryFailed: if some of that is to be done again.
+        """
+        if self.outbox or self.unread:
+            self.unread = False
+            readers = len(self.readers)
+            entries = [*self.outbox]
+            tail = await self.engine.append(self.name, entries, self.replica.position)
             if self.lost:
                 return
-            backoff = BACKOFF
-            self._note(self.replica.advance(tail))
-            for done in self.readers[:readers]:
-                done.set()
-            del self.readers[:readers]
-            if self.replica.since > COMPACT_AFTER and entries:
-                with suppress(DeliveryFailed):  # the next one offers it again
-                    await self.engine.compact(
-                        self.name, self.replica.position, self.replica.core.encode()
-                    )
+            end = tail.start + len(tail.entries)
+            while self.replica.position + AT_ONCE < end:
+                self._note(self.replica.advance(tail, self.outbox, AT_ONCE))
+                await trio.lowlevel.checkpoint()  # the other tasks of this process have work, too
+            self._take(tail, bool(entries), readers)
+        if self.is_long:
+            self.is_long = False
+            with suppress(DeliveryFailed):  # the next one offers it again
+                await self.engine.compact(
+                    self.name, self.replica.position, self.replica.core.encode()
+                )
+                # The entries are dropped when all have read them.
+                self.engine.hint({*self.replica.core.sessions} - {self.session}, self.name)
+
+    def _exchange_now(self) -> bool:
+        """Send what is to be sent, and read, unless that has to be waited for; return whether it was done."""
+        if self.is_busy or self.lost or self.failure is not None:
+            return False
+        self.is_busy = True
+        try:
+            entries = [*self.outbox]
+            tail = self.engine.append_now(self.name, entries, self.replica.position)
+            if tail is None:
+                return False
+            self._take(tail, bool(entries), len(self.readers))
+        except Exception as error:  # noqa: BLE001 - it is the session's, and not of the task that asks
+            self.failure = error
+        finally:
+            self.is_busy = False
+        return not (self.outbox or self.is_long or self.failure)
+
+    def _take(self, tail: Tail, has_written: bool, readers: int) -> None:
+        self._note(self.replica.advance(tail, self.outbox))
+        # One of those who write offers a snapshot; who only reads leaves it to them.
+        self.is_long = self.replica.since > COMPACT_AFTER and (has_written or self.is_long)
+        for done in self.readers[:readers]:
+            done.set()
+        del self.readers[:readers]
 
     def _note(self, applied: list[tuple[Operation, list[Outcome]]]) -> None:
         others: set[str] = set()
-        for entry, outcomes in applied:
+        for operation, outcomes in applied:
             for one in outcomes:
                 if one.key[0] == self.session:
                     self._resolve(one)
-                elif entry.session == self.session:
+                elif operation.session == self.session:
                     others.add(one.key[0])
         confirmed = self.replica.core.sessions.get(self.session, -1)
-        while self.outbox and self.outbox[0].number <= confirmed:
-            self.outbox.popleft()
+        for entry in [*self.outbox]:
+            if self.outbox[entry].number > confirmed:
+                break
+            del self.outbox[entry]
         if others:
             self.engine.hint(others, self.name)
         if applied:

@@ -83,6 +83,10 @@ class Engine(Protocol):
         """Append operations to a log in one step, and return all entries from a position on."""
         ...
 
+    def append_now(self, log: str, operations: Sequence[bytes], after: int) -> Tail | None:
+        """Do the same at once; return None, with nothing done, if it has to be waited for, or fails."""
+        ...
+
     async def renew(
         self, read: Mapping[str, int], history_of: Callable[[str], History | None]
     ) -> Renewal:

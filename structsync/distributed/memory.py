@@ -222,6 +222,9 @@ class MemoryEngine:
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
         return await self._deliver(lambda: self.hub.append(self.session, log, operations, after))
 
+    def append_now(self, log: str, operations: Sequence[bytes], after: int) -> Tail | None:
+        return None
+
     async def renew(self, read: Mapping[str, int], history_of: Callable[[str], object]) -> Renewal:
         return await self._deliver(lambda: self.hub.renew(self.session, read))
 

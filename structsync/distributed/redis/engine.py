@@ -154,6 +154,9 @@ class RedisEngine:
             self.seen[log] = (start + len(lines), b"%d" % stamps[-1])
         return Tail(start, entries, snapshot, stamps, int(before or 0))
 
+    def append_now(self, log: str, operations: Sequence[bytes], after: int) -> Tail | None:
+        return None
+
     async def renew(
         self, read: Mapping[str, int], history_of: Callable[[str], History | None]
     ) -> Renewal:
