@@ -41,7 +41,7 @@ WHERE session = ? AND log = ?
 """
 
 #: In pages: a write-ahead log that has grown longer is ended, although that keeps others from writing.
-LONGEST_WAL = 30_000
+LONGEST_WAL = 10_000
 
 #: In seconds: how long a checkpoint waits for others that write.
 SAVING = 1
