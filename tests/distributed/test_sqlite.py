@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,35 @@ async def test_what_was_written_is_brought_to_the_disk_in_a_thread_and_its_room_
         assert wal.stat().st_size < 1.5 * size
     assert len(threads) >= 30
     assert threading.main_thread() not in threads
+
+
+def test_whoever_writes_after_a_checkpoint_need_not_wait_for_the_disk(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who begins the write-ahead log anew waits; so it is the session that has made the checkpoint."""
+    here, there, begun = LogFile(path), LogFile(path), list[bytes]()
+
+    def beginning() -> bytes:
+        return path.with_name(f"{path.name}-wal").read_bytes()[16:24]  # a salt of its own
+
+    class Connection(sqlite3.Connection):
+        def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
+            found = super().execute(statement, *parameters)
+            if "wal_checkpoint(" in statement:
+                there.append("log", [b"{}"], 0)  # in the middle
+                begun.append(beginning())
+            return found
+
+    for file in (here, there):
+        file.open()
+        file.append("log", [b"{}"], 0)
+    before = beginning()
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
+    here.checkpoint()
+    assert begun == [before]
+    here.checkpoint()
+    for file in (here, there):
+        file.db.close()
 
 
 @pytest.mark.parametrize("longest", [0, 10_000])
