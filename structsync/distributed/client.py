@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import outcome
 import trio
@@ -26,12 +26,30 @@ BACKOFF, LONGEST_BACKOFF = 0.02, 0.5
 ERRORS: dict[str, type[Exception]] = {"ValueError": ValueError, "RuntimeError": RuntimeError}
 
 
+class Received(NamedTuple):
+    """What has come, and for whom.
+
+    Attributes:
+      tail: what is to be applied.
+      has_written: whether entries were sent with the request.
+      readers: how many of those who wait until they have read all have asked before.
+    """
+
+    tail: Tail
+    has_written: bool
+    readers: int
+
+    @property
+    def end(self) -> int:
+        return self.tail.start + len(self.tail.entries)
+
+
 class LogClient:
     """What is on its way, and who waits for what.
 
     Nothing is sent while an answer is outstanding, so that the operations of a session are in the log in the
-    order of their numbers; what comes up meanwhile goes together with the next request. Where the engine can,
-    a task has its operation carried out at once, and the task in the background has nothing to do.
+    order of their numbers; what comes up meanwhile goes together with the next request. Where the engine can, the
+    task that asks sends, and who receives the answer applies it; the task in the background does what is left.
     """
 
     engine: Engine
@@ -49,6 +67,7 @@ class LogClient:
     unread: bool  # whether there may be entries to read
     is_long: bool  # whether a snapshot should take the place of the entries
     is_busy: bool  # whether an answer is outstanding, or being applied
+    received: list[Received]  # one at most: an answer that takes a while to apply
     failure: Exception | None  # to be raised in the background, where it ends the session
     work: trio.Event
     lost: bool
@@ -65,6 +84,7 @@ class LogClient:
         self.watchers = {}
         self.number = 0
         self.unread = self.is_long = self.is_busy = False
+        self.received = []
         self.failure = None
         self.work = trio.Event()
         self.lost = False
@@ -74,7 +94,7 @@ class LogClient:
     def post(self, verb: Verb, *details: Any) -> int:
         """Send an operation, and return its number; whether it arrives is seen in the log."""
         number = self._add(verb, details)
-        self.work.set()
+        self._continue()
         return number
 
     def _add(self, verb: Verb, details: tuple[Any, ...]) -> int:
@@ -111,8 +131,8 @@ class LogClient:
         number = self._add(verb, details)
         self.names[number] = name
         self.pending[number] = pending
-        if not self._exchange_now():
-            self.work.set()
+        if not self._begin_exchange():
+            self._continue()
         return pending
 
     async def read(self, name: str) -> None:
@@ -132,9 +152,9 @@ class LogClient:
 
     def hinted(self) -> None:
         """Read the log, at once or soon."""
-        if not self._exchange_now():
+        if not self._begin_exchange():
             self.unread = True
-            self.work.set()
+            self._continue()
 
     def lose(self) -> None:
         """End all waits: the session is over."""
@@ -153,10 +173,10 @@ class LogClient:
     # ==== For the session ====
 
     async def drive(self) -> None:
-        """Do what was not done at once, until the session is over."""
+        """Do what no other task does, until the session is over."""
         backoff = BACKOFF
         while not self.lost:
-            while not (self.outbox or self.unread or self.is_long or self.failure):
+            while not self.received and (self.is_busy or not self._is_work_left()):
                 self.work = trio.Event()
                 await self.work.wait()
             if self.failure is not None:
@@ -179,51 +199,76 @@ class LogClient:
         Raises:
           DeliveryFailed: if some of that is to be done again.
         """
-        if self.outbox or self.unread:
+        if not self.received and (self.outbox or self.unread):
             self.unread = False
-            readers = len(self.readers)
-            entries = [*self.outbox]
+            entries, readers = [*self.outbox], len(self.readers)
             tail = await self.engine.append(self.name, entries, self.replica.position)
-            if self.lost:
-                return
-            end = tail.start + len(tail.entries)
-            while self.replica.position + AT_ONCE < end:
-                self._note(self.replica.advance(tail, self.outbox, AT_ONCE))
+            self.received.append(Received(tail, bool(entries), readers))
+        if self.lost:
+            return
+        while self.received:
+            received = self.received.pop()
+            while self.replica.position + AT_ONCE < received.end:
+                self._note(self.replica.advance(received.tail, self.outbox, AT_ONCE))
                 await trio.lowlevel.checkpoint()  # the other tasks of this process have work, too
-            self._take(tail, bool(entries), readers)
+            self._take(received)
         if self.is_long:
             self.is_long = False
-            with suppress(DeliveryFailed):  # the next one offers it again
+            self.replica.since -= (
+                COMPACT_AFTER // 10
+            )  # if it is not taken, it is offered again a while later
+            with suppress(DeliveryFailed):
                 await self.engine.compact(
                     self.name, self.replica.position, self.replica.core.encode()
                 )
                 # The entries are dropped when all have read them.
                 self.engine.hint({*self.replica.core.sessions} - {self.session}, self.name)
 
-    def _exchange_now(self) -> bool:
-        """Send what is to be sent, and read, unless that has to be waited for; return whether it was done."""
+    def _begin_exchange(self) -> bool:
+        """Send what is to be sent, and have it read, if that needs no task; return whether it has begun."""
         if self.is_busy or self.lost or self.failure is not None:
             return False
-        self.is_busy = True
-        try:
-            entries = [*self.outbox]
-            tail = self.engine.append_now(self.name, entries, self.replica.position)
-            if tail is None:
-                return False
-            self._take(tail, bool(entries), len(self.readers))
-        except Exception as error:  # noqa: BLE001 - it is the session's, and not of the task that asks
-            self.failure = error
-        finally:
-            self.is_busy = False
-        return not (self.outbox or self.is_long or self.failure)
+        unread, self.unread, self.is_busy = self.unread, False, True
+        entries, readers = [*self.outbox], len(self.readers)
 
-    def _take(self, tail: Tail, has_written: bool, readers: int) -> None:
-        self._note(self.replica.advance(tail, self.outbox))
+        def done(tail: Tail | None) -> None:
+            if tail is None:
+                self.unread = True
+            elif not self.lost:
+                received = Received(tail, bool(entries), readers)
+                if self.replica.position + AT_ONCE < received.end:
+                    self.received.append(received)
+                    self.work.set()
+                    return
+                try:
+                    self._take(received)
+                except Exception as error:  # noqa: BLE001 - it is the session's, not of the task that asks
+                    self.failure = error
+            self.is_busy = False
+            if tail is None or not (self.outbox or self.unread) or not self._begin_exchange():
+                self._continue()
+
+        begun = self.engine.append_soon(self.name, entries, self.replica.position, done)
+        if not begun:
+            self.unread, self.is_busy = unread, False
+        return begun
+
+    def _continue(self) -> None:
+        """Have the task in the background do what is left, once no answer is outstanding."""
+        if not self.is_busy and self._is_work_left():
+            self.work.set()
+
+    def _is_work_left(self) -> bool:
+        return bool(self.outbox or self.unread or self.is_long or self.failure)
+
+    def _take(self, received: Received) -> None:
+        self._note(self.replica.advance(received.tail, self.outbox))
         # One of those who write offers a snapshot; who only reads leaves it to them.
-        self.is_long = self.replica.since > COMPACT_AFTER and (has_written or self.is_long)
-        for done in self.readers[:readers]:
+        has_written = received.has_written or self.is_long
+        self.is_long = self.replica.since > COMPACT_AFTER and has_written
+        for done in self.readers[: received.readers]:
             done.set()
-        del self.readers[:readers]
+        del self.readers[: received.readers]
 
     def _note(self, applied: list[tuple[Operation, list[Outcome]]]) -> None:
         others: set[str] = set()

@@ -22,7 +22,7 @@ from typing import TypeVar
 
 import trio
 
-from .engine import Hinted, Received, Renewal, Tail
+from .engine import Appended, Hinted, Received, Renewal, Tail
 from .errors import SessionEnded
 from .lines import Lines
 from .log_file import LogFile, number_of
@@ -97,16 +97,20 @@ class SQLiteEngine:
         self._note_written(operations)
         return tail
 
-    def append_now(self, log: str, operations: Sequence[bytes], after: int) -> Tail | None:
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
         if self.thread.borrowed_tokens:
-            return None  # the connection is in use
+            return False  # the connection is in use
         try:
             tail = self.file.append_now(self._key(log), operations, after, MANY)
         except (sqlite3.Error, SessionEnded):
-            return None  # it is met again where it can be waited for, or ends the session
-        if tail is not None:
-            self._note_written(operations)
-        return tail
+            return False  # it is met again where it can be waited for, or ends the session
+        if tail is None:
+            return False
+        self._note_written(operations)
+        done(tail)
+        return True
 
     def _note_written(self, operations: Sequence[bytes]) -> None:
         self.file.unsaved += bool(operations)
