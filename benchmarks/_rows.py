@@ -12,6 +12,7 @@ from . import (
     cancelled,
     checker,
     contended,
+    contests,
     coordination,
     explorer,
     groups,
@@ -50,15 +51,16 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """A rate per second that should not be smaller."""
+    """A rate per second, or an index, that should not be smaller."""
 
     limit: float
+    is_rate: bool = True
 
     def met(self, figure: float) -> bool:
         return figure >= self.limit
 
     def __str__(self) -> str:
-        return f">= {self.limit:,.0f}/s"
+        return f">= {self.limit:,.0f}/s" if self.is_rate else f">= {self.limit:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,12 @@ ROWS = (
     Row("server", "uncontended acquire / one call", AtMost(1.3), servers.acquire_cases),
     Row("server", "hand-off between processes / one call", None, servers.hand_off_cases),
     Row("server", "a call of an object / the same by hand", None, calls.cases),
+    Row("contest", "acquire, nobody else: us", AtMost(60), contests.acquire_cases),
+    Row("contest", "8 processes, 10 ms each: hand-off, ms", None, contests.hand_off_cases),
+    Row("contest", "the same: Jain's index", AtLeast(0.95, False), contests.fairness_cases),
+    Row("contest", "the same: hand-off / the fair peer's", AtMost(1.3), contests.peer_cases),
+    Row("contest", "32 processes: client CPU", AtMost(2.0), contests.cpu_cases),
+    Row("contest", "32 processes, 10 ms: longest step, ms", AtMost(20), contests.blocked_cases),
     Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
     Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
     Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),

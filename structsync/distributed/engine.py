@@ -56,6 +56,10 @@ class Renewal(NamedTuple):
     earliest: float = math.inf
 
 
+#: Called with the entries of a log that were asked for; with None if they are to be asked for again.
+Appended = Callable[[Tail | None], object]
+
+
 class Engine(Protocol):
     """One connection to an engine: that of one session.
 
@@ -81,6 +85,16 @@ class Engine(Protocol):
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
         """Append operations to a log in one step, and return all entries from a position on."""
+        ...
+
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
+        """Begin to do the same without a task, and return whether it has begun.
+
+        Then ``done`` is called, at once or later: with the entries; or with None, if that has failed, or may have,
+        and is to be done by :meth:`append`, which says why. It raises nothing.
+        """
         ...
 
     async def renew(

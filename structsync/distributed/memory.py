@@ -18,7 +18,7 @@ from trio.lowlevel import RunVar, checkpoint
 from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 
-from .engine import Hinted, Received, Renewal, Tail
+from .engine import Appended, Hinted, Received, Renewal, Tail
 from .errors import DeliveryFailed, SessionEnded
 
 T = TypeVar("T")
@@ -221,6 +221,11 @@ class MemoryEngine:
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
         return await self._deliver(lambda: self.hub.append(self.session, log, operations, after))
+
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
+        return False
 
     async def renew(self, read: Mapping[str, int], history_of: Callable[[str], object]) -> Renewal:
         return await self._deliver(lambda: self.hub.renew(self.session, read))

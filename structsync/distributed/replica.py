@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from structsync._core.shared.core import SharedCore
 from structsync._core.shared.history import History, Mark
 from structsync._core.shared.operations import Operation, Outcome, Verb
@@ -31,22 +33,30 @@ class Replica:
         self.history = History(self.core.sessions, Mark()) if keeps else None
         self.position = self.since = 0
 
-    def advance(self, tail: Tail) -> list[tuple[Operation, list[Outcome]]]:
+    def advance(
+        self, tail: Tail, known: Mapping[bytes, Operation], at_most: int | None = None
+    ) -> list[tuple[Operation, list[Outcome]]]:
         """Apply the entries that are new, and return each of them with what it has ended.
+
+        Args:
+          tail: what was read.
+          known: entries that need not be decoded.
+          at_most: how many of them are applied; None: all.
 
         Raises:
           ReplicasDiffer: if another replica has come to another state, by the same entries.
         """
-        if tail.snapshot is not None:
+        if tail.snapshot is not None and self.position < tail.start:
             self.core.restore(decode(tail.snapshot))
             self.position, self.since = tail.start, 0
             if self.history is not None:
                 base = Mark(tail.start, tail.before, tail.snapshot)
                 self.history = History(self.core.sessions, base)
         applied = []
-        for index in range(self.position - tail.start, len(tail.entries)):
+        begin = self.position - tail.start
+        for index in range(len(tail.entries))[begin:][:at_most]:
             data = tail.entries[index]
-            entry = Operation.decode(data)
+            entry = known.get(data) or Operation.decode(data)
             if entry.verb is Verb.DIGEST:
                 self._compare(entry)
             self.position += 1

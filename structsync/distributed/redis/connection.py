@@ -41,16 +41,24 @@ def _sender_of(stream: trio.abc.Stream) -> socket.socket | None:
 class Reply:
     """What will come for one request; an error of the server is a reply."""
 
-    __slots__ = ("arrived", "lost", "value")
+    __slots__ = ("arrived", "lost", "then", "value")
 
     arrived: trio.Event
     value: Any
     lost: bool  # the connection has ended before
+    then: Callable[[Any], object] | None
 
-    def __init__(self) -> None:
+    def __init__(self, then: Callable[[Any], object] | None) -> None:
         self.arrived = trio.Event()
         self.value = None
         self.lost = False
+        self.then = then
+
+    def arrive(self) -> None:
+        """Wake the task that waits for it."""
+        self.arrived.set()
+        if self.then is not None:
+            self.then(self.value)
 
     async def wait(self) -> Any:
         """Wait for it.
@@ -93,7 +101,11 @@ class Connection:
 
     def post(self, *command: str | bytes | int) -> Reply:
         """Send a command when that is possible."""
-        reply = Reply()
+        return self.post_then(None, *command)
+
+    def post_then(self, then: Callable[[Any], object] | None, *command: str | bytes | int) -> Reply:
+        """Do the same; the function is called with the reply, or with None if it will not come."""
+        reply = Reply(then)
         self.replies.append(reply)
         self._outgoing += _pack(command)
         if self._sender is not None and self.is_usable:
@@ -151,7 +163,7 @@ class Connection:
         while self.replies:
             reply = self.replies.popleft()
             reply.lost = True
-            reply.arrived.set()
+            reply.arrive()
 
     async def _keep_sending(self) -> None:
         while True:
@@ -199,4 +211,4 @@ class Connection:
             else:
                 reply = self.replies.popleft()
                 reply.value = value
-                reply.arrived.set()
+                reply.arrive()

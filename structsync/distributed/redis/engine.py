@@ -22,7 +22,7 @@ from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 from structsync._core.shared.state import VERSION
 from structsync.distributed.client import BACKOFF, LONGEST_BACKOFF
-from structsync.distributed.engine import Hinted, Received, Renewal, Tail
+from structsync.distributed.engine import Appended, Hinted, Received, Renewal, Tail
 from structsync.distributed.errors import DeliveryFailed, SessionEnded
 
 from .address import Address
@@ -36,6 +36,8 @@ ELSEWHERE = frozenset(["LOADING", "MASTERDOWN", "NOSCRIPT", "READONLY"])
 #: What a server says that may do it later.
 LATER = frozenset(["BUSY", "MISCONF", "NOREPLICAS", "OOM"])
 MICROSECONDS = 1_000_000
+#: Of a log of which nothing was read: the position up to which it was, and the stamp before that.
+UNSEEN = (0, b"0")
 #: What a message begins with, and no name of a log does, because it is no UTF-8.
 MESSAGE = b"\xff"
 
@@ -136,14 +138,33 @@ class RedisEngine:
                 hinted(log)
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
-        position, stamp = self.seen.get(log, (0, b"0"))
+        seen = self.seen.get(log, UNSEEN)
         while True:
-            reply = await self._call("append", log, position, stamp, *operations)
+            reply = await self._call("append", log, *seen, *operations)
             if reply[0] == b"unknown":
                 raise DeliveryFailed  # the next renewal tells the server of this session
             if reply[0] != b"grace":
                 break
             await trio.sleep(reply[1] / MICROSECONDS)
+        return self._tail_of(log, reply)
+
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
+        if not self.connected.is_set():
+            return False
+
+        def take(reply: Any) -> None:
+            if isinstance(reply, list) and reply[0] == b"ok":
+                done(self._tail_of(log, reply))
+            else:
+                done(None)
+
+        seen = self.seen.get(log, UNSEEN)
+        self.connection.post_then(take, *self._command("append", log, *seen, *operations))
+        return True
+
+    def _tail_of(self, log: str, reply: list[Any]) -> Tail:
         _, start, snapshot, lines, before = reply
         entries, stamps = [], []
         for line in lines:
