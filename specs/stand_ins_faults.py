@@ -1,0 +1,199 @@
+"""Bugs that rules over objects of several processes invite, planted in ours: each must be found by the named property."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from structsync._core.monitors.entry import Call, Invocation
+from structsync._core.monitors.stand_in import Readiness, Review, Stage, StandInCore
+from structsync._core.monitors.synchronizer import Rules
+from structsync._core.queue.request import Request
+from structsync.checking import fault
+
+from ._stand_ins import Ended, StandIns
+from .stand_ins import PartnersSpec, SwitchesSpec
+
+# ==== What is decided ====
+
+
+class NeedsNoReservation(Readiness):
+    """Lets a call start as soon as it was passed on."""
+
+    __slots__ = ()
+
+    def allows(self, task: Hashable) -> bool:
+        return True
+
+
+@fault(SwitchesSpec, "core", refuted_by="a_start_is_no_surprise")
+class StartsWithoutAReservation(StandIns):
+    """A trigger has run for a call whose object is occupied where it is."""
+
+    readiness = NeedsNoReservation
+
+
+class LooksAtTheRulesOnce(StandInCore):
+    """Believes that what was permitted when the host was asked is permitted when it has answered."""
+
+    def admits(self, claim: Invocation) -> bool:
+        is_ready = self.readiness.stages.get(claim.task) is Stage.READY
+        return is_ready or super().admits(claim)
+
+
+@fault(SwitchesSpec, "core", refuted_by="at_most_one_is_on")
+class TheRulesAreNotLookedAtAgain(StandIns):
+    """Two hosts are asked, both are ready, and both calls start although the first one disables the second."""
+
+    monitor = LooksAtTheRulesOnce
+
+
+class AsksEverybody(Readiness):
+    """Asks the host of each call that waits."""
+
+    __slots__ = ()
+
+    def _startable(self) -> set[Hashable]:
+        return {*self.stages}
+
+
+@fault(SwitchesSpec, "core", refuted_by="one_is_asked_of_each_object")
+@fault(SwitchesSpec, "core", refuted_by="an_object_is_reserved_for_whom_that_is_wanted")
+class ObjectsAreReservedForTheDisabled(StandIns):
+    """An object is reserved for a call that is disabled, and bars its other calls."""
+
+    readiness = AsksEverybody
+
+
+class LetsNobodyGo(Readiness):
+    """Leaves an object reserved for a call that will not start now."""
+
+    __slots__ = ()
+
+    def review(self) -> Review:
+        before = dict(self.stages)
+        review = super().review()
+        self.stages |= {task: before[task] for task in review.let_go}
+        return Review(review.asked, [])
+
+
+@fault(SwitchesSpec, "core", refuted_by="a_reservation_ends")
+class AReservationLastsForever(StandIns):
+    """A host has reserved its object, another call has started meanwhile, and nobody lets the host go."""
+
+    readiness = LetsNobodyGo
+
+
+class TakesNoOffer(Readiness):
+    """Refuses who was set aside, and does not ask again."""
+
+    __slots__ = ()
+
+    def reserved(self, task: Hashable) -> bool:
+        return self.stages[task] is Stage.ASKED and super().reserved(task)
+
+
+@fault(SwitchesSpec, "core", refuted_by="what_no_rule_disables_starts")
+class WhoeverIsSetAsideStaysSo(StandIns):
+    """The object was occupied when its host was asked, and the call sleeps on."""
+
+    readiness = TakesNoOffer
+
+
+class AsksTheOldest(Readiness):
+    """Decides anew each time, as if no host had been asked."""
+
+    __slots__ = ()
+
+    def _startable(self) -> set[Hashable]:
+        stages = self.stages
+        self.stages = {
+            task: stage if stage is Stage.ASIDE else Stage.PROPOSED
+            for task, stage in stages.items()
+        }
+        try:
+            return super()._startable()
+        finally:
+            self.stages = stages
+
+
+@fault(PartnersSpec, "core", refuted_by="what_no_rule_disables_starts")
+class WhoeverComesAndGoesHasAnotherLetGo(StandIns):
+    """A host is asked, and let go before it can answer, again and again."""
+
+    readiness = AsksTheOldest
+
+
+class AsksOneOfTwo(Readiness):
+    """Asks the host of one of those that start together."""
+
+    __slots__ = ()
+
+    def _startable(self) -> set[Hashable]:
+        return super()._startable() - {"joins there"}
+
+
+@fault(PartnersSpec, "core", refuted_by="who_is_asked_is_answered")
+class APartnerIsNotAsked(StandIns):
+    """One of two is ready, and its object is reserved for as long as nobody asks the other."""
+
+    readiness = AsksOneOfTwo
+
+
+class StartsAlone(Rules):
+    """Believes that each call is all of its group."""
+
+    __slots__ = ()
+
+    def together(self, call: Request[Any]) -> list[Call] | None:
+        return [call] if isinstance(call, Call) else None
+
+
+@fault(PartnersSpec, "core", refuted_by="calls_of_a_group_start_together")
+class TheFirstDoesNotWait(StandIns):
+    """One of two starts, and the other does when its host is ready: half a transfer."""
+
+    rules = StartsAlone
+
+
+# ==== What is done about it ====
+
+
+@fault(SwitchesSpec, "core", refuted_by="one_inside_each_object")
+class AnOccupiedObjectIsReserved(StandIns):
+    """A host says that it is ready while a call is inside."""
+
+    def is_free(self, at: int) -> bool:
+        return True
+
+
+@fault(SwitchesSpec, "core", refuted_by="nothing_that_may_start_is_forgotten")
+class AWithdrawalChangesNothing(StandIns):
+    """A call is withdrawn for which its object was to be reserved, and the next one sleeps on."""
+
+    def withdraw(self, who: str) -> None:
+        carry = self.carry
+        self.carry = lambda ended: None  # type: ignore[method-assign]
+        super().withdraw(who)
+        self.carry = carry  # type: ignore[method-assign]
+
+
+@fault(SwitchesSpec, "core", refuted_by="whoever_is_asked_is_told")
+class AHostIsNotTold(StandIns):
+    """What follows from a call that starts is decided, and the host that it concerns does not hear of it."""
+
+    def carry(self, ended: Ended) -> None:
+        before = {*self.asked}
+        super().carry(ended)
+        if self.started:
+            self.asked &= before
+
+
+@fault(SwitchesSpec, "core", refuted_by="triggers_run_for_those_who_start")
+class TriggersRunForWhomIsAsked(StandIns):
+    """A call is counted when its host is asked, and it may be withdrawn before it starts."""
+
+    def propose(self, who: str) -> None:
+        super().propose(who)
+        if who in self.asked:
+            self.ran.append(who)
