@@ -47,7 +47,7 @@ class LogFile:
     def open(self) -> int:
         """Begin a session, and return its number, which no other one ever has."""
         self.process = this_process()
-        # busy_timeout is 0 afterwards: whoever finds it locked sleeps in trio
+        # busy_timeout is 0 afterwards: a task that finds it locked sleeps in trio
         self.db = sqlite3.connect(
             self.path, timeout=OPENING, isolation_level=None, check_same_thread=False
         )
