@@ -1,6 +1,6 @@
 """The levels of a queue with priorities have all who wait, however many were left by those who withdrew.
 
-Whoever withdraws leaves its level at once. But a level that is empty now is known until it comes to the top
+A request that is withdrawn leaves its level at once. But a level that is empty now is known until it comes to the top
 of the heap of levels, or until the empty ones are forgotten; and the heap has, for each level, the rank of who was its
 first when that was last looked at. Elsewhere all that is built anew whenever a state is restored; here it is a
 part of the state, so that its upkeep is checked over many steps. State and actions are otherwise those of every

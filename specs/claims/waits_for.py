@@ -1,4 +1,4 @@
-"""Who waits forever: whoever cannot be helped by those who get on; and how that is shown, as a cycle or a knot.
+"""Which tasks wait forever: those that no task that makes progress can help; and how that is shown, as a cycle or a knot.
 
 Tasks are 0, 1 and 2; each waits for units that the two others hold, and may hold.
 """

@@ -174,7 +174,7 @@ class RateLimiter(Primitive[int]):
         await parking_in_time.wait_for(self, request)
 
     def _end(self, cause: Hashable) -> None:
-        parking_in_time.catch_up(self)  # what is due is granted already, for whoever asked
+        parking_in_time.catch_up(self)  # what is due is granted already, also to other callers
         super()._end(cause)
 
     def _leave(self, claim: int) -> None:

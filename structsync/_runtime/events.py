@@ -1,4 +1,4 @@
-"""The event stream: what happened to which request, for whoever observes."""
+"""The event stream: what happened to which request, for observers."""
 
 from __future__ import annotations
 

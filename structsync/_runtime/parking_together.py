@@ -189,7 +189,7 @@ def enter_nowait(monitor: Live[Invocation], invocation: Invocation) -> None:
 async def meet(barrier: Live[int | None], stop: Stop, action: RoundAction | None) -> int:
     """Wait until the round is full; return the number of this party in it.
 
-    Whoever makes it full runs the action.
+    The party that makes it full runs the action.
     """
     core = cast(BarrierCore, barrier._core)
     transitions = transitions_of(barrier)

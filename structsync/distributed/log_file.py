@@ -66,7 +66,7 @@ class LogFile:
         """Begin a session, and return its number, which no other one ever has."""
         self.process = this_process()
         self.unsaved = 0
-        # busy_timeout is 0 afterwards: whoever finds it locked sleeps in trio
+        # busy_timeout is 0 afterwards: a task that finds it locked sleeps in trio
         self.db = self._connect(OPENING)
         try:
             # Of a new file: an operation writes two pages, of which little is new.

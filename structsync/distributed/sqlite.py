@@ -144,7 +144,7 @@ class SQLiteEngine:
     async def send(self, session: str, message: bytes) -> bool:
         try:
             number = number_of(session)
-        except ValueError:  # whoever says to be that
+        except ValueError:  # it only claims to be that
             return False
         return await self.lines.send(session, number, message)
 

@@ -35,7 +35,7 @@ NAMES = ("a", "b", "c")
 
 
 class Turns(Spec):
-    """Some stand in a queue for one place; whoever has it, leaves it."""
+    """Some stand in a queue for one place; its holder leaves it."""
 
     abstract = True
 
@@ -82,7 +82,7 @@ class Plain(Turns):
 
 
 class Unfair(Turns):
-    """The youngest is next, and the queue is left open: whoever came first may starve."""
+    """The youngest is next, and the queue is left open: the first to come may starve."""
 
     symmetric: ClassVar[Any] = NAMES
 

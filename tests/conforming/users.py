@@ -131,7 +131,7 @@ class Seen:
 
 
 class Counts(QueueSpec):
-    """Where whoever is granted holds nothing: how many were, since nothing else tells it from an end."""
+    """Where a grant holds nothing: how many there were, since nothing else tells it from an end."""
 
     abstract = True
     passed: int = start(int)

@@ -1,4 +1,4 @@
-"""Latches, barriers, wait queues, parkers, values and rate limiters: whoever is granted holds nothing."""
+"""Latches, barriers, wait queues, parkers, values and rate limiters: a grant holds nothing."""
 
 from __future__ import annotations
 

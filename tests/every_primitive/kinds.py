@@ -424,7 +424,7 @@ class OfGetting(OfParker):
 
 
 class OfPutting(OfGetting):
-    """A buffer that is full: whoever gets its item makes room for one put."""
+    """A buffer that is full: a get of its item makes room for one put."""
 
     def make(self) -> Any:
         buffer = Buffer[str](1, **self.options)

@@ -86,7 +86,7 @@ def with_one_item() -> Buffer[str]:
 
 
 def with_a_permit_that_never_comes(claim: Claim[Any]) -> Any:
-    """A request that holds back whoever comes behind it, and holds nothing."""
+    """A request that blocks those behind it, and holds nothing."""
     return structsync.acquire_all(Semaphore(0).claim(), claim).request()
 
 
@@ -102,7 +102,7 @@ async def served(
 
     def observer(event: structsync.PrimitiveEvent) -> None:
         if event.kind == "granted" and event.primitive is primitive and event.task in wanting:
-            # whoever holds an item, or room for one, is granted its return too
+            # a task that holds an item, or room for one, is granted its return too
             granted.extend({wanting[event.task]}.difference(granted[-1:]))
 
     async def own() -> None:

@@ -1,4 +1,4 @@
-"""``cancel="own"``: what a library keeps to itself is not cancelled, whoever calls it is."""
+"""``cancel="own"``: what a library keeps to itself is not cancelled, its caller is."""
 
 from __future__ import annotations
 

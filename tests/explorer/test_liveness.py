@@ -24,7 +24,7 @@ from .hidden_state import HIDDEN
 
 
 class Barging:
-    """A semaphore that lets whoever comes take a permit, although others were woken for it."""
+    """A semaphore that lets a newcomer take a permit, although others were woken for it."""
 
     def __init__(self) -> None:
         self._value = 1
@@ -141,7 +141,7 @@ def test_without_marks_whoever_is_blocked_wants_something() -> None:
             nursery.start_soon(worker)
             nursery.start_soon(worker)
 
-    # Whoever is woken is not blocked any more, so this sees less than the marks do: nobody is
+    # A woken task is not blocked any more, so this sees less than the marks do: nobody is
     # passed over while it stands in line.
     assert explore(program, liveness=True, cancels=0).verdict is Verdict.CONFIRMED
 

@@ -53,7 +53,7 @@ async def needs_two_changes() -> None:
 
 
 def test_a_fault_of_depth_one_is_met_as_often_as_is_claimed() -> None:
-    """Whoever has the highest priority of ten comes first: one execution in ten, far above chance."""
+    """The task with the highest priority of ten comes first: one execution in ten, far above chance."""
     for seed in range(10):
         asked = Settings(search="pct", depth=1, cancels=0, executions=60, seed=seed)
         runs = Runs(with_handle(the_last_of_many_comes_first), asked)

@@ -74,7 +74,7 @@ class Program:
 
     @property
     def owners_are_known(self) -> bool:
-        """Whether whoever waits in it waits for a known owner, without a deadline."""
+        """Whether its waiters wait for a known owner, without a deadline."""
         return self.kinds.isdisjoint(UNKNOWN)
 
 

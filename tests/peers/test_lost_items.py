@@ -8,7 +8,7 @@ from .conftest import OneStep, Start
 
 
 class Guarded(Monitor):
-    """Whoever gets waits outside until there is something."""
+    """A get waits outside until there is something."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Guarded(Monitor):
 
 
 class Notified(Monitor):
-    """Whoever gets waits inside, and looks again."""
+    """A get waits inside, and looks again."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -104,7 +104,7 @@ def a_request_is_withdrawn_from_the_first_queue_alone(patch: pytest.MonkeyPatch)
 
 
 def a_request_is_given_back_at_each_close(patch: pytest.MonkeyPatch) -> None:
-    """Once by whoever closes it, and once more at the end of the block."""
+    """Once by the task that closes it, and once more at the end of the block."""
 
     def close(self: RequestBase) -> None:
         if not self.withdraw() and self.status == "granted":

@@ -180,7 +180,7 @@ def a_closed_primitive_still_grants(patch: pytest.MonkeyPatch) -> None:
 
 
 def overtaking_does_not_age(patch: pytest.MonkeyPatch) -> None:
-    """Whoever is admitted at once does not count as an arrival."""
+    """A request that is admitted at once does not count as an arrival."""
     intact = Arbiter.submit
 
     def submit(self: Arbiter[Any], *args: Any, **options: Any) -> Request[Any]:

@@ -134,7 +134,7 @@ SPEC = Counterexample(
         ),
         Step("tick", (), {"value": "1", "line": "(b)", "holders": "{}"}),
     ),
-    claim="Whoever fits and waits is granted.",
+    claim="Every request that fits and waits is granted.",
     detail="b waits although 1 permit is free",
 )
 

@@ -252,7 +252,7 @@ class Door(Monitor):
 async def shut(
     tasks: int, close: Callable[[], object], *visits: Callable[[], Awaitable[object]]
 ) -> None:
-    """Close a door before which tasks wait; whoever waits, and whoever comes later, is told."""
+    """Close a door before which tasks wait; those that wait, and those that come later, are told."""
 
     async def visitor(visit: Callable[[], Awaitable[object]]) -> None:
         with suppress(trio.ClosedResourceError):

@@ -16,7 +16,7 @@ from .sweeping import Size, swept, together
 
 @swept(least=20)
 async def test_no_more_is_granted_than_time_has_brought(x: ExploredRun, tasks: int) -> None:
-    """And no less: whoever is still there at the end has waited no longer than for those before."""
+    """And no less: a task that is still there at the end has waited no longer than for those before."""
     limiter = RateLimiter(1, burst=2)
     granted: list[int] = []
 

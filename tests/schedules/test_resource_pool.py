@@ -12,7 +12,7 @@ from structsync.testing import ExploredRun
 from .closing import closed_meanwhile
 from .sweeping import swept, together
 
-SIZE = 1  # of the pools: whoever is lost takes the last place along
+SIZE = 1  # of the pools: a lost item takes the last place along
 
 
 class Shelf:

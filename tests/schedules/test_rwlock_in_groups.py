@@ -58,7 +58,7 @@ async def test_who_may_read_or_take_the_lock_does_one_of_the_two(
 async def test_a_reader_that_ends_breaks_the_groups_that_wait_to_write(
     x: ExploredRun, tasks: int
 ) -> None:
-    """And takes them out of the other queue, so that whoever needs only that goes on."""
+    """And takes them out of the other queue, so that a task that needs only that goes on."""
     rwlock, lock = RWLock(), Lock()
     broken = False
 

@@ -91,7 +91,7 @@ async def test_whose_trigger_raises_has_not_run_and_keeps_nobody_out(
 async def test_closing_a_member_sends_away_those_who_wait_for_it(
     x: ExploredRun, tasks: int
 ) -> None:
-    """Whoever has started with a partner goes on; nobody waits for one that cannot come any more."""
+    """A call that has started with a partner goes on; none waits for one that cannot come any more."""
     here, there = Monitor(), Monitor()
 
     async with Synchronizer() as synchronizer:
@@ -113,7 +113,7 @@ async def test_closing_a_member_sends_away_those_who_wait_for_it(
 
 @swept(least=60, sizes=SIZES[:1])
 async def test_philosophers_under_a_rule_over_the_seats_all_eat(x: ExploredRun, tasks: int) -> None:
-    """Neighbours never eat at once; whoever is cancelled in the middle leaves the others to eat."""
+    """Neighbours never eat at once; one that is cancelled in the middle leaves the others to eat."""
     eating: set[int] = set()
 
     async with Synchronizer() as synchronizer:

@@ -13,7 +13,7 @@ from .sweeping import Size, swept, together
 
 @swept(least=20)
 async def test_a_value_that_held_for_a_moment_is_not_missed(x: ExploredRun, tasks: int) -> None:
-    """Whoever waits when it is assigned gets it, though it is gone before anybody runs."""
+    """A task that waits when it is assigned gets it, though it is gone before any task runs."""
     value = Value(0)
 
     async def wait() -> None:

@@ -1,4 +1,4 @@
-"""The event stream: each step once, told to whoever observes, who cannot do harm (I6)."""
+"""The event stream: each step once, told to observers, which cannot do harm (I6)."""
 
 import json
 import logging

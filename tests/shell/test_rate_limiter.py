@@ -1,4 +1,4 @@
-"""RateLimiter: time brings permits back, exactly, and whoever came first gets them."""
+"""RateLimiter: time brings permits back, exactly, and the first to come gets them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The queue of the policy "priority": a list for each level, and a heap of the levels.
 
-Rejected: a heap of all who wait. Whoever withdraws stays in it until a rebuild, and of 100,000 each grant
+Rejected: a heap of all requests. One that is withdrawn stays in it until a rebuild, and of 100,000 each grant
 looks at entries that no cache holds. Rejected: the levels in a sorted list; where each that waits has a level
 of its own, whatever joins moves all that are behind.
 """
@@ -20,7 +20,7 @@ SPARE: Final = 16  # so many levels more than twice those who wait are known, an
 class Level(Request[Any]):
     """Both ends of the list of those on one level: its links are to the first (behind) and the last (ahead).
 
-    So the list is a ring. Whoever leaves links two others to each other, and need not know of which level.
+    So the list is a ring. A request that leaves links two others to each other, and need not know its level.
     """
 
     __slots__ = ("number",)
@@ -39,7 +39,7 @@ Top: TypeAlias = tuple[int, int, Level]
 class Levels(Queue[ClaimT]):
     """Pending requests by level, the smallest number first; on one level the oldest. No ``head`` is kept.
 
-    Each level that is known has one entry in ``tops``, a heap. Whoever joins a level ranks behind all who
+    Each level that is known has one entry in ``tops``, a heap. A request that joins a level ranks behind all who
     were on it, so an entry may be before the first of its level, never behind; it is brought up to date, or
     dropped if none is left there, when it gets to the top of the heap.
     """

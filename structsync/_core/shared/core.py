@@ -89,7 +89,7 @@ class SharedCore(SharedState):
     def _withdraw(self, asking: Key, number: int) -> list[Outcome]:
         place = self.places.get((asking[0], number))
         if place is None or place.raises or not place.requests:
-            return []  # it has ended, and whoever waited has been told
+            return []  # it has ended, and the waiters have been told
         request = place.requests[0]
         if place.hold is not None:
             place.raises = True

@@ -239,7 +239,7 @@ class RedisEngine:
         return connection
 
     def _pushed(self, said: list[Any]) -> None:
-        # Whoever may use the server can send anything: it is a message, the name of a log, or nothing.
+        # Any user of the server can send anything: it is a message, the name of a log, or nothing.
         if said[0] == b"message" and isinstance(said[-1], bytes):
             if said[-1].startswith(MESSAGE):
                 self.received(said[-1].removeprefix(MESSAGE))

@@ -1,4 +1,4 @@
-"""One execution of a test as it is seen by whoever chooses in it, watches it or writes it down.
+"""One execution of a test as it is seen by what chooses in it, watches it or writes it down.
 
 What makes it run is an engine, which is above this module and implements :class:`Execution`.
 """

@@ -53,7 +53,7 @@ class Names:
         return name
 
     def for_report(self, holder: object) -> str:
-        """Return what a report calls whoever holds something: a task, or any other object."""
+        """Return what a report calls the holder of something: a task, or any other object."""
         if isinstance(holder, Task):
             return self.of.get(holder, holder.name)
         return self.readable(str(holder))
@@ -86,7 +86,7 @@ class _OpenScope:
     of_nursery: bool = False
 
 
-#: Whoever refers to a scope that the program has not kept: the ``with`` statement that is to leave it, trio (for
+#: What refers to a scope that the program has not kept: the ``with`` statement that is to leave it, trio (for
 #: a deadline once more), the list of open scopes, and the argument of the function that counts.
 _ONLY_ENTERED = 4
 

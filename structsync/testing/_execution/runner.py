@@ -163,7 +163,7 @@ DERIVED: dict[type, frozenset[str]] = {
 }
 #: Of these an execution has one; between two steps nothing is in them that tasks do not show.
 ONE_EACH: tuple[type, ...] = (_run.Runner, EntryQueue)
-#: Whoever waits for quiet is kept by its address, which is in its frame and in its abort function.
+#: A task that waits for quiet is kept by its address, which is in its frame and in its abort function.
 _waits_for_quiet = _run.Runner.wait_all_tasks_blocked.__code__
 KEPT: dict[CodeType, tuple[str, ...]] = {
     _waits_for_quiet: ("cushion",),

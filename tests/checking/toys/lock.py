@@ -81,5 +81,5 @@ class LockSpec(Spec):
 
     @leads_to(who=TASKS)
     def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
-        """Whoever waits owns the lock eventually, or gives up."""
+        """A task that waits owns the lock eventually, or gives up."""
         return who in self.core.queue, who not in self.core.queue
