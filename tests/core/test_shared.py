@@ -262,30 +262,6 @@ def test_an_operation_that_is_sent_again_changes_nothing(log: Log) -> None:
     assert log.core.encode() == before
 
 
-# ==== Reclaims ====
-
-
-def test_who_reclaims_from_an_empty_log_keeps_its_token(log: Log) -> None:
-    assert log.append(Verb.RECLAIM, "s", 0, (DB,), 17) == [Outcome(("s", 0), Result.GRANTED, 17)]
-    waits = log.acquire("t", DB)
-    (_, granted) = log.append(Verb.RELEASE, "s", 0)
-    assert granted.key == waits
-    assert granted.token > 17
-
-
-def test_who_reclaims_what_it_holds_is_told_so(log: Log) -> None:
-    key = log.acquire("s", DB)
-    (outcome,) = log.append(Verb.RECLAIM, "s", key[1], (DB,), 99)
-    assert outcome.token == log.core.places[key].token
-
-
-def test_what_somebody_else_holds_cannot_be_reclaimed(log: Log) -> None:
-    log.acquire("t", DB)
-    assert "another session" in error_of(log.append(Verb.RECLAIM, "s", 5, (DB,), 17))
-    waits = log.acquire("s", DB)
-    assert "another session" in error_of(log.append(Verb.RECLAIM, "s", waits[1], (DB,), 17))
-
-
 # ==== Previews ====
 
 
