@@ -182,8 +182,7 @@ class Engine(ScheduledExecution):
         if len(choices) >= self._most_steps:
             self._never_ends()
             return None
-        if len(options) > 1:
-            self.branched = True
+        self.branched |= len(options) > 1
         try:
             choice = self.chooser.choose(self, options)
         except Exception as error:  # noqa: BLE001 - raised again when the execution is unwound

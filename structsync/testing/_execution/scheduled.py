@@ -98,7 +98,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self._cancels_scopes = settings.cancel != "tasks"
         self._cancels_tasks = bool(settings.cancels) and settings.cancel != "scopes"
         self._is_plain = not (self._early_clock or settings.cancels)
-        """Whether nothing but who is runnable is on offer while somebody is."""
+        """Whether nothing but runnable tasks is on offer while there are any."""
         self._timers: Sized = (None,)
         """What may be due: empty only if an engine knows that nothing is."""
 
