@@ -350,6 +350,24 @@ def test_barging_past_the_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (failure.kind, failure.message) == ("violation", OVERTAKEN)
 
 
+def test_an_observer_of_the_program_takes_no_grant_away_from_the_explorer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same fault where events are made for others, too, who get all of them."""
+    kinds: list[str] = []
+
+    async def observed() -> None:
+        kinds.clear()
+        with structsync.observe(lambda event: kinds.append(event.kind)):
+            await one_large_and_one_small()
+
+    assert explore(observed, cancels=0).failure is None
+    assert [kinds.count(one) for one in ("requested", "granted", "released")] == [3, 3, 3]
+    monkeypatch.setattr(Fifo, "may_pass", lambda self, queue, ticket, priority: True)
+    monkeypatch.setattr(Fifo, "may_be_passed", True)
+    assert failure_of(observed).message == OVERTAKEN
+
+
 def test_who_does_not_promise_an_order_may_be_overtaken() -> None:
     async def program() -> None:
         semaphore = structsync.Semaphore(2, max_value=2, policy="eligible")

@@ -56,8 +56,8 @@ class Engine(ScheduledExecution):
         self.recorder = recorder
         self.problem: Exception | None = None
         """What the chooser raised."""
-        self._root = trio.CancelScope()
-        """Round everything that is to end when the execution is over."""
+        self._root = trio.CancelScope() if settings.cancels else self.whole
+        """Round everything that is to end when the execution is over; not round tasks of the system."""
         self._unwound = 0
         self._in_step = False
         self._most_steps = settings.max_steps
@@ -94,7 +94,7 @@ class Engine(ScheduledExecution):
         """Run the test function and say how it ended."""
         self._init_task = trio.lowlevel.current_root_task()
         self.own_file = file_of(test)
-        with executing(self):
+        with self._root, executing(self):
             try:
                 value = None
                 if self.settings.cancels:
@@ -182,8 +182,7 @@ class Engine(ScheduledExecution):
         if len(choices) >= self._most_steps:
             self._never_ends()
             return None
-        if len(options) > 1:
-            self.branched = True
+        self.branched |= len(options) > 1
         try:
             choice = self.chooser.choose(self, options)
         except Exception as error:  # noqa: BLE001 - raised again when the execution is unwound

@@ -60,7 +60,8 @@ class LoopEngine(Engine):
         """Set by who wants the control back between two steps."""
         self._internal: list[Task] = []
         self._instruments: object = runner.instruments
-        self._timers = runner.deadlines._heap  # which is another one after they have expired
+        # trio puts another one in its place where it is long; this one then stays long, and is no news.
+        self._timers = runner.deadlines._heap
         self._waiting_for_idle: Collection[object] = runner.waiting_for_idle
         runner.asyncgens.install_hooks(runner)
         runner.init_task = runner.spawn_impl(self._init, (test,), None, "<init>", system_task=True)
@@ -104,7 +105,6 @@ class LoopEngine(Engine):
         runner = self._runner
         try:
             async with trio.open_nursery() as runner.system_nursery:
-                self._root = runner.system_nursery.cancel_scope
                 runner.main_task = runner.spawn_impl(
                     self.main, (test,), runner.system_nursery, None
                 )
@@ -195,7 +195,6 @@ class LoopEngine(Engine):
         heap[:] = [(deadline, place, scope) for place, (deadline, _, scope) in enumerate(ordered)]
         heapq.heapify(heap)
         self._runner.deadlines.expire(self.clock.now)
-        self._timers = self._runner.deadlines._heap
 
     def _inside(self, scope: trio.CancelScope) -> tuple[str, int]:
         """Return the first name of the tasks in a scope, and how deep it is nested."""

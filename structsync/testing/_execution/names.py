@@ -39,15 +39,15 @@ class Names:
 
     def add(self, task: Task) -> str:
         """Name a task that was just spawned."""
-        nursery = task.parent_nursery
-        parent = "system" if nursery is None else self.of.get(nursery.parent_task, "system")
-        base = MAIN if not self.of else _base(task.name)
         if not self.of:
             name = MAIN
         else:
-            number = self._counts.get((parent, base), 0)
-            self._counts[parent, base] = number + 1
-            name = f"{base}#{number}" if parent == MAIN else f"{parent}/{base}#{number}"
+            nursery = task.parent_nursery
+            parent = "system" if nursery is None else self.of.get(nursery.parent_task, "system")
+            spawned = parent, _base(task.name)
+            number = self._counts.get(spawned, 0)
+            self._counts[spawned] = number + 1
+            name = _numbered(spawned, number)
         self.of[task] = name
         self.tasks[name] = task
         return name
@@ -66,6 +66,12 @@ class Names:
             return by_address.get(int(found["address"], 16), found["quoted"])
 
         return _ADDRESS.sub("", _TASK.sub(named, text))
+
+
+@functools.lru_cache(maxsize=1024)
+def _numbered(spawned: tuple[str, str], number: int) -> str:
+    parent, base = spawned
+    return f"{base}#{number}" if parent == MAIN else f"{parent}/{base}#{number}"
 
 
 @functools.lru_cache(maxsize=1024)

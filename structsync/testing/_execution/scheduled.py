@@ -41,6 +41,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
     __slots__ = (
         "_any_order",
         "_cancels_scopes",
+        "_cancels_tasks",
         "_early_clock",
         "_guards",
         "_is_plain",
@@ -95,8 +96,9 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self._any_order = settings.order == "any"
         self._early_clock = settings.clock == "explore"
         self._cancels_scopes = settings.cancel != "tasks"
+        self._cancels_tasks = bool(settings.cancels) and settings.cancel != "scopes"
         self._is_plain = not (self._early_clock or settings.cancels)
-        """Whether nothing but who is runnable is on offer while somebody is."""
+        """Whether nothing but runnable tasks is on offer while there are any."""
         self._timers: Sized = (None,)
         """What may be due: empty only if an engine knows that nothing is."""
 
@@ -126,7 +128,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         address = address_of(task)
         self._places[address] = len(self._places)
         self._runs[address] = _choice("run", name)
-        if self._may_be_cancelled_alone(task, name):
+        if self._cancels_tasks and self._may_be_cancelled_alone(task, name):
             self._guards[task] = guard = trio.CancelScope()
             task.coro = cast(Any, _guarded(task.coro, guard))
         self._adopt(task)
@@ -136,12 +138,9 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
         Not about the test function, nor about a task in the system, which no program can cancel.
         """
-        asked = self.settings
-        if asked.cancel == "scopes" or not asked.cancels or name == MAIN:
+        if name == MAIN or name.startswith("system/"):
             return False
-        if name.startswith("system/"):
-            return False
-        return asked.cancel == "tasks" or is_started_in(self.own_file, task)
+        return self.settings.cancel == "tasks" or is_started_in(self.own_file, task)
 
     def guard_of(self, task: Task) -> trio.CancelScope | None:
         return self._guards.get(task)

@@ -77,9 +77,10 @@ class DepthFirst:
             worth = len(options) > 1 or len(execution.choices) % STRIDE == 0
             if worth and self._known(execution, self._budget()):
                 return None
-        path.append(_Node(options, 0, self._budget()))
+        node = _Node(options, 0, self._budget())
+        path.append(node)
         self._depth = depth + 1
-        return options[0]
+        return node.options[0]
 
     def _budget(self) -> int:
         """Return how many deviations are left at the end of the path."""
