@@ -59,6 +59,7 @@ class ToyNet:
     name = "toy"
     parts: tuple[str, ...] = ("core",)
     needs: tuple[str, ...] = ()
+    traces: bool = False
     inspecting: tuple[str, ...] = ("how it looks",)
 
     def __init__(self, folder: Path) -> None:
