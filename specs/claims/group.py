@@ -85,7 +85,7 @@ def a_choice_that_is_granted_leaves_the_other_queue(back: int, one: int, at_firs
         assert [len(each.queue) for each in cores] == [1, 1]
 
 
-def whoever_stood_behind_a_withdrawn_group_is_let_in(behind: int, there: int) -> None:
+def a_request_behind_a_withdrawn_group_is_granted(behind: int, there: int) -> None:
     assert 1 <= behind <= there
     a, b = SemaphoreCore(0), SemaphoreCore(there)
     group = Claims(True, [(a, 1), (b, 1)])

@@ -97,7 +97,7 @@ def a_writer_that_becomes_a_reader_lets_no_writer_in(writes: list[bool]) -> None
     assert nothing_grantable_waits(core)
 
 
-def whoever_is_inside_is_refused(readers: int, writes: bool, who: int) -> None:
+def a_task_inside_is_refused(readers: int, writes: bool, who: int) -> None:
     assert 0 <= readers <= BOUND
     assert -readers <= who < 0 or (readers == 0 and who == WRITER)
     core = read(readers, []) if readers else written([])

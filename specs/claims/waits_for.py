@@ -120,7 +120,7 @@ def the_cycle_is_a_shortest_way_back(
     assert members[:1] == [0] or not cycle
 
 
-def the_knot_is_whoever_is_depended_on(
+def the_knot_is_all_that_are_depended_on(
     to_1: bool, to_2: bool, over: bool, again: bool, gets_on: bool
 ) -> None:
     assert gets_on in (False, True)

@@ -140,7 +140,7 @@ def test_what_is_not_held_cannot_be_given_back(log: Log) -> None:
     assert "nothing is held" in error_of(log.append(Verb.RELEASE, "t", 99))
 
 
-def test_a_name_that_nobody_uses_may_become_something_else(log: Log) -> None:
+def test_a_name_that_no_session_uses_may_become_something_else(log: Log) -> None:
     key = log.acquire("s", DB)
     log.append(Verb.RELEASE, "s", key[1])
     assert log.holds(log.acquire("s", Want("db", "lock")))
@@ -149,7 +149,7 @@ def test_a_name_that_nobody_uses_may_become_something_else(log: Log) -> None:
 # ==== Latches, barriers, conditions ====
 
 
-def test_a_latch_that_is_counted_down_lets_everybody_in(log: Log) -> None:
+def test_a_latch_that_is_counted_down_lets_every_task_in(log: Log) -> None:
     waits = log.acquire("s", Want("start", "latch", 2))
     assert results(log.append(Verb.COUNT_DOWN, "t", Want("start", "latch", 2, 1))) == [
         (("t", 0), "done")
@@ -274,7 +274,7 @@ def test_a_preview_names_those_who_fit(log: Log) -> None:
     assert log.core.encode() == before
 
 
-def test_a_preview_with_nobody_behind_is_empty(log: Log) -> None:
+def test_a_preview_with_no_task_behind_is_empty(log: Log) -> None:
     assert preview(log.core, log.acquire("s", DB)) == ()
 
 

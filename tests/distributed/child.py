@@ -10,7 +10,7 @@ whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by
 environment it is killed when a call was carried out; with ``COUNTS_NO_LEASE`` it believes that its lease goes on.
 
 With ``DIE_BEFORE_HINT`` in its environment it is killed when its operation is in the log, and before it
-tells anybody.
+tells any task.
 """
 
 from __future__ import annotations

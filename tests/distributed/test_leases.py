@@ -356,7 +356,7 @@ async def test_a_compaction_that_is_not_answered_is_offered_again(
 
 async def test_a_hint_about_an_unknown_log_is_ignored() -> None:
     async with opens() as here, opens() as there:
-        here._engine.hint([there.identity, "nobody"], "unknown")
+        here._engine.hint([there.identity, "no task"], "unknown")
 
 
 async def test_the_error_of_the_body_of_a_session_passes_as_it_is() -> None:

@@ -122,7 +122,7 @@ RIGHTS = """\
 ~{structsync:shop}* &{structsync:shop}* +@connection +@read +@write +info +time +subscribe +publish +evalsha +script|load"""
 
 
-async def test_a_password_a_user_and_a_database_are_used_and_told_to_nobody(
+async def test_a_password_a_user_and_a_database_are_used_and_never_told(
     guarded: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

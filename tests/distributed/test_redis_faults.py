@@ -158,7 +158,7 @@ async def test_a_grant_that_did_not_reach_the_replica_and_is_not_missed_is_compl
 
 
 async def split(primary: Server, needed: int) -> list[str]:
-    """A holder goes on with the old primary, and everybody else with the new one."""
+    """A holder goes on with the old primary, and every other task with the new one."""
     watch = Watch()
     with server("--repl-diskless-sync-delay", "0") as replica:
         await replica_of(primary, replica)
@@ -187,7 +187,7 @@ async def test_two_primaries_that_both_grant_are_complained_about(victim: Server
 # ==== Processes ====
 
 
-async def test_nobody_is_let_in_where_a_lease_never_ends(
+async def test_no_task_is_let_in_where_a_lease_never_ends(
     victim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted(monkeypatch, "if verb ~= 'append' and now >= grace then", "if false then")

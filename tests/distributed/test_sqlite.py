@@ -119,7 +119,7 @@ async def test_a_process_that_is_watched_is_buried_when_it_dies(path: Path) -> N
         process = Process(other.pid, processes._started(other.pid) or "", this_process().container)
         async with opens(path) as here:
             insert(path, process)
-            while process not in here._engine.watched:  # noqa: ASYNC110 - nobody says so
+            while process not in here._engine.watched:  # noqa: ASYNC110 - nothing says so
                 await trio.sleep(0.05)
             other.kill()
             while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - as above
@@ -147,7 +147,7 @@ async def test_a_process_that_is_dead_when_it_is_watched_is_buried(
     monkeypatch.setattr(LogFile, "dead", lambda _: [])
     async with opens(path):
         insert(path, this_process()._replace(pid=2**22 - 1))
-        while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - nobody says so
+        while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - nothing says so
             await trio.sleep(0.05)
 
 
@@ -163,7 +163,7 @@ async def test_garbage_on_the_socket_is_ignored(path: Path) -> None:
             pass
 
 
-async def test_a_hint_to_nobody_is_no_error(path: Path) -> None:
+async def test_a_hint_to_no_session_is_no_error(path: Path) -> None:
     async with opens(path) as here:
         here._engine.hint(["session 999"], "lock")
 
@@ -422,5 +422,5 @@ async def test_two_namespaces_of_a_file_know_nothing_of_each_other(path: Path) -
 
 async def test_a_message_to_what_is_no_session_is_known_to_be_lost(path: Path) -> None:
     async with opens(path) as here:
-        assert not await here._engine.send("nobody", b"hello")
+        assert not await here._engine.send("no task", b"hello")
         assert not await here._engine.send("session 99", b"hello")

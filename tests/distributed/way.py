@@ -18,7 +18,7 @@ class Way:
     def __init__(self, path: Path, server: Server) -> None:
         self.path = path
         self.server = server
-        self.is_silent = False  # neither side hears anything, and nobody is told
+        self.is_silent = False  # neither side hears anything, and no task is told
         self.scopes: set[trio.CancelScope] = set()
 
     @property

@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableException
 
 
 class Abandoned:
-    """Blocks that nobody can reach any more but the collector."""
+    """Blocks that no task can reach any more but the collector."""
 
     def __init__(self) -> None:
         self.cycles = 0
@@ -144,8 +144,10 @@ def claims(*claims: Any) -> Ask:
 
 
 def tasks(claim: Callable[[Any], Any] = lambda claimant: claimant) -> Ask:
-    """Ask for the task, and later for nobody that there is."""
-    return lambda p, number: p._request(claim("nobody" if number else trio.lowlevel.current_task()))
+    """Ask for the task, and later for no task that there is."""
+    return lambda p, number: p._request(
+        claim("no task" if number else trio.lowlevel.current_task())
+    )
 
 
 def to_write(claimant: Any) -> Access:

@@ -161,7 +161,7 @@ HABITS: tuple[Program, ...] = (
 
 
 def beside_another(habit: Program) -> Program:
-    """A program in which somebody has this habit, and a second task has nothing to do with it."""
+    """A program in which a task has this habit, and a second task has nothing to do with it."""
 
     async def program() -> None:
         async with trio.open_nursery() as nursery:

@@ -48,7 +48,7 @@ def waits(seconds=0):
     return None
 
 
-def nobody_calls(a):
+def no_task_calls(a):
     return not a
 '''
 

@@ -59,7 +59,7 @@ def test_a_change_of_a_head_is_noticed_by_who_looks_at_it_without_a_call(
 
 
 def test_a_change_that_nothing_runs_is_told_apart(command: Run, project: Project) -> None:
-    _, printed = command("--id", find(project, "nobody_calls", "no not").id)
+    _, printed = command("--id", find(project, "no_task_calls", "no not").id)
     assert "not run in 0.0 s" in printed
 
 

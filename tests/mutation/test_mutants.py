@@ -91,7 +91,7 @@ def test_comments_are_no_part_of_what_is_changed(tmp_path: Path) -> None:
     assert "# 'ä' 1" in one.apply((tmp_path / "module.py").read_bytes()).decode()
 
 
-def test_a_default_is_run_by_whoever_runs_the_body(tmp_path: Path) -> None:
+def test_a_default_is_run_by_the_task_that_runs_the_body(tmp_path: Path) -> None:
     found = mutants("def f(a=1):\n    b = a\n    return b\n", tmp_path)
     assert {one.lines for one in found if "def" in one.before} == {(2, 3)}
 

@@ -183,7 +183,7 @@ async def test_a_call_from_inside_a_monitor_of_its_group_waits_for_itself(met: M
                 await met.right.entry(left)()
 
 
-async def test_that_a_partner_is_called_and_that_a_rule_permits_it_is_owed_by_nobody(
+async def test_that_a_partner_is_called_and_that_a_rule_permits_it_is_owed_by_no_task(
     met: Met,
 ) -> None:
     """Any task may call it, and any may change what a rule looks at: the guard says nothing."""

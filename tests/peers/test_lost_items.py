@@ -52,7 +52,7 @@ class Getters:
 async def test_an_item_put_while_its_getter_is_cancelled_is_not_lost(
     start: Start, one_step: OneStep
 ) -> None:
-    """P15, tornadoweb/tornado#2826: it went to the getter that was cancelled, and nobody had it."""
+    """P15, tornadoweb/tornado#2826: it went to the getter that was cancelled, and no task had it."""
     queue = Guarded()
     getters = Getters(queue)
     first = await start(getters.get, "first")

@@ -94,7 +94,7 @@ def a_claim_is_made_for_who_made_it(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_request_is_withdrawn_from_the_first_queue_alone(patch: pytest.MonkeyPatch) -> None:
-    """Those behind it elsewhere wait for somebody who has left."""
+    """Those behind it elsewhere wait for a task that has left."""
 
     def withdraw_group(group: Claims) -> bool:
         first = group.members[0]

@@ -28,7 +28,7 @@ def half_a_claim_is_taken(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SemaphoreCore, "admit", admit)
 
 
-def a_resize_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def a_resize_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     intact = SemaphoreCore.resize
     patch.setattr(SemaphoreCore, "resize", without_settling(intact))
 
@@ -68,7 +68,7 @@ def a_permit_leaks_when_a_waiter_is_granted(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_release_takes_effect_after_it_has_returned(patch: pytest.MonkeyPatch) -> None:
-    """Nobody is lost: it comes in the next step of the run."""
+    """No task is lost: it comes in the next step of the run."""
     intact = Semaphore.release
 
     def release(self: Semaphore, n: int = 1) -> None:

@@ -97,8 +97,8 @@ async def test_who_has_left_is_not_waited_for(x: ExploredRun, tasks: int) -> Non
 
 
 @swept(least=30)
-async def test_the_action_is_done_before_anybody_goes_on(x: ExploredRun, tasks: int) -> None:
-    """Once a round; a round whose action fails, the second here, lets nobody go on."""
+async def test_the_action_is_done_before_any_task_goes_on(x: ExploredRun, tasks: int) -> None:
+    """Once a round; a round whose action fails, the second here, lets no task go on."""
     rounds: list[int] = []
 
     def act() -> None:

@@ -58,7 +58,7 @@ async def test_calls_on_two_monitors_start_together(x: ExploredRun, tasks: int) 
 
 
 @swept(least=20, sizes=SIZES[:1])
-async def test_whose_trigger_raises_has_not_run_and_keeps_nobody_out(
+async def test_whose_trigger_raises_has_not_run_and_keeps_no_task_out(
     x: ExploredRun, tasks: int
 ) -> None:
     """The trigger fails for every second call, and counts the others."""
@@ -74,7 +74,7 @@ async def test_whose_trigger_raises_has_not_run_and_keeps_nobody_out(
             ran[0] += 1
             await checkpoint()
 
-    x.finally_(lambda: ran[0] <= begun[0] // 2, "nobody runs without its trigger")
+    x.finally_(lambda: ran[0] <= begun[0] // 2, "no task runs without its trigger")
     async with Synchronizer() as synchronizer:
         work = monitor.entry(body)
         synchronizer.trigger(work, count)

@@ -53,7 +53,7 @@ async def test_a_guard_that_is_false_blocks_it() -> None:
     assert (account.balance, account.statistics().tasks_waiting) == (3, 0)
 
 
-async def test_somebody_inside_blocks_it() -> None:
+async def test_a_task_inside_blocks_it() -> None:
     account = Account()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(account.stay)

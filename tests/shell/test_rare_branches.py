@@ -67,11 +67,11 @@ async def test_a_release_that_fails_after_the_step_is_logged(
 
 def test_who_waits_on_a_condition_holds_nothing_of_it() -> None:
     core = Condition()._core
-    assert core.held_by("anybody") is None
-    assert core.owner_exited("anybody", "cause") == []
+    assert core.held_by("any task") is None
+    assert core.owner_exited("any task", "cause") == []
 
 
-def test_nobody_passes_a_fifo_queue_and_each_joins_at_its_end() -> None:
+def test_no_task_passes_a_fifo_queue_and_each_joins_at_its_end() -> None:
     semaphore = Semaphore(0)._core
     first = semaphore.enqueue(1)
     policy = make_policy("fifo", None)

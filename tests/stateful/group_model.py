@@ -60,7 +60,7 @@ class GroupsModel:
         return [(kind, who, at) for at in self.holding[who] for kind in ("requested", "granted")]
 
     def serve(self, chosen: dict[str, int]) -> Told:
-        """Let in everybody who may, again and again; ``chosen`` says which queue served whom."""
+        """Let in every task that may, again and again; ``chosen`` says which queue served whom."""
         told: Told = []
         for who in [*self.waiting]:
             due = self.due(who)

@@ -106,7 +106,7 @@ class MesaMachine(LockMachine):
         return [who for who in super().awake() if who not in standing]
 
     def leavers(self) -> list[str]:
-        return []  # a monitor need not be told who ends: nobody stays inside without its function
+        return []  # a monitor need not be told who ends: no task stays inside without its function
 
     @precondition(lambda self: self.model.owner and self.crowded() and self.idle())
     @rule(condition=one_of(lambda self: self.crowded()))
@@ -141,7 +141,7 @@ class MesaMachine(LockMachine):
     # ==== what holds ====
 
     @invariant()
-    def everybody_stands_where_the_model_says(self) -> None:
+    def every_task_stands_where_the_model_says(self) -> None:
         if hasattr(self, "core"):
             standing = [entry.who for entry in self.model.standing()]
             assert [one.waiter for one in self.core.waiting()] == standing

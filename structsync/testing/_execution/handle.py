@@ -122,9 +122,9 @@ class ExploredRun:
     def not_cancelled(self) -> NotCancelled:
         """Return a context manager inside of which the current task is not cancelled from outside.
 
-        For what no program would cancel in earnest: a task of the test that only looks on, the last lines
-        of a fixture. Neither the task is chosen for a cancellation, nor any scope round it; what the
-        program itself cancels is cancelled.
+        For what no program would cancel in earnest: a task of the test that only looks on, the last
+        lines of a fixture. Neither the task is chosen for a cancellation, nor any scope around it;
+        what the program itself cancels is cancelled.
         """
         return NotCancelled(self)
 

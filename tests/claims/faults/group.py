@@ -37,8 +37,8 @@ the_other_place_is_kept = Shared(
 )
 
 
-@fault(SemaphoreCore, "settle", refuted_by="group.whoever_stood_behind_a_withdrawn_group_is_let_in")
-def nobody_is_let_in(core: SemaphoreCore) -> list[Request[Any]]:
+@fault(SemaphoreCore, "settle", refuted_by="group.a_request_behind_a_withdrawn_group_is_granted")
+def no_task_is_let_in(core: SemaphoreCore) -> list[Request[Any]]:
     return []
 
 

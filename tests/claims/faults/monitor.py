@@ -15,7 +15,7 @@ from structsync.specs import monitor_faults
 from ...plants import monitor  # noqa: TID252 - the one home of the faults
 from ._planting import Ended, OfASpec, Shared, fault
 
-anybody_leaves = OfASpec(
+any_task_leaves = OfASpec(
     MonitorCore, monitor_faults.AnyTaskLeaves, "monitor.only_who_is_inside_leaves"
 )
 

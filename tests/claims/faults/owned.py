@@ -11,7 +11,7 @@ from ._planting import Ended, fault
 
 
 @fault(OwnedArbiter, "owner_exited", refuted_by="owned.who_is_gone_leaves_nothing_behind")
-def everybody_is_withdrawn(core: OwnedArbiter[Any], claim: Any, cause: Hashable) -> Ended:
+def every_task_is_withdrawn(core: OwnedArbiter[Any], claim: Any, cause: Hashable) -> Ended:
     if core.holds(claim):
         return core.release(claim) if cause is None else core.end(cause)
     left = [*core.queue]

@@ -22,7 +22,7 @@ it_overflows = Shared(
 
 
 the_time_of_the_clock_counts = Shared(
-    rate_limiter.whoever_is_granted_late_delays_the_next,
+    rate_limiter.a_late_grant_delays_the_next,
     "rate_limiter.who_is_late_is_granted_as_of_its_time",
 )
 

@@ -34,7 +34,7 @@ def an_error_of_a_trigger_is_swallowed(trigger: Trigger, invocation: Invocation)
         pass
 
 
-nobody_waits_for_a_partner = Shared(
+no_task_waits_for_a_partner = Shared(
     synchronizer.the_first_of_two_does_not_wait_for_the_other,
     "synchronizer.all_of_a_group_start_or_none_does",
 )
