@@ -169,7 +169,7 @@ class World:
         """Send again what is not in the log, and read the log to its end."""
         self.append(name)
         one = self.clients[name]
-        applied = one.replica.advance(self.engine.tail(one.replica.position))
+        applied = one.replica.advance(self.engine.tail(one.replica.position), {})
         confirmed = one.replica.core.sessions.get(name, -1)
         one.outbox = tuple([each for each in one.outbox if each.number > confirmed])
         for _, outcomes in applied:
@@ -257,7 +257,7 @@ class World:
         if rest:
             one.outbox, one.number, one.wants, one.is_alive, one.has_come = rest
         if base.position:
-            one.replica.advance(Tail(base.position, (), base.state, (), base.stamp))
+            one.replica.advance(Tail(base.position, (), base.state, (), base.stamp), {})
         data = [its for _, its in entries]
-        one.replica.advance(Tail(base.position, data, None, [stamp for stamp, _ in entries]))
+        one.replica.advance(Tail(base.position, data, None, [stamp for stamp, _ in entries]), {})
         return one

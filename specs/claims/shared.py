@@ -131,25 +131,6 @@ def a_wait_that_is_withdrawn_owns_the_lock_before_it_ends(is_free: bool, is_twic
     assert ("mine", 1) not in made.core.places
 
 
-def what_a_log_forgot_is_taken_again_where_it_is_free(situation: int, is_taken: bool) -> None:
-    assert 0 <= situation < 8
-    made = log(situation)
-    if is_taken and situation in (UNKNOWN, HOLDS, WITHDRAWN, RELEASED):
-        made.append(Verb.ACQUIRE, ("other", 0), [LOCK])
-    before, last = made.rest(), made.core.token
-    outcomes = made.append(Verb.RECLAIM, LAST, 0, [LOCK], 7)
-    if situation in HELD:  # the log was not lost
-        assert outcomes == [Outcome(LAST, Result.GRANTED, last - (is_taken and situation == HOLDS))]
-        assert made.rest() == before
-    elif is_taken or situation in (WAITS, IN_WAIT):
-        assert refused(outcomes, "another session may hold it by now")
-        assert made.rest() == before
-    else:
-        assert outcomes == [Outcome(LAST, Result.GRANTED, 7)]
-        assert made.core.places[MINE].token == made.core.token == 7
-        assert made.append(Verb.ACQUIRE, ("other", 0), [PERMIT])[0].token == 8
-
-
 def a_token_is_larger_than_all_before_it_and_the_stamp_if_that_is(stamp: int) -> None:
     assert 0 <= stamp <= 9
     made = log(OWNS)

@@ -50,8 +50,8 @@ class Storm:
         self.made = self.cancelled = 0
         advance = Replica.advance
 
-        def noting(replica: Replica, tail: Any) -> Any:
-            applied = advance(replica, tail)
+        def noting(replica: Replica, tail: Any, *how: Any) -> Any:
+            applied = advance(replica, tail, *how)
             for index, (entry, _) in enumerate(applied, replica.position - len(applied)):
                 if entry.verb is Verb.ACQUIRE:
                     self.asked[entry.session, entry.number] = index

@@ -48,17 +48,6 @@ def what_was_withdrawn_is_granted(core: SharedCore, ended: Ended) -> list[Outcom
 
 @fault(
     SharedCore,
-    "_take_again",
-    refuted_by="shared.what_a_log_forgot_is_taken_again_where_it_is_free",
-)
-def whoever_reclaims_is_believed(core: SharedCore, place: Place) -> Ended:
-    core.places[place.key] = place
-    core.token = place.token
-    return []
-
-
-@fault(
-    SharedCore,
     "apply",
     refuted_by="shared.a_token_is_larger_than_all_before_it_and_the_stamp_if_that_is",
 )
