@@ -1,9 +1,12 @@
 """A process that takes part in what the tests of processes do; it says in lines what happens to it.
 
 ``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
+``tick URL NAMESPACE TTL``: holds the lock, and says so every few milliseconds. With ``COUNTS_NO_LEASE`` in its environment
+it believes that its lease goes on.
 ``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
 ``endure URL NAMESPACE TTL LONGEST``: the same, forever, for up to so many seconds each, with another session
-whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by that.
+whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by that; with ``PERMITS``
+there are so many.
 ``enter URL NAMESPACE TTL``: enters a monitor, and stays inside.
 ``host URL NAMESPACE TTL``: hosts a counter. ``call URL NAMESPACE TTL``: calls one, and waits there.
 ``serve URL NAMESPACE TTL FILE``: hosts a journal, which writes to a file. With ``DIE_BEFORE_ANSWER`` in its
@@ -58,6 +61,21 @@ async def hold(*where: str) -> None:
         say("gave back")
 
 
+def count_no_lease() -> None:
+    setattr(membership, "MARGIN", -1000)  # noqa: B010 - to a type checker it is a constant
+    setattr(membership.Membership, "_renew", never)  # noqa: B010 - nor does it ask
+
+
+async def tick(*where: str) -> None:
+    if "COUNTS_NO_LEASE" in os.environ:
+        count_no_lease()
+    async with opens(*where) as session, session.lock("lock") as grant:
+        say("holds", grant.token)
+        while True:
+            await trio.sleep(0.01)
+            say("step", time.monotonic_ns())
+
+
 async def storm(url: str, namespace: str, ttl: str, count: str) -> None:
     async with opens(url, namespace, ttl) as session:
         semaphore = session.semaphore("db", 2)
@@ -71,11 +89,12 @@ async def storm(url: str, namespace: str, ttl: str, count: str) -> None:
 async def endure(url: str, namespace: str, ttl: str, longest: str) -> None:
     if "MARGIN" in os.environ:
         membership.MARGIN = float(os.environ["MARGIN"])
+    permits = int(os.environ.get("PERMITS", "2"))
     while True:
         try:
             async with opens(url, namespace, ttl) as session:
                 while True:
-                    async with session.semaphore("db", 2) as grant:
+                    async with session.semaphore("db", permits) as grant:
                         say("in", grant.token, time.monotonic_ns())
                         try:
                             await trio.sleep(random.uniform(0, float(longest)))
@@ -108,8 +127,7 @@ async def never(*_: Any) -> None:
 
 async def serve(url: str, namespace: str, ttl: str, file: str) -> None:
     if "COUNTS_NO_LEASE" in os.environ:
-        setattr(membership, "MARGIN", -1000)  # noqa: B010 - to a type checker it is a constant
-        setattr(membership.Membership, "_renew", never)  # noqa: B010 - nor does it ask
+        count_no_lease()
     async with opens(url, namespace, ttl) as session:
         async with session.host("journal", Journal(Path(file), say)):
             if "DIE_BEFORE_ANSWER" in os.environ:
@@ -127,6 +145,7 @@ if __name__ == "__main__":
     programs: dict[str, Callable[..., Awaitable[None]]]
     programs = {
         "hold": hold,
+        "tick": tick,
         "storm": storm,
         "endure": endure,
         "enter": enter,

@@ -15,6 +15,9 @@ MISSES_NOTHING = (
     "return not its.read or stamp_before(log, its, position) ~= seen",
     "return false",
 )
+HAS_NO_GRACE = ("if now < grace then", "if false then")
+NEVER_BURIES = ("if verb ~= 'append' and now >= grace then", "if false then")
+LOOKS_AT_NO_CLOCK = ("if now < before or now - before > ttl / 2 then", "if false then")
 BRINGS_NOTHING_BACK = ("local goes_further = tonumber(seen) > ", "local goes_further = false and ")
 
 
