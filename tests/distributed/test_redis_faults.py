@@ -299,7 +299,7 @@ async def test_a_grant_that_did_not_reach_the_replica_and_is_not_missed_is_compl
 
 
 async def split(primary: Server, needed: int) -> list[str]:
-    """A holder goes on with the old primary, and every other task with the new one."""
+    """A holder goes on with the old primary, and everybody else with the new one."""
     watch = Watch()
     with server("--repl-diskless-sync-delay", "0") as replica:
         await replica_of(primary, replica)

@@ -186,7 +186,7 @@ class RedisEngine:
             elif word == b"lost":
                 for log in details:
                     name = bytes(log).decode()
-                    await self._call("restore", name, *self.seen[name], *_written(history_of(name)))
+                    await self._call("restore", name, *_written(history_of(name)))
             else:
                 break
         earliest, *ends = details
@@ -284,9 +284,9 @@ def _comes_and_goes(session: str) -> tuple[bytes, bytes]:
 
 
 def _written(history: History | None) -> list[str | bytes | int]:
-    """Return a history as the script takes it."""
+    """Return a history as the script takes it; what was received and not applied yet is brought later."""
     assert history is not None, "a log that a session has read has a history"
-    written: list[str | bytes | int] = []
+    written: list[str | bytes | int] = [history.position, history.stamp]
     for place in (history.base, history.mark or Mark()):
         written += [place.position, place.stamp, place.state or b""]
     written.append(len(history.sessions))
