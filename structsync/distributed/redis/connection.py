@@ -86,6 +86,7 @@ class Connection:
     _work: trio.Event
     _scope: trio.CancelScope
     _sender: socket.socket | None
+    _idle: trio.Event  # nothing runs in the background
 
     def __init__(self, stream: trio.abc.Stream, pushed: Pushed, patience: float = math.inf) -> None:
         self.stream = stream
@@ -98,6 +99,8 @@ class Connection:
         self._scope = trio.CancelScope()
         self._patience = patience
         self._sender = _sender_of(stream)
+        self._idle = trio.Event()
+        self._idle.set()
 
     def post(self, *command: str | bytes | int) -> Reply:
         """Send a command when that is possible."""
@@ -115,11 +118,12 @@ class Connection:
         return reply
 
     async def exchange(self, *commands: Command) -> list[Any]:
-        """Send commands, and return their replies, while nothing runs in the background.
+        """Send commands, and return their replies, once nothing runs in the background.
 
         Raises:
           DeliveryFailed: if the connection ends before.
         """
+        await self._idle.wait()  # what was cancelled there may still be receiving
         replies = [self.post(*command) for command in commands]
         try:
             await self._send()
@@ -135,6 +139,7 @@ class Connection:
 
         Then all who wait for a reply are told.
         """
+        self._idle = trio.Event()
         try:
             with self._scope:
                 async with trio.open_nursery() as nursery:
@@ -143,6 +148,8 @@ class Connection:
                     nursery.start_soon(self._keep_watching)
         except* (trio.BrokenResourceError, trio.ClosedResourceError, hiredis.HiredisError):
             self._end()
+        finally:
+            self._idle.set()
         if self._scope.cancelled_caught:
             self._end()
 
