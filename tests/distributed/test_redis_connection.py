@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -117,27 +117,3 @@ def test_a_server_that_will_not_do_is_refused(changed: dict[bytes, bytes], probl
     server._check("h:1", SAID)
     with pytest.raises(RuntimeError, match=problem):
         server._check("h:1", {**SAID, **changed})
-
-
-async def test_an_exchange_waits_until_what_was_cancelled_receives_no_more() -> None:
-    for _ in range(20):  # trio runs the tasks of one step in random order
-        here, there = map(trio.SocketStream, trio.socket.socketpair())
-        connection = Connection(here, print)
-        async with trio.open_nursery() as nursery, there:
-            background = trio.CancelScope()
-            nursery.start_soon(in_scope, background, connection.run)
-            await wait_all_tasks_blocked()
-            background.cancel()
-            nursery.start_soon(answer, there)
-            assert await connection.exchange(("PING",)) == [b"PONG"]
-            await connection.close()
-
-
-async def in_scope(scope: trio.CancelScope, run: Callable[[], Awaitable[object]]) -> None:
-    with scope:
-        await run()
-
-
-async def answer(peer: trio.abc.Stream) -> None:
-    await peer.receive_some()
-    await peer.send_all(b"+PONG\r\n")
