@@ -155,7 +155,7 @@ class StandIns:
     # ==== Views ====
 
     def is_free(self, at: int) -> bool:
-        """Return whether a newcomer may enter an object: no call is inside, or stands in line there."""
+        """Return whether a newcomer may enter an object: no call is inside, or waits there."""
         return self.held[at] is None and not self.first_in_line(at)
 
     def first_in_line(self, at: int) -> list[str]:

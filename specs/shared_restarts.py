@@ -172,7 +172,7 @@ class RestartSpec(Spec):
 
     @invariant
     def the_log_is_what_was_read(self) -> bool:
-        """Whoever is alive has read what is in the log, and has lost nothing of what was confirmed to it."""
+        """Every session that is alive has read what is in the log, and has lost nothing of what was confirmed to it."""
         engine = self.core.engine
         return engine.grace or all(
             engine.base.position <= self.client(name).history.position <= engine.position

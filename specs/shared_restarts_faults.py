@@ -28,7 +28,7 @@ class TrustingEngine(Engine):
 
 
 @fault(LossesSpec, "core", refuted_by="the_log_is_what_was_read")
-class NobodyLooks(World):
+class NoSessionLooks(World):
     """A session goes on with what its engine does not know of (a replica that took over without the last grant)."""
 
     engine_type = TrustingEngine
@@ -42,7 +42,7 @@ class DeafEngine(Engine):
 
 
 @fault(LossesSpec, "core", refuted_by="who_comes_keeps_what_it_has")
-class NobodyIsHeard(World):
+class NoSessionIsHeard(World):
     """Who holds what the engine has lost is told that it holds nothing."""
 
     engine_type = DeafEngine

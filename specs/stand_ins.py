@@ -2,7 +2,7 @@
 
 Of two switches, each in a process of its own, at most one is on: turning on is disabled while one is, and triggers keep
 count. Two other calls, one of each object, start together. The rules are evaluated in a third process, in which each
-object has a stand-in. Visitors are calls that no rule concerns: they enter an object that is free, and nobody is asked.
+object has a stand-in. Visitors are calls that no rule concerns: they enter an object that is free, and no task is asked.
 Each task makes one call; a call that waits may withdraw, and a host may die, with all its calls.
 
 A host answers when it is asked to reserve its object, and offers the object as soon as it can if it could not then;
@@ -53,7 +53,7 @@ class StandInsSpec(Spec):
         return [who for who in self.core.waiting() if self.core.stage(who) in stages]
 
     def offering(self) -> list[str]:
-        """Return who stands first in line at an object that is free."""
+        """Return who is first in the queue of an object that is free."""
         return [
             who
             for at in OBJECTS
@@ -146,7 +146,7 @@ class StandInsSpec(Spec):
         return {*OBJECTS} if CALLS[who][1] == "join" else {object_of(who)}
 
     @invariant
-    def whoever_is_asked_is_told(self) -> bool:
+    def all_that_are_asked_are_told(self) -> bool:
         """Of each call that is to have its object reserved, its host knows that."""
         return {*self.in_stage(Stage.ASKED)} <= self.core.asked
 
@@ -190,7 +190,7 @@ class SwitchesSpec(StandInsSpec):
 
     @leads_to(who=SWITCHES)
     def who_is_asked_is_answered(self, who: str) -> tuple[bool, bool]:
-        """Whoever is asked starts eventually, or is set aside, or need not be ready any more."""
+        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
         is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
         return is_asked, not is_asked
 
@@ -202,6 +202,6 @@ class PartnersSpec(StandInsSpec):
 
     @leads_to(who=PARTNERS)
     def who_is_asked_is_answered(self, who: str) -> tuple[bool, bool]:
-        """Whoever is asked starts eventually, or is set aside, or need not be ready any more."""
+        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
         is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
         return is_asked, not is_asked

@@ -48,7 +48,7 @@ class TheRulesAreNotLookedAtAgain(StandIns):
     monitor = LooksAtTheRulesOnce
 
 
-class AsksEverybody(Readiness):
+class AsksAll(Readiness):
     """Asks the host of each call that waits."""
 
     __slots__ = ()
@@ -62,10 +62,10 @@ class AsksEverybody(Readiness):
 class ObjectsAreReservedForTheDisabled(StandIns):
     """An object is reserved for a call that is disabled, and bars its other calls."""
 
-    readiness = AsksEverybody
+    readiness = AsksAll
 
 
-class LetsNobodyGo(Readiness):
+class LetsNoneGo(Readiness):
     """Leaves an object reserved for a call that will not start now."""
 
     __slots__ = ()
@@ -79,9 +79,9 @@ class LetsNobodyGo(Readiness):
 
 @fault(SwitchesSpec, "core", refuted_by="a_reservation_ends")
 class AReservationLastsForever(StandIns):
-    """A host has reserved its object, another call has started meanwhile, and nobody lets the host go."""
+    """A host has reserved its object, another call has started meanwhile, and no task lets the host go."""
 
-    readiness = LetsNobodyGo
+    readiness = LetsNoneGo
 
 
 class TakesNoOffer(Readiness):
@@ -94,7 +94,7 @@ class TakesNoOffer(Readiness):
 
 
 @fault(SwitchesSpec, "core", refuted_by="what_no_rule_disables_starts")
-class WhoeverIsSetAsideStaysSo(StandIns):
+class WhatIsSetAsideStaysSo(StandIns):
     """The object was occupied when its host was asked, and the call sleeps on."""
 
     readiness = TakesNoOffer
@@ -118,7 +118,7 @@ class AsksTheOldest(Readiness):
 
 
 @fault(PartnersSpec, "core", refuted_by="what_no_rule_disables_starts")
-class WhoeverComesAndGoesHasAnotherLetGo(StandIns):
+class AVisitHasAnotherLetGo(StandIns):
     """A host is asked, and let go before it can answer, again and again."""
 
     readiness = AsksTheOldest
@@ -135,7 +135,7 @@ class AsksOneOfTwo(Readiness):
 
 @fault(PartnersSpec, "core", refuted_by="who_is_asked_is_answered")
 class APartnerIsNotAsked(StandIns):
-    """One of two is ready, and its object is reserved for as long as nobody asks the other."""
+    """One of two is ready, and its object is reserved for as long as no task asks the other."""
 
     readiness = AsksOneOfTwo
 
@@ -178,7 +178,7 @@ class AWithdrawalChangesNothing(StandIns):
         self.carry = carry  # type: ignore[method-assign]
 
 
-@fault(SwitchesSpec, "core", refuted_by="whoever_is_asked_is_told")
+@fault(SwitchesSpec, "core", refuted_by="all_that_are_asked_are_told")
 class AHostIsNotTold(StandIns):
     """What follows from a call that starts is decided, and the host that it concerns does not hear of it."""
 

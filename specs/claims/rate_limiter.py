@@ -62,7 +62,7 @@ def another_clock_brings_nothing(burst: int, spent: int, elapsed: int, now: int)
     assert (core.now, core.now - core.anchor, core.spent) == (now, elapsed, spent)
 
 
-def who_is_due_is_whoever_fits_by_then(first: int, second: int, now: int) -> None:
+def who_is_due_is_all_that_fit_by_then(first: int, second: int, now: int) -> None:
     assert 1 <= first <= 2
     assert 1 <= second <= 2
     assert 0 <= now <= 9

@@ -170,7 +170,7 @@ def what_an_engine_writes_of_a_session_has_no_number(is_end: bool) -> None:
     assert made.append(Verb.ACQUIRE, ("stranger", 0), [PERMIT]) == []
 
 
-def whoever_dies_in_a_wait_that_was_withdrawn_wakes_no_other(is_withdrawn: bool) -> None:
+def a_death_in_a_wait_that_was_withdrawn_wakes_no_other(is_withdrawn: bool) -> None:
     assert is_withdrawn in (False, True)
     made = log(IN_WAIT)
     made.append(Verb.ACQUIRE, ("other", 0), [LOCK])

@@ -232,7 +232,7 @@ def those_behind_who_is_broken_are_let_in(is_closed: bool) -> None:
     core.items.extend(["there"])
     large = core.submit(("a", "b"), waiter="large")
     small = core.submit(("c",), waiter="small")
-    ended = core.break_waiters(["large"] if is_closed else ["nobody"], "closed")
+    ended = core.break_waiters(["large"] if is_closed else ["no task"], "closed")
     assert ended == ([large, small] if is_closed else [])
     assert [*core.items] == (["there", "c"] if is_closed else ["there"])
 

@@ -99,7 +99,7 @@ async def test_a_queue_outlives_what_its_server_has_lost(lose: Loses, victim: Se
 
 @pytest.mark.slow
 @each_loss
-async def test_where_nobody_brings_back_what_is_lost_all_of_them_lose(
+async def test_where_no_session_brings_back_what_is_lost_all_of_them_lose(
     lose: Loses, victim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted(monkeypatch, *BRINGS_NOTHING_BACK)
@@ -132,7 +132,7 @@ async def test_a_newcomer_does_not_get_what_the_server_has_lost(
 
 
 @pytest.mark.slow
-async def test_a_grant_that_nobody_misses_is_complained_about(
+async def test_a_grant_that_no_session_misses_is_complained_about(
     victim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted(monkeypatch, *MISSES_NOTHING)

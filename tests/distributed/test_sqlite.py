@@ -252,7 +252,7 @@ async def test_what_was_written_is_brought_to_the_disk_in_a_thread_and_its_room_
             for _ in range(10):
                 async with here.lock("lock"):
                     pass
-            while here._engine.full.is_set():  # noqa: ASYNC110 - nobody says so
+            while here._engine.full.is_set():  # noqa: ASYNC110 - no task says so
                 await trio.sleep(0.001)
 
         for _ in range(10):
@@ -265,7 +265,7 @@ async def test_what_was_written_is_brought_to_the_disk_in_a_thread_and_its_room_
     assert threading.main_thread() not in threads
 
 
-def test_whoever_writes_after_a_checkpoint_need_not_wait_for_the_disk(
+def test_a_write_after_a_checkpoint_need_not_wait_for_the_disk(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who begins the write-ahead log anew waits; so it is the session that has made the checkpoint."""
@@ -327,7 +327,7 @@ async def test_a_checkpoint_for_which_others_leave_no_room_is_left_out(
         other.execute("BEGIN IMMEDIATE")
         full = here._engine.full
         full.set()
-        while here._engine.full is full:  # noqa: ASYNC110 - nobody says so
+        while here._engine.full is full:  # noqa: ASYNC110 - no task says so
             await trio.sleep(0.001)
         other.close()
         async with here.lock("lock"):

@@ -1,4 +1,4 @@
-"""What an argument is that nobody gives: the same wherever it has the same name."""
+"""What an argument is that no task gives: the same wherever it has the same name."""
 
 from __future__ import annotations
 

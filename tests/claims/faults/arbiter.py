@@ -24,7 +24,7 @@ def who_overtakes_is_not_counted(core: Arbiter[Any], claim: Any) -> None:
     "discharge_and_settle",
     refuted_by="arbiter.a_release_by_the_short_way_lets_in_the_same",
 )
-def the_short_way_wakes_nobody(core: Arbiter[Any], claim: Any) -> None:
+def the_short_way_wakes_no_task(core: Arbiter[Any], claim: Any) -> None:
     core.discharge(claim)
 
 

@@ -51,12 +51,12 @@ def tokens_have_no_names(core: CapacityLimiterCore, claimant: Hashable) -> Hasha
     return None
 
 
-def nobody_is_inside(core: Any) -> bool:
+def no_task_is_inside(core: Any) -> bool:
     return core.owner is None and not core.queue and not core.conditions
 
 
-whoever_has_signalled_does_not_count = fault(
+signallers_do_not_count = fault(
     MonitorCore,
     "at_rest",
     refuted_by="at_rest.a_monitor_is_at_rest_while_no_task_is_inside_or_waits_and_no_rule_concerns_it",
-)(property(nobody_is_inside))
+)(property(no_task_is_inside))

@@ -123,5 +123,5 @@ def the_last_reason_counts(core: ConditionCore, cause: Hashable) -> Ended:
 @fault(
     ClaimantArbiter, "held_by", refuted_by="condition.no_waiter_that_is_gone_breaks_the_condition"
 )
-def whoever_waits_holds_it(core: ClaimantArbiter, claimant: object) -> object:
+def any_waiter_holds_it(core: ClaimantArbiter, claimant: object) -> object:
     return core.pending.get(claimant)

@@ -34,7 +34,7 @@ times_of_two_clocks_are_compared = OfASpec(
 )
 
 
-@fault(RateLimiterCore, "due", refuted_by="rate_limiter.who_is_due_is_whoever_fits_by_then")
+@fault(RateLimiterCore, "due", refuted_by="rate_limiter.who_is_due_is_all_that_fit_by_then")
 def each_is_due_as_if_it_were_the_first(core: RateLimiterCore, now: float) -> tuple[int, int]:
     due = [one.claim for one in core.queue if core.time_of(one.claim) <= now]
     return len(due), sum(due)

@@ -21,7 +21,7 @@ def what_waits_is_released(core: SharedCore, asking: Key, number: int) -> list[O
 
 
 @fault(SharedCore, "_owned_lock", refuted_by="shared.who_owns_the_lock_alone_waits_and_notifies")
-def whoever_asked_for_the_lock_owns_it(core: SharedCore, hold: Key) -> str:
+def any_waiter_owns_the_lock(core: SharedCore, hold: Key) -> str:
     place = core.places.get(hold)
     if place is None:
         raise RuntimeError("must hold the lock of the condition, and nothing else with it")
@@ -55,13 +55,13 @@ def stamps_are_not_read(core: SharedCore, entry: Operation, stamp: int = 0) -> l
     return intact_apply(core, entry)
 
 
-def nobody(core: SharedCore, key: Key) -> tuple[Key, ...]:
+def no_task(core: SharedCore, key: Key) -> tuple[Key, ...]:
     return ()
 
 
-nobody_is_foreseen = fault(
+no_waiter_is_foreseen = fault(
     shared, "preview", refuted_by="shared.whom_a_release_lets_in_is_foreseen"
-)(nobody)
+)(no_task)
 
 
 @fault(SharedCore, "_end", refuted_by="shared.what_an_engine_writes_of_a_session_has_no_number")
@@ -78,9 +78,9 @@ intact_granted = SharedCore._granted
 @fault(
     SharedCore,
     "_leave",
-    refuted_by="shared.whoever_dies_in_a_wait_that_was_withdrawn_wakes_no_other",
+    refuted_by="shared.a_death_in_a_wait_that_was_withdrawn_wakes_no_other",
 )
-def whoever_dies_passes_its_place_on(core: SharedCore, place: Place) -> list[Any]:
+def a_death_passes_its_place_on(core: SharedCore, place: Place) -> list[Any]:
     if not place.requests:
         return []
     lock = core.core_of(Want("lock", "lock"))

@@ -102,7 +102,7 @@ def all_who_wait_are_broken(core: BufferCore, waiters: Container[Any], cause: Ha
 
 
 @fault(BufferCore, "break_waiters", refuted_by="two_sides.those_behind_who_is_broken_are_let_in")
-def nobody_is_let_in_where_one_is_broken(
+def no_task_is_let_in_where_one_is_broken(
     core: BufferCore, waiters: Container[Any], cause: Hashable
 ) -> Ended:
     found = [request for request in core.queue if request.waiter in waiters]
@@ -110,6 +110,6 @@ def nobody_is_let_in_where_one_is_broken(
 
 
 @fault(BufferCore, "end_window", refuted_by="two_sides.a_batch_waits_until_its_window_ends")
-def whoever_asks_ends_the_window(core: BufferCore, request: Request[Any]) -> Ended:
+def any_request_ends_the_window(core: BufferCore, request: Request[Any]) -> Ended:
     core.window_over = True
     return core.settle()
