@@ -24,19 +24,22 @@ from structsync.distributed.redis.connection import Connection
 from structsync.distributed.redis.server import greet
 
 #: In seconds; no one loses a lock in a contest.
-LEASE = 5.0
+LEASE = 10.0
 NAME = "contested"
 
 Blocking: TypeAlias = Callable[[], AbstractContextManager[object]]
 Async: TypeAlias = Callable[[], AbstractAsyncContextManager[object]]
 
 
+def wait_until_told() -> None:
+    print("ready", flush=True)
+    sys.stdin.readline()
+
+
 class Report:
     """What a contender did."""
 
     def __init__(self, seconds: float) -> None:
-        print("ready", flush=True)
-        sys.stdin.readline()
         self.ends = monotonic() + seconds
         self.cpu = process_time()
         self.blocked = 0.0
@@ -72,6 +75,7 @@ class Watch(trio.abc.Instrument):
 def contend(lock: Blocking, hold: float, seconds: float) -> None:
     with lock():
         pass
+    wait_until_told()
     report = Report(seconds)
     while (asked := monotonic()) < report.ends:
         with lock():
@@ -89,6 +93,7 @@ async def contend_in_trio(
     async with opened as lock:
         async with lock():
             pass
+        await trio.to_thread.run_sync(wait_until_told)  # the session renews its lease meanwhile
         report = Report(seconds)
         if hold:
             trio.lowlevel.add_instrument(Watch(report))

@@ -21,7 +21,7 @@ from .servers import is_there, url
 #: Returns the CPU seconds of one operation: how often, among so many.
 Shape: TypeAlias = Callable[[int, int], float]
 #: In seconds; only a server has leases.
-TTL = 5.0
+TTL = 10.0
 SERVER = "redis://, the server"
 
 
