@@ -17,7 +17,7 @@ import trio
 
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.shared.kinds import SemaphoreKind
-from structsync._core.shared.operations import Key, Verb, Want
+from structsync._core.shared.operations import Key, Want
 from structsync.distributed import (
     Grant,
     LeaseLost,
@@ -29,6 +29,7 @@ from structsync.distributed import (
 from structsync.distributed.replica import Replica
 from tests.distributed.conftest import Open
 from tests.distributed.history import Held, complaints
+from tests.distributed.positions import noting
 
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.slow]
 
@@ -46,18 +47,9 @@ class Storm:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.histories: dict[str, list[Held]] = {name: [] for name in CAPACITY}
-        self.asked: dict[tuple[str, int], int] = {}  # where in the log each request is
+        self.asked: dict[Key, int] = {}  # where in the log each request is
         self.made = self.cancelled = 0
-        advance = Replica.advance
-
-        def noting(replica: Replica, tail: Any, *how: Any) -> Any:
-            applied = advance(replica, tail, *how)
-            for index, (entry, _) in enumerate(applied, replica.position - len(applied)):
-                if entry.verb is Verb.ACQUIRE:
-                    self.asked[entry.session, entry.number] = index
-            return applied
-
-        monkeypatch.setattr(Replica, "advance", noting)
+        monkeypatch.setattr(Replica, "advance", noting(self.asked))
 
     def request(self, session: Session) -> tuple[str, int, Any]:
         """Return the name of something, how much of it, and a block that holds it."""

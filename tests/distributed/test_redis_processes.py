@@ -108,14 +108,24 @@ async def mixed(seconds: float, *options: str, permits: int = 2) -> list[Held]:
 async def test_processes_and_a_server_that_are_killed_share_permits_and_no_more(
     options: tuple[str, ...],
 ) -> None:
-    history = await mixed(9, *options)
-    assert len(history) > 20
-    assert complaints(history, 2) == []
+    found = list[Held]()
+    for _ in range(3):  # on a busy machine processes take long to begin
+        history = await mixed(9, *options)
+        assert complaints(history, 2) == []
+        found += history
+        if len(found) > 20:
+            break
+    assert len(found) > 20
 
 
 async def test_processes_that_share_a_permit_too_many_are_complained_about() -> None:
     """Which rules keep them from it, the other controls show: leases, the grace period, burial."""
-    assert "3 of 2 permits" in str(complaints(await mixed(6, permits=3), 2))
+    found = list[str]()
+    for _ in range(3):  # on a busy machine processes take long to begin
+        found += complaints(await mixed(6, permits=3), 2)
+        if found:
+            break
+    assert "3 of 2 permits" in str(found)
 
 
 async def test_a_namespace_that_is_deleted_while_it_is_in_use_is_complained_about(
