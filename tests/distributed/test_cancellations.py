@@ -30,7 +30,7 @@ from tests.distributed.conftest import Open
 from tests.distributed.history import Held, complaints
 from tests.distributed.positions import noting
 
-pytestmark = [pytest.mark.timeout(3600), pytest.mark.slow]
+pytestmark = pytest.mark.timeout(3600)
 
 #: How many requests are cancelled, at each engine; in the gate, and in the night.
 GATE, NIGHT = 400, 100_000
