@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from structsync import Status
-from structsync._core.monitors.entry import EntryCore, Guard, Invocation, Trigger
+from structsync._core.monitors.entry import Call, EntryCore, Guard, Invocation, Trigger
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._core.queue.arbiter import EndedForGood
@@ -80,6 +81,8 @@ def all_of_a_group_start_or_none_does(here: bool, there: bool, occupied: bool) -
     if here and there and not occupied:
         assert all_are(Status.GRANTED, requests)
         assert (one.arbiter.owner, other.arbiter.owner) == (0, 0)
+        # Those that have started do not point at each other any more.
+        assert all(cast(Call, request).partners == () for request in requests)
     else:
         assert all_are(Status.PENDING, requests)
         assert one.arbiter.owner is None
