@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import trio
 
-from . import shapes
+from . import primary, shapes
 from ._measure import Effort
 
 #: Returns the seconds of one operation among so many.
@@ -88,6 +88,23 @@ def curves(effort: Effort) -> list[Curve]:
             "sessions",
             few(1, 2, 4, 8),
             {"structsync": partial(shapes.between_sessions, effort.of(100, 4))},
+        ),
+        *(
+            Curve(
+                f"primary-{across.rpartition(' ')[2]}",
+                f"An acquire and release of a shared lock, among {across.rpartition(' ')[2]}",
+                across,
+                few(1, 10, 100) if how is primary.among_sessions else few(1, 10, 100, 1_000),
+                {
+                    name: partial(shape, effort.of(300, 4))
+                    for name, shape in primary.shapes(how).items()
+                },
+            )
+            for across, how in (
+                ("held names", primary.among_names),
+                ("sessions", primary.among_sessions),
+                ("waiters", primary.among_waiters),
+            )
         ),
     ]
 

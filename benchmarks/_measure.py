@@ -57,7 +57,7 @@ def ratio(subject: Slice, reference: Slice, *, pairs: int = 4) -> float:
     """Return the time of the subject divided by that of the reference, over alternating slices."""
     spent = {subject: 0.0, reference: 0.0}
     gc.collect()
-    gc.disable()  # whoever happens to trigger a collection would pay for the garbage of both
+    gc.disable()  # the one that happens to trigger a collection would pay for the garbage of both
     try:
         for turn in range(pairs):
             # both orders alike: what one leaves in the caches helps or hurts the other

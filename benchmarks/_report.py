@@ -28,7 +28,9 @@ class Line:
         return self.row.target.met(self.figure.median)
 
     def shown(self, value: float) -> str:
-        return f"{value:,.0f}" if isinstance(self.row.target, AtLeast) else f"{value:.3f}"
+        target = self.row.target
+        is_rate = isinstance(target, AtLeast) and target.is_rate
+        return f"{value:,.0f}" if is_rate or value >= 1000 else f"{value:.3f}"
 
 
 VERDICTS = {True: "[green]met[/]", False: "[red]missed[/]", None: ""}

@@ -12,6 +12,7 @@ from . import (
     cancelled,
     checker,
     contended,
+    contests,
     coordination,
     explorer,
     groups,
@@ -50,15 +51,16 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """A rate per second that should not be smaller."""
+    """A rate per second, or an index, that should not be smaller."""
 
     limit: float
+    is_rate: bool = True
 
     def met(self, figure: float) -> bool:
         return figure >= self.limit
 
     def __str__(self) -> str:
-        return f">= {self.limit:,.0f}/s"
+        return f">= {self.limit:,.0f}/s" if self.is_rate else f">= {self.limit:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +116,24 @@ ROWS = (
     Row("server", "uncontended acquire / one call", AtMost(1.3), servers.acquire_cases),
     Row("server", "hand-off between processes / one call", None, servers.hand_off_cases),
     Row("server", "a call of an object / the same by hand", None, calls.cases),
+    Row("contest", "acquire, no other task: us", AtMost(60), contests.acquire_cases),
+    Row("contest", "8 processes, 10 ms each: hand-off, ms", None, contests.hand_off_cases),
+    Row("contest", "the same: Jain's index", AtLeast(0.95, False), contests.fairness_cases),
+    Row("contest", "the same: hand-off / the fair peer's", AtMost(1.3), contests.peer_cases),
+    Row("contest", "32 processes: client CPU", AtMost(2.0), contests.cpu_cases),
+    Row("contest", "32 processes, 10 ms: longest step, ms", AtMost(20), contests.blocked_cases),
     Row("growth", f"eligible: one release, {GROWTH}", AtMost(2.0), growth.release_cases),
     Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
     Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),
     Row("growth", f"closing under n groups, {GROWTH}", AtMost(2.0), growth.close_cases),
     Row("growth", f"guards that raise, {GROWTH}", AtMost(2.0), growth_of_rules.guard_cases),
     Row("growth", f"triggers, n monitors, {GROWTH}", AtMost(2.0), growth_of_rules.trigger_cases),
-    Row("products", "003, tables 1 to 4", None, products.cases),
-    Row("searches", "003, table 5: async / sync", None, searches.cases),
-    Row("mechanisms", "004, table 3.1: a call / plain", None, mechanisms.mechanism_cases),
-    Row("mechanisms", "004, table 3.2", None, mechanisms.overlap_cases),
+    Row("products", "Mattos 2021, tables 1 to 4", None, products.cases),
+    Row("searches", "Mattos 2021, table 5: async / sync", None, searches.cases),
+    Row(
+        "mechanisms", "Silvestre 2010, table 3.1: a call / plain", None, mechanisms.mechanism_cases
+    ),
+    Row("mechanisms", "Silvestre 2010, table 3.2", None, mechanisms.overlap_cases),
     Row("checker", "transitions of the model checker", AtLeast(50_000), checker.cases),
     Row("checker", "CPU seconds for all specs, two cores", AtMost(60), checker.command_cases),
     Row("explorer", "schedules", AtLeast(6_000), explorer.rate_cases),

@@ -21,6 +21,7 @@ from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.loop_engine import LoopEngine
 from structsync.testing._execution.public_engine import PublicEngine
+from structsync.testing._search.choosers import DepthFirst
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import search
 from structsync.testing._state.fingerprint import Fingerprinter
@@ -41,25 +42,24 @@ def rate_cases(effort: Effort) -> Iterator[Case]:
 def floor_cases(effort: Effort) -> Iterator[Case]:
     """An execution under a schedule against the same program in a plain ``trio.run``.
 
-    The primitives of structsync are checked after each step, and those of trio are not. Where a scope is
-    cancelled other things happen than in the program alone: most of what trio then does it does in a
-    plain run that is cancelled, too.
+    The primitives of structsync are checked after each step, and those of trio are not. A program that is
+    cancelled does other things than one that is not (its tasks raise, and unwind), so an execution in which
+    a scope is cancelled is the same program as a run in which that scope is cancelled after as many steps.
     """
     times = effort.of(100, 5)
-    for program, cancels, name in (
-        (checkpoints, 0, "checkpoints"),
-        (handing_over, 0, "a channel of trio's"),
-        (sharing(3), 0, "3 tasks, 2 permits"),
-        (sharing(5), 0, "5 tasks, 2 permits"),
-        (checkpoints, 1, "checkpoints, 1 cancel"),
+    for program, name in (
+        (checkpoints, "checkpoints"),
+        (handing_over, "a channel of trio's"),
+        (sharing(3), "3 tasks, 2 permits"),
+        (sharing(5), "5 tasks, 2 permits"),
     ):
-        subject = partial(_spent_on_schedules, LoopEngine, times, program, cancels)
-        reference = partial(_spent_on_runs, times, program)
-        is_small = not cancels and name != "5 tasks, 2 permits"
-        yield Case(name, partial(ratio, subject, reference), compared=is_small)
-    subject = partial(_spent_on_schedules, LoopEngine, times, checkpoints, 1)
-    reference = partial(_spent_on_runs, times, cancelled_checkpoints)
-    yield Case("the same / cancelled runs", partial(ratio, subject, reference), compared=False)
+        subject = partial(_spent_on_schedules, LoopEngine, times, program)
+        yield Case(name, partial(ratio, subject, partial(_spent_on_runs, times, program)))
+    subject = partial(_spent_on_schedules, LoopEngine, times, counted_checkpoints, 1)
+    reference = partial(_spent_on_cancelled_runs, _steps_before_the_cancellations(times))
+    yield Case("checkpoints, 1 cancel", partial(ratio, subject, reference))
+    reference = partial(_spent_on_runs, times)
+    yield Case("the same / uncancelled runs", partial(ratio, subject, reference), compared=False)
     subject = partial(_spent_on_schedules, PublicEngine, times)
     reference = partial(_spent_on_runs, times)
     yield Case("the first in trio.run", partial(ratio, subject, reference), compared=False)
@@ -101,24 +101,31 @@ def memory_cases(effort: Effort) -> Iterator[Case]:
 # ==== the programs ====
 
 
-async def checkpoints(before_each: Callable[[], object] = int) -> None:
+async def checkpoints(in_each_step: Callable[[], object] = int) -> None:
     """No task waits for another: 756,756 schedules of which no two are alike."""
 
     async def task() -> None:
         for _ in range(4):
-            before_each()
+            in_each_step()
             await checkpoint()
+        in_each_step()
 
     async with trio.open_nursery() as nursery:
         for _ in range(3):
             nursery.start_soon(task)
 
 
-async def cancelled_checkpoints() -> None:
-    """The same, cancelled as a whole where one of the tasks makes the tenth of these checkpoints."""
+async def counted_checkpoints() -> None:
+    """The same, with the steps of the tasks counted as where one of them cancels."""
+    number = itertools.count(1)
+    await checkpoints(lambda: next(number) == 0)
+
+
+async def cancelled_checkpoints(steps: int) -> None:
+    """The same, cancelled as a whole at the end of so many steps of the tasks, as a search does it."""
     number = itertools.count(1)
     with trio.CancelScope() as whole:
-        await checkpoints(lambda: next(number) == 10 and whole.cancel())
+        await checkpoints(lambda: next(number) == steps and whole.cancel())
 
 
 async def handing_over() -> None:
@@ -166,6 +173,28 @@ def _spent_on_schedules(
         search(runs)
         spent = thread_time() - began
     return spent * times / runs.executions  # a small program may have fewer schedules
+
+
+def _steps_before_the_cancellations(times: int) -> list[int]:
+    """Return after how many steps of the tasks each of these executions is cancelled; 0: it is not."""
+    settings = Settings(search="plain", cancels=1, executions=times)
+    runs, chooser = Runs(lambda _: counted_checkpoints(), settings), DepthFirst(None)
+    found: list[int] = []
+    with runs.open():
+        for _ in range(times):
+            chooser.begin()
+            kinds = [choice.kind for choice in runs.execute(chooser).choices]
+            # The first step is that of the test function, which starts the tasks.
+            found.append(kinds.index("scope") - 1 if "scope" in kinds else 0)
+            chooser.advance()
+    return found
+
+
+def _spent_on_cancelled_runs(steps: list[int]) -> float:
+    began = thread_time()
+    for number in steps:
+        trio.run(cancelled_checkpoints, number)
+    return thread_time() - began
 
 
 def _spent_on_runs(times: int, program: Program = checkpoints) -> float:

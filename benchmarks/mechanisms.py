@@ -1,4 +1,4 @@
-"""Silvestre and others 2010 (document 004), tables 3.1 and 3.2: what a rule adds to a remote call.
+"""Silvestre and others 2010, tables 3.1 and 3.2: what a rule adds to a remote call.
 
 Server, synchronizer and clients are processes of this machine, and messages are one byte long, so no
 network is measured. The document's own machines were apart, with 100 Mb/s between them.

@@ -1,4 +1,4 @@
-"""Mattos 2021 (document 003), tables 1 to 4: a product of matrices, its rows computed by n workers.
+"""Mattos 2021, tables 1 to 4: a product of matrices, its rows computed by n workers.
 
 There by threads of .NET, of which several compute at once. Threads of Python take turns, so here the
 workers are processes. The sizes are a tenth of the document's, because a loop of Python is slower.

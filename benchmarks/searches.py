@@ -1,4 +1,4 @@
-"""Mattos 2021 (document 003), table 5: what it costs that a function is called asynchronously.
+"""Mattos 2021, table 5: what it costs that a function is called asynchronously.
 
 The same search through a list, to its end: called, called by an ``async`` function that does not wait,
 and given to a pool of tasks or of threads, whose job is awaited. The clock is the CPU time of all threads.

@@ -1,7 +1,9 @@
 """How the documentation is built: warning-free and without a network."""
 
 import importlib.metadata
+import os
 import sys
+import tomllib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "ext"))
@@ -23,6 +25,14 @@ html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["width.css"]
 html_title = f"structsync {release}"
+# Each page leads to its source. Where the pages are published, their host says what the address of a page is.
+_pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+html_theme_options = {
+    "source_repository": _pyproject["project"]["urls"]["Source"],
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL", "")
 exclude_patterns = ["_build", "ext", "news"]
 
 # A name that leads nowhere is an error; -n and -W of the build say the same for other builders.

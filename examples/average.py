@@ -1,6 +1,6 @@
 """The average of what three other processes have: asynchronous calls with one callback, and synchronous ones.
 
-The forms of document 004 (chapter 3.1): a function that calls another process and returns at once, with a callback
+The forms of Silvestre and others 2010: a function that calls another process and returns at once, with a callback
 and without one, is a function around ``session.start``; a call that waits suspends its task, and no other.
 
 Prints::

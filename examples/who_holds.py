@@ -1,7 +1,7 @@
 """Who holds it, who waits, and what happened in which order.
 
-A trio.Semaphore knows how many tasks wait, and not who holds its permits. Ours tells each step to
-whoever observes: a dozen lines keep the books of a whole program.
+A trio.Semaphore knows how many tasks wait, but not which tasks hold its permits. structsync's reports each
+step to observers: a dozen lines record what a whole program holds.
 
 Prints::
 

@@ -5,6 +5,7 @@ Where msgspec is installed, each goes through the encoder that ships.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 from structsync._core.shared.calls import Verdict
@@ -38,6 +39,7 @@ class Message(NamedTuple):
     what: str = ""
 
 
+@cache  # the same few messages are sent from thousands of states
 def sent(message: Message) -> Message:
     """Return what arrives of a message."""
     return message if wire is None else _decoded(message.to, _encoded(message))

@@ -227,20 +227,23 @@ class World:
     # ==== Snapshots ====
 
     def snapshot(self) -> tuple[Any, ...]:
-        known = {one.number for one in self.on_way} | {number for _, number in self.calls}
-        for table in self.tables.values():
-            known |= {slot.number for slot in _slots(table)}
-            known |= {ticket.number for ticket in table.abandoned}
-        known |= {0} if self.sent is None else {0, self.sent.number}
+        attempt = self.sent
+        known = {0 if attempt is None else attempt.number, 0}
+        known.update([one.number for one in self.on_way])
+        known.update([number for _, number in self.calls])
+        slots = {session: _slots(table) for session, table in self.tables.items()}
+        for session, table in self.tables.items():
+            known.update([slot.number for slot in slots[session]])
+            known.update([ticket.number for ticket in table.abandoned])
         ranks = {number: rank for rank, number in enumerate(sorted(known))}
         tables = []
         for session, table in self.tables.items():
-            slots = [
-                (ranks[one.number], _written(one.result), one.is_cancelled) for one in _slots(table)
+            kept = [
+                (ranks[one.number], _written(one.result), one.is_cancelled)
+                for one in slots[session]
             ]
             abandoned = sorted([ranks[one.number] for one in table.abandoned])
-            tables.append((session, table.is_open, table.running, tuple(slots), tuple(abandoned)))
-        attempt = self.sent
+            tables.append((session, table.is_open, table.running, tuple(kept), tuple(abandoned)))
         return (
             tuple(self.alive),
             tuple(tables),

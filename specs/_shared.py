@@ -77,10 +77,6 @@ class Replica:
         self.deliver(Verb.RELEASE, session, number)
         self.hear()
 
-    def reclaim(self, who: str, wants: Iterable[Want]) -> None:
-        session, number = self.keys[who]
-        self.deliver(Verb.RECLAIM, session, number, tuple(wants), self.tokens[who])
-
     def end(self, session: str) -> None:
         """A session dies, and all its requests with it."""
         self.deliver(Verb.END, session)
@@ -89,18 +85,6 @@ class Replica:
                 del self.keys[who]
                 self.tokens.pop(who, None)
         self.hear()
-
-    def lose_everything(self) -> None:
-        """The engine starts with nothing; its sessions are alive, and those who waited ask again."""
-        sessions = [*self.core.sessions]
-        self.core = self.shared()
-        for session in sessions:
-            self.deliver(Verb.JOIN, session)
-            # their numbers go on
-            self.core.sessions[session] = self._last
-        for who in [*self.keys]:
-            if who not in self.tokens:
-                del self.keys[who]
 
     def _ask(self, who: str, verb: Verb, *details: Any) -> None:
         session = self.people[who.removesuffix(" waits")]

@@ -146,7 +146,7 @@ class CallsSpec(Spec):
 
     @invariant
     def a_call_is_begun_at_most_once(self) -> bool:
-        """However often its messages come, and whoever hosts the name, the method of a call is called once at most."""
+        """However often its messages come, and whichever session hosts the name, the method of a call is called once at most."""
         return all(times <= 1 for times in self.core.times.values())
 
     @invariant
@@ -199,7 +199,7 @@ class CallsSpec(Spec):
 
     @leads_to
     def a_call_that_is_cancelled_ends(self) -> tuple[bool, bool]:
-        """Whoever hosts the name, a call that its task wants no more ends."""
+        """Whichever session hosts the name, a call that its task has given up ends."""
         return self.core.is_cancelled, not self.core.what
 
 

@@ -115,13 +115,13 @@ class LockSpec(FifoSpec):
     # ==== Step properties ====
 
     @step
-    def whoever_disappears_leaves_the_queue(self, before: Any) -> bool:
+    def a_task_that_exits_leaves_the_queue(self, before: Any) -> bool:
         """When a task in the queue disappears, its request ends and its position is gone."""
         ended = [request.waiter for request in self.ended]
         return all(who in ended and who not in self.in_queue() for who in self.gone)
 
     @step
-    def whoever_left_may_come_back(self, before: Any) -> bool:
+    def a_task_that_left_may_come_back(self, before: Any) -> bool:
         """The index of the tasks that wait has those in the queue and no others, which are not refused then.
 
         A step property, because restoring a state computes this anew.

@@ -75,7 +75,7 @@ class OwnerDisappearsUnnoticed(LockCore):
         return ended
 
 
-@fault(LockSpec, "core", refuted_by="whoever_disappears_leaves_the_queue")
+@fault(LockSpec, "core", refuted_by="a_task_that_exits_leaves_the_queue")
 class ADisappearedTaskStaysInTheQueue(LockCore):
     """A task with a position in the queue is gone, and the lock will be handed to it (D4: tokio#6450)."""
 
@@ -92,7 +92,7 @@ class TheDisappearedOwnerKeepsIt(LockCore):
 
 
 @fault(LockSpec, "core", refuted_by="it_is_broken_exactly_if_its_owner_disappeared")
-class WhoeverDisappearsBreaksIt(LockCore):
+class AnyExitBreaksIt(LockCore):
     """A task that only waited is gone, and the lock of another owner is broken."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
@@ -119,7 +119,7 @@ class AnyTaskReleases(LockCore):
 
 
 @fault(LockSpec, "core", refuted_by="no_hidden_history")
-@fault(LockSpec, "core", refuted_by="whoever_left_may_come_back")
+@fault(LockSpec, "core", refuted_by="a_task_that_left_may_come_back")
 class CancelledClaimantsAreRemembered(LockCore):
     """A task that has withdrawn counts as waiting, and is refused forever after (A4: trio#548)."""
 

@@ -73,7 +73,7 @@ class MesaSpec(MonitorWithConditionSpec):
     # ==== Step properties ====
 
     @step
-    def whoever_notifies_goes_on(self, before: Any) -> bool:
+    def the_notifier_goes_on(self, before: Any) -> bool:
         """A task inside stays inside until it leaves or waits, and no other is let in before that."""
         was_inside = at(INSIDE, BACK)(before)
         goes_on = [who for who in was_inside if self.stage(who) not in (IDLE, WAITS)]

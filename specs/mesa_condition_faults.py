@@ -43,7 +43,7 @@ class _NewestFirst(MonitorCore):
         return iter(list(self.queue)[::-1])
 
 
-@fault(MesaSpec, "core", refuted_by="whoever_notifies_goes_on")
+@fault(MesaSpec, "core", refuted_by="the_notifier_goes_on")
 def the_monitor_is_passed_on() -> MonitorWithCondition:
     """A notification lets the waiter in, and the notifier is to wait for it (Hoare)."""
     return MonitorWithCondition(_Hoare)

@@ -153,7 +153,7 @@ class MonitorSpec(QueueSpec):
         )
 
     @invariant
-    def whoever_is_inside_cannot_enter(self) -> bool:
+    def a_task_inside_cannot_enter(self) -> bool:
         """A second call of the task inside, which would wait for itself, is refused and leaves no trace."""
         return all(self.refuses("enqueue", self.call(who)) for who in self.inside)
 

@@ -111,7 +111,7 @@ class TakenOutTellsNoTask(BoxCore):
         return []
 
 
-@fault(MonitorSpec, "core", refuted_by="whoever_is_inside_cannot_enter")
+@fault(MonitorSpec, "core", refuted_by="a_task_inside_cannot_enter")
 class WaitsForItself(BoxCore):
     """A task inside calls the monitor again, and waits until it has left itself."""
 

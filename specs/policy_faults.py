@@ -147,7 +147,7 @@ def one_too_many_may_pass(value: int, **options: Any) -> SemaphoreCore:
 
 @fault(PrioritySpec, "core", refuted_by="bypass_is_bounded")
 def ties_go_to_the_newest(value: int, **options: Any) -> SemaphoreCore:
-    """A newcomer passes whoever has the same rank."""
+    """A newcomer passes the requests of the same rank."""
     return _Core(value, **options, wrong=_TiesGoToTheNewest(AGEING))
 
 
@@ -207,7 +207,7 @@ class _EmptyBlocks(Priority):
 
 
 class _EmptyIsPassed(Priority):
-    """Compares a newcomer with the top of the heap, whoever has left."""
+    """Compares a newcomer with the top of the heap, even if that has left."""
 
     __slots__ = ()
 
@@ -285,7 +285,7 @@ def newcomers_are_compared_with_the_withdrawn(ageing: int | None) -> SemaphoreCo
 
 @fault(FewLevelsSpec, "core", refuted_by="the_most_important_is_granted")
 def a_level_keeps_the_rank_of_who_has_left(ageing: int | None) -> SemaphoreCore:
-    """Whoever comes later stands as far ahead as the one that was first on the level."""
+    """A later request stands as far ahead as the one that was first on the level."""
     return LevelsCore(ageing, _with(_NotBroughtUpToDate, ageing))
 
 
@@ -340,7 +340,7 @@ class OneOfTheMostImportantStarves(SemaphoreCore):
 @fault(DefaultAgeingSpec, "core", refuted_by="who_stays_in_queue_is_served", max_trace=300)
 @fault(DefaultAgeingSpec, "core", refuted_by="fewer_than_a_hundred_pass", max_trace=300)
 class NothingAges(SemaphoreCore):
-    """By default whoever is less important waits forever."""
+    """By default a less important request waits forever."""
 
     def __init__(self, initial_value: int, **options: Any) -> None:
         super().__init__(initial_value, ageing=None, **options)

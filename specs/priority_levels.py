@@ -1,6 +1,6 @@
 """The levels of a queue with priorities have all who wait, however many were left by those who withdrew.
 
-Whoever withdraws leaves its level at once. But a level that is empty now is known until it comes to the top
+A request that is withdrawn leaves its level at once. But a level that is empty now is known until it comes to the top
 of the heap of levels, or until the empty ones are forgotten; and the heap has, for each level, the rank of who was its
 first when that was last looked at. Elsewhere all that is built anew whenever a state is restored; here it is a
 part of the state, so that its upkeep is checked over many steps. State and actions are otherwise those of every
@@ -139,7 +139,7 @@ class LevelsSpec(PermitsSpec):
         """The first on a level is not before what the heap has of it, which is a heap."""
         levels = self.core.levels
         tops = [(rank, ticket) for rank, ticket, _ in levels.tops]
-        firsts = [next(on(level), None) for *_, level in levels.tops]
+        firsts = [next(iter(on(level)), None) for *_, level in levels.tops]
         return all(tops[(at - 1) // 2] <= tops[at] for at in range(1, len(tops))) and all(
             first is None or top <= (levels.rank(first.ticket, level.number), first.ticket)
             for top, first, (*_, level) in zip(tops, firsts, levels.tops, strict=True)

@@ -162,13 +162,13 @@ class RWSpec(QueueSpec):
     # ==== Step properties ====
 
     @step
-    def whoever_disappears_leaves_the_queue(self, before: Any) -> bool:
+    def a_task_that_exits_leaves_the_queue(self, before: Any) -> bool:
         """A task that disappears while it waits leaves the queue, and its request ends."""
         told = [one.waiter for one in self.ended]
         return all(who in told and who not in self.in_queue() for who in self.gone)
 
     @step
-    def whoever_left_may_come_back(self, before: Any) -> bool:
+    def a_task_that_left_may_come_back(self, before: Any) -> bool:
         """The index of those who wait has those in the queue and no others, so a task that left may come back.
 
         It is judged of each step, because restoring a state builds the index anew.

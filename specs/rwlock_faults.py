@@ -114,7 +114,7 @@ class HolderDisappearsUnnoticed(RWLockCore):
         return ended
 
 
-@fault(RWLockSpec, "core", refuted_by="whoever_disappears_leaves_the_queue")
+@fault(RWLockSpec, "core", refuted_by="a_task_that_exits_leaves_the_queue")
 class ADisappearedTaskStaysInTheQueue(RWLockCore):
     """A task in the queue has disappeared, and the lock will be handed to it (D4: tokio#6450)."""
 
@@ -131,14 +131,14 @@ class ReadersDisappearUnnoticed(RWLockCore):
 
 
 @fault(RWLockSpec, "core", refuted_by="it_is_broken_exactly_if_a_holder_disappeared")
-class WhoeverDisappearsBreaksIt(RWLockCore):
+class AnyExitBreaksIt(RWLockCore):
     """A task that only waited has disappeared, and a lock that another holds is broken."""
 
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         return self.end(cause)
 
 
-@fault(RWLockSpec, "core", refuted_by="whoever_left_may_come_back")
+@fault(RWLockSpec, "core", refuted_by="a_task_that_left_may_come_back")
 class CancelledClaimantsAreRemembered(RWLockCore):
     """A task that withdraws stays in the index of those who wait, and is kept out (H10: rustfs#2795)."""
 

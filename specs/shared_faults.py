@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from structsync._core.shared.core import SharedCore
-from structsync._core.shared.operations import Key, Operation, Outcome, Result, Verb
+from structsync._core.shared.operations import Key, Operation, Outcome, Verb
 from structsync._core.shared.state import Place
 from structsync.checking import fault
 
@@ -128,7 +128,7 @@ class WhatComesTooLateIsCarriedOut(Replica):
     shared = RevivesCore
 
 
-# ==== Entries, tokens, reclaims ====
+# ==== Entries and tokens ====
 
 
 class CountsTwiceCore(SharedCore):
@@ -157,34 +157,6 @@ class RestartsCore(SharedCore):
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="tokens_grow")
 class TokensStartAgain(Replica):
-    """After a restart without its data an engine hands out tokens again (redisson's RFencedLock)."""
+    """When nothing is held any more, tokens are counted from the start."""
 
     shared = RestartsCore
-
-
-class ForgetsTokensCore(SharedCore):
-    """Enters what is reclaimed without its token."""
-
-    def _reclaim(self, asking: Key, number: int, wants: Any, token: int) -> Outcomes:
-        return super()._reclaim(asking, number, wants, 0)
-
-
-@fault(SharedRWLockSpec, "core", refuted_by="those_who_hold_are_in_the_core")
-class AReclaimHoldsNothing(Replica):
-    """A session that reclaims is told that it holds, and a release of it finds nothing."""
-
-    shared = ForgetsTokensCore
-
-
-class RefusesReclaimsCore(SharedCore):
-    """Refuses every reclaim."""
-
-    def _reclaim(self, asking: Key, number: int, wants: Any, token: int) -> Outcomes:
-        return [Outcome(asking, Result.REFUSED)]
-
-
-@fault(SharedGroupsSpec, "core", refuted_by="what_is_reclaimed_is_kept")
-class ARestartLosesWhatIsHeld(Replica):
-    """The engine restarts with nothing, and the holders are told that they hold nothing."""
-
-    shared = RefusesReclaimsCore

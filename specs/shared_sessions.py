@@ -2,15 +2,14 @@
 
 The processes replay one log of operations; what it decides is decided by the cores that ship (`semaphore.py`
 and the others). Here is what `SharedCore` adds to them: sessions with several requests each, which may
-die at any point; entries that are delivered twice; tokens that grow; and an engine that loses its log, after
-which those that hold something reclaim it before any other request is granted.
+die at any point; entries that are delivered twice; and tokens that grow. That the log is the same for all, also where
+an engine has lost it, is in `shared_restarts.py`.
 
 A session that has died holds nothing and waits nowhere, and all that it held is handed on in the same
-step. What is promised to those who wait needs holders that release or die, and that reclaim what the engine
-lost (*fair* actions).
+step. What is promised to those who wait needs holders that release or die (*fair* actions).
 
-The state is a replica of the log, with what its clients believe (`_shared.py`), and who has still to reclaim. A
-specification adds what each asks for, and what is promised of it beside this.
+The state is a replica of the log, with what its clients believe (`_shared.py`). A specification adds what each asks for,
+and what is promised of it beside this.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any, ClassVar
 
 from structsync._core.shared.core import SharedCore
 from structsync._core.shared.operations import Operation, Result, Verb, Want
-from structsync.checking import Spec, action, implies, invariant, invariants, leads_to, start, step
+from structsync.checking import Spec, action, implies, invariant, invariants, leads_to, step
 
 from ._shared import Replica
 
@@ -39,17 +38,15 @@ FOUR = PEOPLE | {"d": "t"}
 
 
 def waiting(spec: SharedSpec) -> list[str]:
-    return [] if spec.to_reclaim else [who for who in spec.core.keys if spec.waits(who)]
+    return [who for who in spec.core.keys if spec.waits(who)]
 
 
 def holding(spec: SharedSpec) -> list[str]:
-    return [who for who in spec.core.tokens if not spec.to_reclaim]
+    return [*spec.core.tokens]
 
 
 def idle(spec: SharedSpec) -> list[str]:
-    """Return who has no request, in a session that is alive, while there is nothing to reclaim."""
-    if spec.to_reclaim:
-        return []
+    """Return who has no request, in a session that is alive."""
     in_session = [who for who, session in spec.core.people.items() if session in alive(spec)]
     return [who for who in in_session if who not in spec.core.keys]
 
@@ -63,17 +60,13 @@ def dead(spec: SharedSpec) -> list[str]:
 
 
 class SharedSpec(Spec):
-    """A replica, who has still to reclaim what the engine forgot, and whom the last entry refused."""
+    """A replica."""
 
     abstract = True
-    forgets = ("refused",)
     restored_before_each_step = "a replica goes through its encoder, as between two processes"
 
     wants: ClassVar[Mapping[str, Sequence[Want]]]  # what each asks for
     core: Replica
-    # Who held something when the engine lost its log, and has not reclaimed it.
-    to_reclaim: tuple[str, ...] = start(tuple)
-    refused: tuple[str, ...] = start(tuple)  # whom the last entry refused; then forgotten
 
     # ==== Views ====
 
@@ -91,16 +84,12 @@ class SharedSpec(Spec):
         return who not in self.core.tokens and f"{who} waits" not in self.core.keys
 
     def believed(self, name: str) -> list[str]:
-        """Return who holds what has this name, by what was told; not those who have still to reclaim it."""
-        return [
-            who
-            for who in self.core.tokens
-            if who not in self.to_reclaim and any(one.name == name for one in self.wants[who])
-        ]
+        """Return who holds what has this name, by what was told."""
+        return [who for who in self.core.tokens if any(one.name == name for one in self.wants[who])]
 
     # ==== Actions ====
 
-    @action(session=dead, when=lambda spec, session: not spec.to_reclaim)
+    @action(session=dead)
     def join(self, session: str) -> None:
         self.core.deliver(Verb.JOIN, session)
 
@@ -115,7 +104,6 @@ class SharedSpec(Spec):
     @action(session=alive)
     def die(self, session: str) -> None:
         self.core.end(session)
-        self.to_reclaim = tuple([who for who in self.to_reclaim if who in self.core.keys])
 
     # ==== Invariants ====
 
@@ -185,7 +173,7 @@ class SharedSpec(Spec):
 
     @step
     def tokens_grow(self, before: Any) -> bool:
-        """Each grant has a larger token than all before it, also than those that the engine forgot."""
+        """Each grant has a larger token than all before it of any session."""
         tokens = [before.core.highest, *[token for _, token in self.core.granted]]
         return all(earlier < later for earlier, later in pairwise(tokens))
 
@@ -210,7 +198,7 @@ class SharedSpec(Spec):
 
 
 class HoldersSpec(SharedSpec):
-    """What is granted must be released, and is reclaimed where the engine has lost its log."""
+    """What is granted must be released."""
 
     abstract = True
 
@@ -220,27 +208,7 @@ class HoldersSpec(SharedSpec):
     def release(self, who: str) -> None:
         self.core.release(who)
 
-    @action(when=lambda spec: spec.core.tokens and not spec.to_reclaim)
-    def lose_the_log(self) -> None:
-        self.core.lose_everything()
-        self.to_reclaim = tuple(self.core.tokens)
-
-    @action(who=lambda spec: spec.to_reclaim, fair=True)
-    def reclaim(self, who: str) -> None:
-        self.core.reclaim(who, self.wants[who])
-        self.to_reclaim = tuple([one for one in self.to_reclaim if one != who])
-        self.refused = tuple([who for one in self.core.outcomes if one.result is Result.REFUSED])
-
     # ==== Properties ====
-
-    @step
-    def what_is_reclaimed_is_kept(self, before: Any) -> bool:
-        """No reclaim is refused, and a session that reclaims has its token still, unless it has died."""
-        return not self.refused and all(
-            self.core.tokens[who] == before.core.tokens[who]
-            for who in before.to_reclaim
-            if who in self.core.tokens
-        )
 
     @step
     def a_preview_tells_who_is_let_in(self, before: Any) -> bool:

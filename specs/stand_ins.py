@@ -146,7 +146,7 @@ class StandInsSpec(Spec):
         return {*OBJECTS} if CALLS[who][1] == "join" else {object_of(who)}
 
     @invariant
-    def whoever_is_asked_is_told(self) -> bool:
+    def all_that_are_asked_are_told(self) -> bool:
         """Of each call that is to have its object reserved, its host knows that."""
         return {*self.in_stage(Stage.ASKED)} <= self.core.asked
 
@@ -190,7 +190,7 @@ class SwitchesSpec(StandInsSpec):
 
     @leads_to(who=SWITCHES)
     def who_is_asked_is_answered(self, who: str) -> tuple[bool, bool]:
-        """Whoever is asked starts eventually, or is set aside, or need not be ready any more."""
+        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
         is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
         return is_asked, not is_asked
 
@@ -202,6 +202,6 @@ class PartnersSpec(StandInsSpec):
 
     @leads_to(who=PARTNERS)
     def who_is_asked_is_answered(self, who: str) -> tuple[bool, bool]:
-        """Whoever is asked starts eventually, or is set aside, or need not be ready any more."""
+        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
         is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
         return is_asked, not is_asked

@@ -48,7 +48,7 @@ class TheRulesAreNotLookedAtAgain(StandIns):
     monitor = LooksAtTheRulesOnce
 
 
-class AsksEverybody(Readiness):
+class AsksAll(Readiness):
     """Asks the host of each call that waits."""
 
     __slots__ = ()
@@ -62,10 +62,10 @@ class AsksEverybody(Readiness):
 class ObjectsAreReservedForTheDisabled(StandIns):
     """An object is reserved for a call that is disabled, and bars its other calls."""
 
-    readiness = AsksEverybody
+    readiness = AsksAll
 
 
-class LetsNobodyGo(Readiness):
+class LetsNoneGo(Readiness):
     """Leaves an object reserved for a call that will not start now."""
 
     __slots__ = ()
@@ -77,11 +77,12 @@ class LetsNobodyGo(Readiness):
         return Review(review.asked, [])
 
 
+@fault(SwitchesSpec, "core", refuted_by="who_is_asked_is_answered")
 @fault(SwitchesSpec, "core", refuted_by="a_reservation_ends")
 class AReservationLastsForever(StandIns):
     """A host has reserved its object, another call has started meanwhile, and the host is never let go."""
 
-    readiness = LetsNobodyGo
+    readiness = LetsNoneGo
 
 
 class TakesNoOffer(Readiness):
@@ -94,7 +95,7 @@ class TakesNoOffer(Readiness):
 
 
 @fault(SwitchesSpec, "core", refuted_by="what_no_rule_disables_starts")
-class WhoeverIsSetAsideStaysSo(StandIns):
+class WhatIsSetAsideStaysSo(StandIns):
     """The object was occupied when its host was asked, and the call sleeps on."""
 
     readiness = TakesNoOffer
@@ -118,7 +119,7 @@ class AsksTheOldest(Readiness):
 
 
 @fault(PartnersSpec, "core", refuted_by="what_no_rule_disables_starts")
-class WhoeverComesAndGoesHasAnotherLetGo(StandIns):
+class AVisitHasAnotherLetGo(StandIns):
     """A host is asked, and let go before it can answer, again and again."""
 
     readiness = AsksTheOldest
@@ -178,7 +179,7 @@ class AWithdrawalChangesNothing(StandIns):
         self.carry = carry  # type: ignore[method-assign]
 
 
-@fault(SwitchesSpec, "core", refuted_by="whoever_is_asked_is_told")
+@fault(SwitchesSpec, "core", refuted_by="all_that_are_asked_are_told")
 class AHostIsNotTold(StandIns):
     """What follows from a call that starts is decided, and the host that it concerns does not hear of it."""
 

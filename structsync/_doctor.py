@@ -25,11 +25,11 @@ STYLES = {"holds": "green", "note": "yellow", "unknown": "yellow", "does not hol
     "--ttl", type=float, help="The ttl that they will use; by default that of open_session."
 )
 def doctor(url: str, namespace: str, ttl: float | None) -> None:
-    """Look whether sessions at URL would keep what they promise.
+    """Check whether sessions at URL would keep their promises.
 
-    URL is redis://..., rediss://..., unix://... or sqlite:///path, as in open_session. Where a password is in it,
-    set STRUCTSYNC_URL instead, because others see the arguments of a command. A lock is taken in the namespace, and
-    nothing else is changed.
+    URL is redis://..., rediss://..., unix://... or sqlite:///path, as in open_session. If it has a
+    password, set STRUCTSYNC_URL instead, because others see the arguments of a command. A lock is
+    taken in the namespace, and nothing else is changed.
 
     The exit code is 0 if all holds, 1 if something does not, 2 if something is unknown, 64 if the URL is wrong.
     """

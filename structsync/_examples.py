@@ -1,4 +1,4 @@
-"""The command `structsync examples`: the programs of the repository, for whoever installed the wheel."""
+"""The command `structsync examples`: the programs of the repository, for users who installed the wheel."""
 
 from __future__ import annotations
 

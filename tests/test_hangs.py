@@ -23,7 +23,7 @@ def test_spins():
         except BaseException:
             pass
 """
-# What waits for somebody else can be interrupted, wherever it waits.
+# What waits for another task can be interrupted, wherever it waits.
 WAITS = """
 import subprocess, sys
 

@@ -57,11 +57,11 @@ def doubles(mistakes: list[Mistake]) -> list[list[str]]:
     return [[one.home for one in each.mentions] for each in mistakes if not each.is_written_once]
 
 
-def test_each_fault_has_somebody_who_must_find_it() -> None:
+def test_each_fault_has_a_check_that_must_find_it() -> None:
     assert [one.home for one in MENTIONS if not one.finders] == []
 
 
-def test_whoever_must_find_a_fault_is_there() -> None:
+def test_the_checks_that_must_find_a_fault_are_there() -> None:
     assert [(one.home, who) for one in MENTIONS for who in one.finders if not is_there(who)] == []
 
 
@@ -115,7 +115,7 @@ def test_who_shares_a_mistake_shares_its_layers() -> None:
     assert layers == dict.fromkeys(("one", "other"), frozenset({"claim", "schedule"}))
 
 
-def test_a_fault_that_nobody_looks_for_is_in_the_catalogue() -> None:
+def test_a_fault_that_no_check_looks_for_is_in_the_catalogue() -> None:
     module = type(ast)("plants_of_this_test")
     exec("def a_release_is_forgotten(patch): ...\ndef helper(core): ...", vars(module))
     assert [one.__name__ for one in catalogue.plants_in(module)] == ["a_release_is_forgotten"]

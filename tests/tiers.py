@@ -21,6 +21,7 @@ TIERS: dict[str, str] = {
     "core/test_waits_for.py": "once",
     "core": "everywhere",
     "distributed/conformance/test_primitives.py": "everywhere",
+    "distributed/test_cancellations.py": "slow",
     "distributed": "once",
     "drop_in": "everywhere",
     "every_primitive": "everywhere",

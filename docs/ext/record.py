@@ -133,7 +133,16 @@ def programs() -> Table:
 
 def mutation() -> Table:
     """One row for each target of mutation testing: what was noticed, of how many, by which nets."""
-    heads = ["changed", "asked", "noticed", "of", "share", "target", "mutants in all"]
+    heads = [
+        "changed",
+        "asked",
+        "noticed",
+        "of",
+        "share",
+        "95 % interval",
+        "target",
+        "mutants in all",
+    ]
     names = {"core": "the pure cores", "shell": "the trio shells"}
     rows = [
         [
@@ -142,6 +151,7 @@ def mutation() -> Table:
             _number(one["noticed"]),
             _number(one["of"]),
             f"{100 * one['noticed'] / one['of']:.1f} %" if one["of"] else "",
+            "{:g} to {:g} %".format(*one["interval"]) if one["of"] else "",
             f"{one['target']:g} %",
             _number(one["total"]),
         ]

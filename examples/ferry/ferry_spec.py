@@ -109,7 +109,7 @@ class FerrySpec(Spec):
 
 
 @fault(FerrySpec, "core", refuted_by="who_waits_crosses")
-class BoardsWhoeverFits(FerryCore):
+class BoardsAnyThatFits(FerryCore):
     """As long as there are seats one bank keeps the ferry busy, and the other waits forever."""
 
     def discharge(self, claim: str) -> None:
@@ -117,7 +117,7 @@ class BoardsWhoeverFits(FerryCore):
 
 
 @fault(FerrySpec, "core", refuted_by="no_passenger_boards_where_others_step_off")
-class BoardsAfterLanding(BoardsWhoeverFits):
+class BoardsAfterLanding(BoardsAnyThatFits):
     """A passenger boards on the far bank, and is carried nowhere."""
 
 

@@ -56,7 +56,7 @@ async def main() -> None:
 
 
 @explore(exhaustive=True)
-async def test_a_key_is_loaded_once_whoever_is_cancelled(x: ExploredRun) -> None:
+async def test_a_key_is_loaded_once_whichever_task_is_cancelled(x: ExploredRun) -> None:
     loaded: list[str] = []
 
     async def load(key: str) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from structsync import Arbiter
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.monitor import MonitorCore
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.job_queue import JobQueueCore
@@ -15,6 +18,7 @@ from structsync._core.primitives.resource_pool import ResourcePoolCore
 from structsync._core.primitives.rwlock import READ, WRITE, Access, RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.primitives.sides import Lend, One
+from structsync._core.queue.request import Request
 
 READER, WRITER = Access(READ, 0), Access(WRITE, 0)
 
@@ -91,3 +95,21 @@ def who_holds_a_token_is_known_by_name(who: int, lent: int) -> None:
     gone = core.owner_exited(who, "its task has ended")
     assert core.cause == ("its task has ended" if 0 <= who < lent else None)
     assert not gone
+
+
+def a_monitor_is_at_rest_while_no_task_is_inside_or_waits_and_no_rule_concerns_it(
+    is_inside: bool, is_waited_for: bool, has_signalled: bool, is_ruled: bool
+) -> None:
+    assert is_inside in (False, True)
+    core = MonitorCore()
+    entry = EntryCore("entry")
+    assert core.at_rest
+    if is_inside:
+        core.admit(Invocation(entry, "inside"))
+    if is_waited_for:
+        core.enqueue(Invocation(entry, "waits"))
+    if has_signalled:
+        core.urgent.append(Request(Invocation(core.reentry, "signalled"), -1))
+    if is_ruled:
+        SynchronizerCore().disable(Rules(entry, core, None), Guard(lambda: False))
+    assert core.at_rest == (not (is_inside or is_waited_for or has_signalled or is_ruled))

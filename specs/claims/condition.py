@@ -189,3 +189,14 @@ def a_lock_is_not_at_rest_while_a_task_waits_for_a_notification(waiting: int) ->
     core, _ = condition(waiting)
     core.lock.release(OWNER)
     assert core.lock.at_rest is (waiting == 0)
+
+
+def no_waiter_that_is_gone_breaks_the_condition(waiting: int, gone: int) -> None:
+    assert 0 <= waiting <= BOUND
+    assert 0 <= gone <= BOUND
+    core, requests = condition(waiting)
+    assert core.held_by(gone) is None
+    assert core.owner_exited(gone, "exited") == requests[gone : gone + 1]
+    assert core.cause is None
+    assert core.waiting() == [one for one in requests if one.claim != gone]
+    assert all_are(Status.PENDING, core.waiting())

@@ -85,7 +85,7 @@ def a_choice_that_is_granted_leaves_the_other_queue(back: int, one: int, at_firs
         assert [len(each.queue) for each in cores] == [1, 1]
 
 
-def whoever_stood_behind_a_withdrawn_group_is_let_in(behind: int, there: int) -> None:
+def a_request_behind_a_withdrawn_group_is_granted(behind: int, there: int) -> None:
     assert 1 <= behind <= there
     a, b = SemaphoreCore(0), SemaphoreCore(there)
     group = Claims(True, [(a, 1), (b, 1)])
@@ -97,3 +97,43 @@ def whoever_stood_behind_a_withdrawn_group_is_let_in(behind: int, there: int) ->
     assert all_are(Status.WITHDRAWN, group.members)
     assert all_are(Status.GRANTED, [waiting])
     assert b.value == there - behind
+
+
+def a_group_that_is_granted_is_an_arrival_in_each_queue(
+    first: int, second: int, all_of: bool
+) -> None:
+    assert 0 <= first <= 1
+    assert 0 <= second <= 1
+    a, b = SemaphoreCore(first), SemaphoreCore(second)
+    group = Claims(all_of, [(a, 1), (b, 1)], "waiter")
+    assert not group.parked
+    assert [one.waiter for one in group.members] == ["waiter"] * 2
+    granted = group.submit()
+    if all_of and not (first and second):
+        assert granted == ()
+        assert (a.next_ticket, b.next_ticket) == (1, 1)  # it waits in both
+        assert group.standing is group.members[0]
+    elif granted:
+        assert (a.next_ticket, b.next_ticket) == ((1, 1) if all_of else (first, 1 - first))
+        assert group.granted() == [*granted]
+        assert group.standing is granted[0]
+    else:
+        assert (a.next_ticket, b.next_ticket) == (1, 1)
+        assert not first
+        assert not second
+
+
+def of_a_group_the_member_that_ended_it_stands_for_all(which: int, is_broken: bool) -> None:
+    assert 0 <= which <= 1
+    cores = [SemaphoreCore(0), SemaphoreCore(0)]
+    group = Claims(False, [(core, 1) for core in cores])
+    group.join()
+    if is_broken:
+        cores[which].end("closed")
+    else:
+        cores[which].release(1)
+    assert group.standing is group.members[which]
+    assert group.standing.status is (Status.BROKEN if is_broken else Status.GRANTED)
+    assert group.members[1 - which].status is Status.WITHDRAWN
+    group.members[which].parked = True
+    assert group.members[1 - which].parked

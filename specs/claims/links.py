@@ -29,7 +29,7 @@ def who_joins_is_the_last(waiting: int) -> None:
     assert links_are_exact(queue)
 
 
-def whoever_leaves_the_others_keep_their_order(waiting: int, who: int) -> None:
+def the_others_keep_their_order(waiting: int, who: int) -> None:
     assert 0 <= who < waiting <= BOUND
     queue: Queue[Any] = Queue()
     requests = filled(queue, waiting)

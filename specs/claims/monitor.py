@@ -144,3 +144,31 @@ def closing_reaches_who_signalled_and_who_waits(waiting: int) -> None:
     assert all_are(Status.BROKEN, ended)
     assert not core.urgent
     assert not core.conditions
+
+
+def a_guard_on_the_state_that_raises_ends_all_whom_it_was_asked_about(
+    waiting: int, others: int
+) -> None:
+    assert 0 <= waiting <= BOUND
+    assert 0 <= others <= 1
+    core, requests = occupied(EntryCore("x", Guard(lambda: raises_if(broken=True))), waiting)
+    last = [core.enqueue(Invocation(EntryCore("y"), "z"), waiter="z") for _ in range(others)]
+    assert leave(core, OWNER) == [*range(waiting), *["z"] * others]
+    assert all_are(Status.BROKEN, requests)
+    assert all_are(Status.GRANTED, last)
+    assert index_is_exact(core)
+
+
+def once_one_is_let_in_no_guard_is_evaluated(others: int, signalled: int) -> None:
+    assert 0 <= others <= BOUND
+    assert 0 <= signalled <= 1
+    evaluated = count()
+    core, _ = occupied(EntryCore("x"), 1)
+    for number in range(others):
+        guard = Guard(lambda: next(evaluated) >= 0)
+        core.enqueue(Invocation(EntryCore("y", guard), "z"), waiter=number)
+    for _ in range(signalled):
+        core.urgent.append(Request(Invocation(core.reentry, "signalled"), -1, "signalled"))
+    assert leave(core, OWNER) == (["signalled"] if signalled else [0])
+    assert next(evaluated) == 0
+    assert len(core.queue) == others + signalled

@@ -5,7 +5,7 @@ Its names and its faults are counted, so that a claim is about all of them.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from structsync import Arbiter
 from structsync._core.primitives.semaphore import SemaphoreCore
@@ -218,3 +218,22 @@ def state_that_no_snapshot_has_is_named(which: int) -> None:
         assert ("set it in start_index() or restore()" in words) == (not told)
     else:
         assert words is None
+
+
+T = TypeVar("T")
+
+
+class OfAny(Arbiter[T]):
+    """A core whose claims are of any type."""
+
+
+def a_core_takes_as_many_types_as_it_says(is_generic: bool) -> None:
+    assert is_generic in (False, True)
+    kind: Any = OfAny if is_generic else Tank
+    assert kind.__parameters__ == ((T,) if is_generic else ())
+    try:
+        kind[int]
+    except TypeError:
+        assert not is_generic
+    else:
+        assert is_generic

@@ -6,7 +6,9 @@ from typing import Any
 
 from structsync._core.primitives.rwlock import READ, WRITE, Access
 from structsync._core.shared import plain
+from structsync._core.shared.calls import SLOTS
 from structsync._core.shared.operations import Operation, Verb
+from structsync._core.shared.state import SharedState
 
 #: One of each kind of value, and some within others.
 VALUES: list[Any] = [
@@ -22,6 +24,15 @@ VALUES: list[Any] = [
     Access(READ, ("session", 1)),
     Access(WRITE, "task"),
     (Access(READ, 1), frozenset([(1, 2)])),
+]
+
+#: What two processes have to agree on, which may have two versions of this.
+WRITTEN: list[tuple[Any, bytes]] = [
+    ("tür", '"tür"'.encode()),
+    ((1, (None, True), -2), b"[1,[null,true],-2]"),
+    (SharedState().snapshot(), b"[1,0,[],[],[]]"),
+    (("join", "session", *Operation(Verb.JOIN, "session")[2:]), b'["join","session",-1,[]]'),
+    (SLOTS, b"256"),
 ]
 
 #: What no log has.
@@ -110,3 +121,10 @@ def what_is_no_operation_is_refused(which: int) -> None:
         assert which >= 0
     else:
         raise AssertionError("decoded")
+
+
+def what_is_written_is_what_other_versions_read(which: int) -> None:
+    assert 0 <= which < 5
+    value, written = WRITTEN[which]
+    assert plain.encode(value) == written
+    assert plain.decode(written) == value

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, cast
 
+from structsync import Status
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue import policy as policies
 from structsync._core.queue.levels import Level
@@ -162,3 +163,20 @@ def an_ageing_that_is_impossible_is_refused(ageing: int, kind: int, policy: int)
         assert kind == 1 or (kind == 0 and ageing >= 0)
         assert made.name == name
         assert getattr(made, "ageing", given) == given
+
+
+def who_names_no_priority_has_none(which: int) -> None:
+    assert 0 <= which < 5
+    core = SemaphoreCore(1, policy="priority", ageing=None)
+    last = core.enqueue(5, 1)
+    if which < 2:
+        assert (core.admissible, core.admissible_or_error)[which](1)
+    elif which == 2:
+        assert core.submit(1).status is Status.GRANTED
+    elif which == 3:
+        first = core.enqueue(5)
+        assert core.waiting() == [first, last]
+    else:
+        request: Request[int] = Request(5, -1)
+        core.join(request)
+        assert core.waiting() == [request, last]

@@ -145,7 +145,7 @@ def nothing_is_granted_after_closing(value: int, needs: list[int], n: int, more:
     assert not core.admissible(n)
 
 
-def eligible_grants_whoever_fits_oldest_first(value: int, needs: list[int], n: int) -> None:
+def eligible_grants_what_fits_oldest_first(value: int, needs: list[int], n: int) -> None:
     assert len(needs) <= BOUND
     assert n >= 1
     assert all(need >= 1 for need in needs)

@@ -60,3 +60,48 @@ def another_clock_brings_nothing(burst: int, spent: int, elapsed: int, now: int)
     core = bucket(burst, spent, elapsed)
     core.change_clock(now)
     assert (core.now, core.now - core.anchor, core.spent) == (now, elapsed, spent)
+
+
+def who_is_due_is_all_that_fit_by_then(first: int, second: int, now: int) -> None:
+    assert 1 <= first <= 2
+    assert 1 <= second <= 2
+    assert 0 <= now <= 9
+    core = bucket(2, 2, 0)
+    for claim in (first, second):
+        core.enqueue(claim)
+    requests, permits = core.due(now)
+    if now < first * TICKS:
+        assert (requests, permits) == (0, 0)
+    elif now < (first + second) * TICKS:
+        assert (requests, permits) == (1, first)
+    else:
+        assert (requests, permits) == (2, first + second)
+    assert core.value(now) == min(2, max(0, now // TICKS - permits))
+    assert [core.time_for(one) for one in core.queue] == [first * TICKS, (first + second) * TICKS]
+
+
+def what_is_on_hand_is_what_came_back(burst: int, spent: int, elapsed: int) -> None:
+    assert 1 <= burst <= 7
+    assert 0 <= spent <= 9
+    assert 0 <= elapsed <= 2 * spent
+    core = bucket(burst, spent, elapsed)
+    assert core.value(elapsed) == min(burst, max(0, burst - spent + elapsed // TICKS))
+
+
+#: What clocks show: whole and broken, near and far.
+CLOCKS = (3.0, 0.1, 123456.7, 1e9)
+
+
+def what_is_on_hand_is_not_lost_to_rounding(shown: int, used: int, back: int) -> None:
+    assert 0 <= shown < 4
+    assert 0 <= used < 4
+    assert 0 <= back < 4
+    # Floats that are computed, and not solved for: of reals none would be rounded.
+    spent, came, which = (next(one for one in range(4) if one == n) for n in (used, back, shown))
+    now = CLOCKS[which]
+    for rate in (3, 7, 10):
+        core = RateLimiterCore(rate, 1, 3)
+        core.anchor, core.spent, core.now = 0.0, spent, came / rate
+        core.change_clock(now)
+        assert core.now == now
+        assert core.value(now) == min(3, 3 - spent + came)

@@ -87,3 +87,27 @@ def no_more_are_made_ahead_than_are_missing(lent: int, idle: int, ahead: int) ->
     core.min_size = ahead
     assert core.reserve("who makes it") == (lent + idle < ahead)
     assert core.size == lent + idle + (lent + idle < ahead)
+
+
+def an_item_is_known_by_itself(lent: int, closing: int, which: int) -> None:
+    assert 0 <= lent <= BOUND
+    assert -1 <= closing < lent
+    assert -1 <= which < lent
+    core = ResourcePoolCore(BOUND)
+    items = [["equal"] for _ in range(lent)]
+    for who, item in enumerate(items):
+        core.admit(who)
+        core.put_in(who, item)
+    if closing >= 0:
+        assert core.take_out(closing) is items[closing]
+        assert core.take_out(closing) is None
+    item = items[which] if which >= 0 else ["equal"]
+    assert core.loan_of(item) == (which if 0 <= which != closing else None)
+
+
+def the_last_place_says_that_there_is_none_left(max_size: int, lent: int) -> None:
+    assert 0 <= lent < max_size
+    assert lent <= BOUND
+    core = pool(max_size, lent, 0)
+    assert core.admit(lent) == (lent + 1 == max_size)
+    assert len(core.loans) == lent + 1

@@ -6,7 +6,14 @@ Ints stand for the claimants: those in the queue are 0, 1, 2, and a task that is
 from __future__ import annotations
 
 from structsync import Status
-from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore, RWLockCore
+from structsync._core.primitives.rwlock import (
+    READ,
+    WRITE,
+    Access,
+    PhaseFairCore,
+    RWLockCore,
+    make_core,
+)
 from structsync.checking.invariants import nothing_grantable_waits
 
 from ._queue import BOUND, all_are, claims_of, in_queue, index_is_exact, with_queue
@@ -90,7 +97,7 @@ def a_writer_that_becomes_a_reader_lets_no_writer_in(writes: list[bool]) -> None
     assert nothing_grantable_waits(core)
 
 
-def whoever_is_inside_is_refused(readers: int, writes: bool, who: int) -> None:
+def a_task_inside_is_refused(readers: int, writes: bool, who: int) -> None:
     assert 0 <= readers <= BOUND
     assert -readers <= who < 0 or (readers == 0 and who == WRITER)
     core = read(readers, []) if readers else written([])
@@ -170,3 +177,20 @@ def who_holds_it_is_told_what_to_do_instead(holds_to_write: bool, wants_to_write
         assert wants_to_write or words.endswith("it is not reentrant")
     assert ("for writing that this task" in words) == (holds_to_write and wants_to_write)
     assert not core.queue
+
+
+def who_has_a_request_makes_no_second_one(policy: int, mine: bool, wants: bool) -> None:
+    assert 0 <= policy < 4
+    core = make_core(("fifo", "phase", "readers", "writers")[policy])
+    core.admit(Access(READ, WRITER))
+    first = core.enqueue(Access(WRITE if mine else READ, 0))
+    again = Access(WRITE if wants else READ, 0)
+    assert not core.admissible(again)
+    try:
+        core.submit(again)
+    except RuntimeError as error:
+        words = str(error)
+    else:
+        raise AssertionError("queued twice")
+    assert "already has a live request" in words
+    assert core.waiting() == [first]

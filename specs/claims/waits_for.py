@@ -1,4 +1,4 @@
-"""Who waits forever: whoever cannot be helped by those who get on; and how that is shown, as a cycle or a knot.
+"""Which tasks wait forever: those that no task that makes progress can help; and how that is shown, as a cycle or a knot.
 
 Tasks are 0, 1 and 2; each waits for units that the two others hold, and may hold.
 """
@@ -120,7 +120,7 @@ def the_cycle_is_a_shortest_way_back(
     assert members[:1] == [0] or not cycle
 
 
-def the_knot_is_whoever_is_depended_on(
+def the_knot_is_all_that_are_depended_on(
     to_1: bool, to_2: bool, over: bool, again: bool, gets_on: bool
 ) -> None:
     assert gets_on in (False, True)

@@ -39,7 +39,7 @@ class BarrierStatistics(PrimitiveStatistics):
 
 @final
 class Barrier(Primitive[int | None]):
-    """A number of tasks wait here until all of them have come; then all go on.
+    """A number of tasks wait here until all have arrived; then all continue.
 
     Reusable: the next to come begin the next round. Each party of a round has a number of its own,
     so that one of them can be chosen for what is to be done once::
@@ -138,14 +138,14 @@ class Barrier(Primitive[int | None]):
 
     @enable_ki_protection
     def abort(self) -> None:
-        """Break the round: send away those who wait, and who comes before :meth:`reset`."""
+        """Break the round, for the tasks that wait and those that come before :meth:`reset`."""
         cause = RoundBroken("abort() was called; reset() begins a new one")
         change = partial(self._core.break_round, cause)
         parking.change(self, change, events=(("changed", ("abort", None)),))
 
     @enable_ki_protection
     def reset(self) -> None:
-        """Begin a new round; those who wait now get :exc:`trio.BrokenResourceError`."""
+        """Begin a new round; tasks that wait now get :exc:`trio.BrokenResourceError`."""
         cause = RoundBroken("reset() began a new one")
         change = partial(self._core.reset, cause)
         parking.change(self, change, events=(("changed", ("reset", None)),))

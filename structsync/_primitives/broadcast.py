@@ -23,7 +23,7 @@ WhenSlow: TypeAlias = Literal["wait", "drop"]
 
 @final
 class Subscription(Generic[T]):
-    """What one consumer has still to get from a :class:`Broadcast`.
+    """What one consumer still has to get from a :class:`Broadcast`.
 
     Made by :meth:`Broadcast.subscribe`. Use it in an ``async for``, and as a context manager: leaving it
     unsubscribes.
@@ -74,7 +74,7 @@ class Subscription(Generic[T]):
         return self._buffer.closed
 
     def statistics(self) -> BufferStatistics:
-        """Return how much this consumer has still to get, for debugging."""
+        """Return how much this consumer still has to get, for debugging."""
         return self._buffer.statistics()
 
     def __aiter__(self) -> Self:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @final
 class BufferItem(Generic[T]):
-    """The block of who works on an item, from :meth:`Buffer.item`; its value is the item.
+    """The block of a task that works on an item, from :meth:`Buffer.item`; its value is the item.
 
     ::
 

@@ -62,7 +62,7 @@ class _End(trio.abc.AsyncResource, Generic[T]):
 
     @enable_ki_protection
     def clone(self) -> Self:
-        """Return another end of this side, which is closed apart.
+        """Return another end of this side, which is closed separately.
 
         Raises:
           trio.ClosedResourceError: if this one is closed.
@@ -211,7 +211,7 @@ def open_channel(
     key: Callable[[T], Any] | None = None,
     name: str | None = None,
 ) -> tuple[SendingEnd[T], ReceivingEnd[T]]:
-    """Return the two ends of a new :class:`Buffer`, for tasks that are to have one of them only.
+    """Return the two ends of a new :class:`Buffer`, for tasks that should have only one of them.
 
     They are a :class:`trio.abc.SendChannel` and a :class:`trio.abc.ReceiveChannel`, and do what those of
     :func:`trio.open_memory_channel` do. Each end is cloned and closed apart::

@@ -69,7 +69,7 @@ def acquire_any(*claims: Claim[P]) -> AnyOf[P]: ...
 @overload
 def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]: ...
 def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
-    """Return an async context manager that holds the first of the claims that can be had.
+    """Return an async context manager that holds the first of the claims that is granted.
 
     The task has one place in each queue. Exactly one claim is granted, and the other places are given
     up in the same step. If several can be had at once it is the first of them as they are written.

@@ -90,7 +90,7 @@ class Holding:
 
     @enable_ki_protection
     def release(self, claim: Claim[Any]) -> None:
-        """Give one claim back before the others, and let in whom that makes room for.
+        """Release one claim before the others, and grant what that makes room for.
 
         Args:
           claim: the very object that the group was made of.

@@ -59,7 +59,7 @@ class Latch(Primitive[int]):
 
     @enable_ki_protection
     def count_down(self, n: int = 1) -> None:
-        """Count down by ``n``, and let in all who wait if that leaves zero.
+        """Count down by ``n``, and let all waiters continue if that leaves zero.
 
         Raises:
           TypeError: if ``n`` is not an int.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import CoroutineType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
@@ -131,9 +131,12 @@ class Lock(OwnedPrimitive[Task]):
         """
         return Claim(self, lambda task: task)
 
-    def __aenter__(self) -> CoroutineType[Any, Any, None]:
-        task = current_task()
-        return parking.acquire(self, task, 0, task)
+    if TYPE_CHECKING:
+
+        def __aenter__(self) -> CoroutineType[Any, Any, None]: ...
+
+    else:  # as in Semaphore: a call of ours around it would be a fiftieth of a hand-over
+        __aenter__ = parking.enter_as_task
 
     @enable_ki_protection
     def __aexit__(

@@ -166,7 +166,7 @@ class Monitor(Primitive[Invocation]):
     ) -> None: ...
     @enable_ki_protection
     def constrain(self, entry: Any, guard: GuardFunction) -> None:
-        """Set or replace the guard of an entry, and let in those whom that permits.
+        """Set or replace the guard of an entry, and start calls that it permits.
 
         Args:
           guard: as of :meth:`entry`.
@@ -180,7 +180,7 @@ class Monitor(Primitive[Invocation]):
 
     @enable_ki_protection
     def unconstrain(self, entry: Entry[..., Any]) -> None:
-        """Remove the guard of an entry, if it has one, and let in those whom that permits.
+        """Remove the guard of an entry, if it has one, and start calls that this permits.
 
         Raises:
           TypeError, ValueError: as :meth:`constrain`.

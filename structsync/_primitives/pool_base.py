@@ -37,7 +37,7 @@ class Pool(JobQueue):
     def close(self) -> None:
         """Take no more jobs; those that are accepted run.
 
-        Who waits for room, and who submits later, gets :exc:`trio.ClosedResourceError`. Leaving the
+        Tasks that wait for room, or submit later, get :exc:`trio.ClosedResourceError`. Leaving the
         block does the same once all jobs have ended. Idempotent.
 
         Raises:

@@ -38,7 +38,7 @@ class RateLimiterStatistics(PrimitiveStatistics):
 
 @final
 class RateLimiter(Primitive[int]):
-    """A bucket of permits that time fills again: so many calls in a second, and no more.
+    """A bucket of permits that time refills: at most a given number of calls per second.
 
     ``rate`` permits come back in each ``per`` seconds, evenly; the bucket holds ``burst`` of them and
     is full at the start. No task releases a permit, so there is no ``async with``::
@@ -174,7 +174,7 @@ class RateLimiter(Primitive[int]):
         await parking_in_time.wait_for(self, request)
 
     def _end(self, cause: Hashable) -> None:
-        parking_in_time.catch_up(self)  # what is due is granted already, for whoever asked
+        parking_in_time.catch_up(self)  # what is due is granted already, also to other callers
         super()._end(cause)
 
     def _leave(self, claim: int) -> None:

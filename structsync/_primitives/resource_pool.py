@@ -43,7 +43,7 @@ class ResourcePoolStatistics(PrimitiveStatistics):
 
 @final
 class ResourcePool(Primitive[Loan], Generic[T]):
-    """Items that are costly to make, connections for example: lent to one task at a time, and kept.
+    """Costly items, such as connections, which are lent to one task at a time and kept.
 
     ::
 

@@ -1,4 +1,4 @@
-"""The event stream: what happened to which request, for whoever observes."""
+"""The event stream: what happened to which request, for observers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trio.lowlevel import Task, enable_ki_protection
 from structsync._core.queue.request import Request
 
 from .arguments import check_sync
-from .live import Live, everywhere
+from .live import Live, everywhere, without_event
 from .runs import running_task
 
 EventKind: TypeAlias = Literal[
@@ -124,12 +124,17 @@ def emit(
     kind: EventKind, primitive: Live[Any], claim: Any, task: Task | None, request: object = None
 ) -> None:
     """Inform the observers of one step, inside the transition that made it."""
+    own = primitive._observers
+    if without_event and own is everywhere and len(everywhere) == 1:
+        only = without_event.get(everywhere[0])
+        if only is not None:
+            only(kind, primitive, task)
+            return
     try:
         now = trio.current_time()
     except RuntimeError:  # outside a run
         now = None
     event = _event(kind, primitive, claim, task, request, now)
-    own = primitive._observers
     for observers in (everywhere,) if own is everywhere else (everywhere, own):
         for observer in tuple(observers):
             try:

@@ -62,7 +62,7 @@ async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
                 if watchers:
                     inform_of_park(request)
         elif lane.other.head is not None or live._observers:
-            # Whoever decided to park has parked: it is this task that runs.
+            # The task that decided to park has parked: it is this task that runs.
             transitions.parking = None
             tell_others(transitions, live, claim)
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error

@@ -156,7 +156,7 @@ async def _close(pool: Live[Any], item: Any) -> None:
     with trio.CancelScope(shield=True, deadline=deadline) as scope:
         try:
             await call(lends._closer, "close", item)
-        except Exception:  # noqa: BLE001 - whoever closes it here need not be the one who spoilt it
+        except Exception:  # noqa: BLE001 - the task that closes it here need not be the one that spoilt it
             _log.exception("%r could not be closed, and counts as closed in %r", item, pool)
     if scope.cancelled_caught:
         _log.warning(

@@ -17,6 +17,9 @@ from .transitions import NOBODYS, Transitions
 
 # Those who observe every primitive. A primitive with observers of its own has a list of its own.
 everywhere: list[Callable[..., object]] = []
+#: To one of these that is alone, kind, primitive and task are passed as they are: the event that they would
+#: make takes longer than all that the explorer does with it.
+without_event: dict[Callable[..., object], Callable[..., object]] = {}
 
 
 def name_of_claimant(who: object) -> str:

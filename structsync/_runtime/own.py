@@ -12,7 +12,7 @@ from structsync._core.queue.owned import OwnedArbiter
 from structsync._core.queue.request import ClaimT
 from structsync._core.queue.request import Request as CoreRequest
 
-from . import parking
+from . import ownership, parking, positions
 from .causes import OwnerExited
 from .claim import Claim
 from .done import coroutine_function
@@ -71,7 +71,7 @@ def request(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -
     Raises:
       Exception: as :func:`acquire`.
     """
-    return Request(primitive, parking.submit(primitive, claim, priority))
+    return Request(primitive, positions.submit(primitive, claim, priority))
 
 
 def held(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -> Block[ClaimT]:
@@ -152,7 +152,7 @@ class OwnedPrimitive(Primitive[ClaimT]):
     def _owner_exited(self, task: Task, claim: ClaimT) -> None:
         breaks = self._owner_exit == "breaks"
         cause = OwnerExited(type(self).__name__, self._name, task) if breaks else None
-        parking.owner_exited(self, claim, cause)
+        ownership.owner_exited(self, claim, cause)
 
     def _leave(self, claim: ClaimT) -> None:
         # Where it broke under the block, the body was told so already.

@@ -7,7 +7,7 @@ trio's own lock does, costs a third of an uncontended acquire.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Any, cast
 from weakref import ref
 
@@ -16,36 +16,38 @@ from trio.lowlevel import ParkingLot, Task, add_parking_lot_breaker, current_tas
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.owned import OwnedArbiter
 
+from .causes import error_of
+from .events import emit
 from .live import Live
+from .reports import listeners, report
+from .transitions import of_this_thread
+from .waking import wake
 
 
-class Touched:
-    """The owned primitives that a live task held, or has or had a request for."""
+class _Ends:
+    """What trio calls when a task ends that touched an owned primitive."""
 
-    __slots__ = ("primitives", "purge_at")
-
-    def __init__(self, live: Live[Any], claim: Any) -> None:
-        self.primitives: list[tuple[ref[Live[Any]], Any]] = [(ref(live), claim)]  # each once
-        self.purge_at = 16
-
-    def add(self, live: Live[Any], claim: Any) -> None:
-        """Add a primitive and a claim that are not there; forget what is gone, now and then."""
-        if len(self.primitives) >= self.purge_at:
-            self.primitives = [each for each in self.primitives if each[0]() is not None]
-            self.purge_at = 2 * len(self.primitives) + 16
-        self.primitives.append((ref(live), claim))
+    __slots__ = ()
 
     def break_lot(self, task: Task) -> None:
-        """Called by trio when the task has ended; must not raise and must not remove a breaker."""
-        del _by_task[task]
-        for reference, claim in self.primitives:
+        """Break what the task owns; must not raise and must not remove a breaker."""
+        _purge_at.pop(task, None)
+        for reference, claim in _by_task.pop(task):
             live = reference()
             if live is not None:
                 cast("set[Any]", live._touched_by).discard(claim)
                 cast(Any, live)._owner_exited(task, claim)  # what is owned is a Primitive
 
 
-_by_task: dict[Task, Touched] = {}
+# Of a parking lot trio uses only break_lot() here; a real one for each task would cost a queue each.
+_ENDS = cast(ParkingLot, _Ends())
+
+# The owned primitives that a live task held, or has or had a request for, with its claim; each once.
+_by_task: dict[Task, list[tuple[ref[Live[Any]], Any]]] = {}
+
+# From how many on those that are gone are forgotten, where it is more than 16. A table of its own,
+# because an object with both for each task would cost as much as all the rest of a note.
+_purge_at: dict[Task, int] = {}
 
 
 def note(live: Live[Any], claim: Any) -> None:
@@ -53,12 +55,13 @@ def note(live: Live[Any], claim: Any) -> None:
     task = current_task()
     touched = _by_task.get(task)
     if touched is None:
-        touched = Touched(live, claim)
-        # Of a parking lot trio uses only break_lot() here; a real one would cost a queue of its own.
-        add_parking_lot_breaker(task, cast(ParkingLot, touched))
-        _by_task[task] = touched
+        add_parking_lot_breaker(task, _ENDS)
+        _by_task[task] = [(ref(live), claim)]
     else:
-        touched.add(live, claim)
+        if len(touched) >= _purge_at.get(task, 16):
+            touched = _by_task[task] = [each for each in touched if each[0]() is not None]
+            _purge_at[task] = 2 * len(touched) + 16
+        touched.append((ref(live), claim))
     if not isinstance(live._touched_by, set):
         live._touched_by = set()
     live._touched_by.add(claim)
@@ -69,12 +72,11 @@ def left_by(task: Task) -> list[Live[Any]]:
 
     What it left in a queue is withdrawn.
     """
-    touched = _by_task.get(task)
-    if touched is None:
+    if task not in _by_task:
         return []
-    primitives, touched.primitives = touched.primitives, []
+    touched, _by_task[task] = _by_task[task], []
     broken = []
-    for reference, claim in primitives:
+    for reference, claim in touched:
         live = reference()
         if live is not None:
             cast("set[Any]", live._touched_by).discard(claim)
@@ -87,8 +89,7 @@ def left_by(task: Task) -> list[Live[Any]]:
 
 def owned_by(task: Task) -> Iterator[Live[Any]]:
     """Yield what a task owns of what breaks when it ends."""
-    touched = _by_task.get(task)
-    for reference, claim in () if touched is None else touched.primitives:
+    for reference, claim in _by_task.get(task, ()):
         live = reference()
         if live is not None and _held(live, task, claim) is not None:
             yield live
@@ -96,9 +97,8 @@ def owned_by(task: Task) -> Iterator[Live[Any]]:
 
 def release_all_of(task: Task) -> list[Live[Any]]:
     """Release what the current task owns; return that."""
-    touched = _by_task.get(task)
     released = []
-    for reference, claim in [] if touched is None else touched.primitives:
+    for reference, claim in _by_task.get(task, ()):
         live = reference()
         held = None if live is None else _held(live, task, claim)
         if held is not None:
@@ -113,3 +113,16 @@ def _held(live: Live[Any], task: Task, claim: Any) -> Any:
     if isinstance(core, OwnedArbiter):
         return claim if core.holds(claim) else None
     return cast("ClaimantArbiter", core).held_by(task)
+
+
+def owner_exited(live: Live[Any], claimant: Any, cause: Hashable) -> None:
+    """Break what the claimant owned, or release it if there is no cause; or withdraw what it left queued."""
+    transitions, core = of_this_thread(), cast(Any, live._core)  # of an owned primitive
+    with transitions:
+        releases = cause is None and core.holds(claimant)
+        ended = core.owner_exited(claimant, cause)
+        if releases and live._observers:
+            emit("released", live, claimant, None)
+        if listeners and cause is not None and core.cause is cause:
+            report("broken", live, str(error_of(cause)))
+        wake(transitions, live, ended)

@@ -15,7 +15,7 @@ cancel). What is left to get right is a cancellation *before* the grant, and tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from inspect import unwrap
 from types import CoroutineType, FunctionType
@@ -27,14 +27,13 @@ from trio.lowlevel import (
     Task,
     cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
-    current_root_task,
     current_task,
     enable_ki_protection,
     wait_task_rescheduled,
 )
 
 from structsync._core.queue.arbiter import EndedForGood
-from structsync._core.queue.request import GRANTED, PENDING, Request
+from structsync._core.queue.request import Request
 
 from . import ownership
 from .cancelling import RaiseCancel, Stop, abort_by
@@ -42,11 +41,13 @@ from .causes import error_of
 from .done import DONE, coroutine_function
 from .events import EventKind, emit, emit_ended, emit_released, emit_requested, emit_taken
 from .live import Live
-from .reports import listeners, report
 from .runs import check_run, errors_of_ended, running_task
-from .transitions import NOBODYS, Transitions, of_this_thread
-from .waking import emit_in_other_queues, error_of_ended, resume, wake
+from .transitions import Transitions
+from .waking import emit_in_other_queues, resume
 from .watching import inform_of_block, inform_of_park, watchers
+
+# The claim of a block that is claimed by the task that enters it.
+CURRENT_TASK = object()
 
 
 @enable_ki_protection
@@ -59,6 +60,8 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     in_block: bool = False,
 ) -> None:
     """Take the claim now or wait in the queue for it; ``task`` is the current one, where known."""
+    if claim is CURRENT_TASK:
+        claim = task = current_task()
     if watchers and in_block:
         await acquire_for_block(live, claim, priority, task)
         return
@@ -133,11 +136,20 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     await cancel_shielded_checkpoint()
 
 
-# The same code as the ``__aenter__`` of a primitive of which a block takes one; a call more costs a fortieth.
+# The same code as the ``__aenter__`` of a primitive of which a block takes one, or that its task owns; a
+# call more costs a fortieth.
 enter = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
     enable_ki_protection(
         FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, None, True))
+    ),
+)
+enter_as_task = cast(
+    "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
+    enable_ki_protection(
+        FunctionType(
+            unwrap(acquire).__code__, globals(), "enter_as_task", (CURRENT_TASK, 0, None, False)
+        )
     ),
 )
 
@@ -234,53 +246,6 @@ def leave(
     return DONE
 
 
-def submit(live: Live[Any], claim: Any, priority: int) -> Request[Any]:
-    """Take the claim, or a position in the queue for it, for a task that does not wait yet."""
-    task = current_task()
-    with transitions_of(live), errors_of_ended():
-        request = live._core.submit(claim, priority, task)
-        request.primitive = live
-        if request.status is PENDING:
-            live._transitions, live._root = NOBODYS, current_root_task()
-        if live._touched_by is not None and claim not in live._touched_by:
-            ownership.note(live, claim)
-        if live._observers:
-            emit("requested", live, claim, task, request)
-            if request.status is GRANTED:
-                emit("granted", live, claim, task, request)
-    return request
-
-
-def withdraw(live: Live[Any], request: Request[Any]) -> bool:
-    """Withdraw a request, whether a task waits for it or not."""
-    if request.status is not PENDING:
-        return False
-    transitions = check_run(live, disturbs_sleepers_only=True)
-    with transitions:
-        ended = live._core.withdraw(request) or []
-        wake(transitions, live, [request, *ended])
-    return True
-
-
-async def wait_for(live: Live[Any], request: Request[Any]) -> None:
-    """Sleep until a request that is in the queue already ends; a cancellation keeps its position."""
-    if request.parked:
-        raise trio.BusyResourceError("another task already waits for this request")
-    if request.status is PENDING:
-        transitions = check_run(live)
-        with transitions:
-            if waits := request.status is PENDING:  # a finalizer may have granted it just now
-                request.waiter = current_task()
-                about_to_park(transitions, request)
-        if waits:
-            await park(transitions, request, _keep_position)
-            return
-    await checkpoint_if_cancelled()
-    if request.status is not GRANTED:
-        raise error_of_ended(request)
-    await cancel_shielded_checkpoint()
-
-
 def about_to_park(transitions: Transitions, request: Request[Any]) -> None:
     """Note, inside the transition that decides so, that the current task is going to park."""
     request.parked = True
@@ -300,10 +265,6 @@ async def sleep(transitions: Transitions, abort: Callable[[RaiseCancel], Abort])
         await wait_task_rescheduled(abort)
     finally:
         transitions.parking = None
-
-
-def _keep_position(request: Request[Any]) -> list[Request[Any]] | None:
-    return [] if request.status is PENDING else None
 
 
 def change(
@@ -329,16 +290,3 @@ def change(
             emit_ended(woken, ended)
         if in_other_queues:
             emit_in_other_queues(in_other_queues)
-
-
-def owner_exited(live: Live[Any], claimant: Any, cause: Hashable) -> None:
-    """Break what the claimant owned, or release it if there is no cause; or withdraw what it left queued."""
-    transitions, core = of_this_thread(), cast(Any, live._core)  # of an owned primitive
-    with transitions:
-        releases = cause is None and core.holds(claimant)
-        ended = core.owner_exited(claimant, cause)
-        if releases and live._observers:
-            emit("released", live, claimant, None)
-        if listeners and cause is not None and core.cause is cause:
-            report("broken", live, str(error_of(cause)))
-        wake(transitions, live, ended)

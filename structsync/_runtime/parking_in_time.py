@@ -24,7 +24,7 @@ from trio.lowlevel import (
 from structsync._core.primitives.rate_limiter import RateLimiterCore, TimedRequest
 from structsync._core.queue.request import GRANTED, PENDING, Request, Status
 
-from . import parking
+from . import parking, positions
 from .events import emit, emit_taken
 from .live import Live
 from .runs import check_run, errors_of_ended
@@ -84,7 +84,7 @@ def submit(live: Live[int], claim: int) -> Request[int]:
     """Take the claim, or a position in the queue for it, for a task that does not wait yet."""
     with parking.transitions_of(live):
         elapse(live, of_this_thread())
-    return parking.submit(live, claim, 0)
+    return positions.submit(live, claim, 0)
 
 
 async def wait_for(live: Live[int], request: Request[int]) -> None:
@@ -103,7 +103,7 @@ async def wait_for(live: Live[int], request: Request[int]) -> None:
         with timer:
             await parking.park(transitions, request, _grant_in_time_or_keep)
         return
-    await parking.wait_for(live, request)
+    await positions.wait_for(live, request)
 
 
 def withdraw(live: Live[int], request: Request[int]) -> bool:
@@ -111,7 +111,7 @@ def withdraw(live: Live[int], request: Request[int]) -> bool:
     if status_of(live, request) is not PENDING:
         return False
     catch_up(live)
-    withdrawn = parking.withdraw(live, request)
+    withdrawn = positions.withdraw(live, request)
     set_timer(cast(Timed, live)._core)
     return withdrawn
 

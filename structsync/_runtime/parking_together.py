@@ -29,7 +29,7 @@ from structsync._core.primitives.condition import ConditionCore
 from structsync._core.queue.group import Claims, Member
 from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
 
-from . import ownership, parking
+from . import ownership, parking, positions
 from .cancelling import RaiseCancel, Stop, is_cancelled
 from .causes import error_of
 from .events import EventKind, emit, emit_ended
@@ -103,7 +103,7 @@ def withdraw_group(group: Claims) -> bool:
     if first.status is PENDING:
         for member in group.members:
             check_run(member.primitive, disturbs_sleepers_only=True)
-    return parking.withdraw(first.primitive, first)
+    return positions.withdraw(first.primitive, first)
 
 
 async def wait_for_group(group: Claims) -> None:
@@ -112,7 +112,7 @@ async def wait_for_group(group: Claims) -> None:
         for member in group.members:
             member.waiter = current_task()
     standing = group.standing
-    await parking.wait_for(standing.primitive, standing)
+    await positions.wait_for(standing.primitive, standing)
 
 
 def _queue_in_all(transitions: Transitions, group: Claims) -> None:
@@ -189,7 +189,7 @@ def enter_nowait(monitor: Live[Invocation], invocation: Invocation) -> None:
 async def meet(barrier: Live[int | None], stop: Stop, action: RoundAction | None) -> int:
     """Wait until the round is full; return the number of this party in it.
 
-    Whoever makes it full runs the action.
+    The party that makes it full runs the action.
     """
     core = cast(BarrierCore, barrier._core)
     transitions = transitions_of(barrier)

@@ -14,7 +14,7 @@ from structsync._core.queue.own_core import fault_at_creation
 from structsync._core.queue.request import ClaimT
 from structsync._core.queue.request import Request as CoreRequest
 
-from . import cancelling, parking
+from . import cancelling, ownership, parking, positions
 from .arguments import check_sync
 from .causes import Closed, OwnerExited
 from .claim import Claim
@@ -109,7 +109,7 @@ class Primitive(Live[ClaimT]):
     @enable_ki_protection
     def _request(self, claim: ClaimT, *, priority: int = 0) -> Request[ClaimT]:
         """Take the claim, or a position in the queue for it, now; return the handle to wait on."""
-        return Request(self, parking.submit(self, claim, priority))
+        return Request(self, positions.submit(self, claim, priority))
 
     def _claim(self, claim: ClaimT) -> Claim[Self]:
         """Return the claim for :func:`acquire_all` and :func:`acquire_any`; take nothing."""
@@ -117,11 +117,11 @@ class Primitive(Live[ClaimT]):
 
     async def _wait_for(self, request: CoreRequest[ClaimT]) -> None:
         """Sleep until a request that is in the queue already ends."""
-        await parking.wait_for(self, request)
+        await positions.wait_for(self, request)
 
     def _withdraw(self, request: CoreRequest[ClaimT]) -> bool:
         """Withdraw a request, if it is pending."""
-        return parking.withdraw(self, request)
+        return positions.withdraw(self, request)
 
     def _leave(self, claim: ClaimT) -> None:
         """Release the claim at the end of a block that held it."""
@@ -161,7 +161,7 @@ class OwnedPrimitive(Primitive[ClaimT]):
     _owned: ClassVar[bool] = True
 
     def _owner_exited(self, task: trio.lowlevel.Task, claim: ClaimT) -> None:
-        parking.owner_exited(self, task, OwnerExited(type(self).__name__, self._name, task))
+        ownership.owner_exited(self, task, OwnerExited(type(self).__name__, self._name, task))
 
 
 class ReleasesAtExit(Generic[ClaimT]):

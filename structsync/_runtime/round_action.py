@@ -11,7 +11,7 @@ from .causes import RoundBroken
 class RoundAction:
     """One run of an action, inside the transition that lets the round in.
 
-    It never raises: an error breaks the round for the others, and whoever made it full raises it after
+    It never raises: an error breaks the round for the others, and the party that made it full raises it after
     the transition.
     """
 

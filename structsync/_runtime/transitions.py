@@ -113,7 +113,7 @@ class Transitions:
 def _carry_out(operation: Callable[[], object]) -> None:
     try:
         operation()
-    except BaseException:  # noqa: BLE001 - whoever called for it has returned long ago
+    except BaseException:  # noqa: BLE001 - the caller has returned long ago
         _log.exception("a release or withdrawal in the middle of another transition failed")
 
 

@@ -44,8 +44,8 @@ helping = _Allowed()
 
 
 def main() -> None:
-    """Serve whoever started this process, until the pipe is closed."""
-    # Ctrl-C between two searches: whoever started this process ends it
+    """Serve the process that started this one, until the pipe is closed."""
+    # Ctrl-C between two searches: the process that started this one ends it
     with contextlib.suppress(KeyboardInterrupt):
         serve(*orders(interrupts))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import outcome
 import trio
@@ -13,30 +12,51 @@ import trio
 from structsync._core.shared.operations import Operation, Outcome, Result, Verb
 from structsync._runtime.outcomes import Pending
 
-from .engine import Engine
+from .engine import Engine, Tail
 from .errors import DeliveryFailed, LeaseLost
 from .replica import Replica
 
 #: After so many entries the log is replaced by a snapshot.
 COMPACT_AFTER = 1000
+#: So many entries are applied without a schedule point.
+AT_ONCE = 100
 #: In seconds: between two tries to reach the engine, the first and the longest.
 BACKOFF, LONGEST_BACKOFF = 0.02, 0.5
 
 ERRORS: dict[str, type[Exception]] = {"ValueError": ValueError, "RuntimeError": RuntimeError}
 
 
+class Received(NamedTuple):
+    """What has come, and for whom.
+
+    Attributes:
+      tail: what is to be applied.
+      has_written: whether entries were sent with the request.
+      readers: how many of those who wait until they have read all have asked before.
+    """
+
+    tail: Tail
+    has_written: bool
+    readers: int
+
+    @property
+    def end(self) -> int:
+        return self.tail.start + len(self.tail.entries)
+
+
 class LogClient:
     """What is on its way, and who waits for what.
 
     Nothing is sent while an answer is outstanding, so that the operations of a session are in the log in the
-    order of their numbers; what comes up meanwhile goes together with the next request.
+    order of their numbers; what comes up meanwhile goes together with the next request. Where the engine can, the
+    task that asks sends, and who receives the answer applies it; the task in the background does what is left.
     """
 
     engine: Engine
     session: str
     name: str
     replica: Replica
-    outbox: deque[Operation]
+    outbox: dict[bytes, Operation]  # what was not confirmed, by its entry
     pending: dict[int, Pending[Outcome]]
     names: dict[int, str]  # what the pending ones are about
     readers: list[trio.Event]
@@ -45,6 +65,10 @@ class LogClient:
     ]  # called when entries were read, or the session is over
     number: int
     unread: bool  # whether there may be entries to read
+    is_long: bool  # whether a snapshot should take the place of the entries
+    is_busy: bool  # whether an answer is outstanding, or being applied
+    received: list[Received]  # one at most: an answer that takes a while to apply
+    failure: Exception | None  # to be raised in the background, where it ends the session
     work: trio.Event
     lost: bool
 
@@ -52,14 +76,16 @@ class LogClient:
         self.engine = engine
         self.session = session
         self.name = name
-        self.replica = Replica()
-        self.outbox = deque()
+        self.replica = Replica(keeps=engine.forgets)
+        self.outbox = {}
         self.pending = {}
         self.names = {}
         self.readers = []
         self.watchers = {}
         self.number = 0
-        self.unread = False
+        self.unread = self.is_long = self.is_busy = False
+        self.received = []
+        self.failure = None
         self.work = trio.Event()
         self.lost = False
 
@@ -67,10 +93,15 @@ class LogClient:
 
     def post(self, verb: Verb, *details: Any) -> int:
         """Send an operation, and return its number; whether it arrives is seen in the log."""
+        number = self._add(verb, details)
+        self._continue()
+        return number
+
+    def _add(self, verb: Verb, details: tuple[Any, ...]) -> int:
         number = self.number
+        operation = Operation(verb, self.session, number, details)
+        self.outbox[operation.encode()] = operation
         self.number += 1
-        self.outbox.append(Operation(verb, self.session, number, details))
-        self.work.set()
         return number
 
     async def ask(
@@ -97,9 +128,11 @@ class LogClient:
         if self.lost:
             pending.end(outcome.Error(LeaseLost(name)))
             return pending
-        number = self.post(verb, *details)
+        number = self._add(verb, details)
         self.names[number] = name
         self.pending[number] = pending
+        if not self._begin_exchange():
+            self._continue()
         return pending
 
     async def read(self, name: str) -> None:
@@ -118,9 +151,10 @@ class LogClient:
             raise LeaseLost(name)
 
     def hinted(self) -> None:
-        """Read the log soon."""
-        self.unread = True
-        self.work.set()
+        """Read the log, at once or soon."""
+        if not self._begin_exchange():
+            self.unread = True
+            self._continue()
 
     def lose(self) -> None:
         """End all waits: the session is over."""
@@ -139,46 +173,116 @@ class LogClient:
     # ==== For the session ====
 
     async def drive(self) -> None:
-        """Send and read, until the session is over."""
+        """Do what no other task does, until the session is over."""
         backoff = BACKOFF
-        while True:
-            while not self.outbox and not self.unread:
+        while not self.lost:
+            while not self.received and (self.is_busy or not self._is_work_left()):
                 self.work = trio.Event()
                 await self.work.wait()
-            self.unread = False
-            readers = len(self.readers)
-            entries = [one.encode() for one in self.outbox]
+            if self.failure is not None:
+                raise self.failure
+            self.is_busy = True
             try:
-                tail = await self.engine.append(self.name, entries, self.replica.position)
+                await self._exchange()
             except DeliveryFailed:
                 self.unread = True
                 await trio.sleep(backoff)
                 backoff = min(2 * backoff, LONGEST_BACKOFF)
-                continue
-            if self.lost:
-                return
-            backoff = BACKOFF
-            self._note(self.replica.advance(tail))
-            for done in self.readers[:readers]:
-                done.set()
-            del self.readers[:readers]
-            if self.replica.since > COMPACT_AFTER and entries:
-                with suppress(DeliveryFailed):  # the next one offers it again
-                    await self.engine.compact(
-                        self.name, self.replica.position, self.replica.core.encode()
-                    )
+            else:
+                backoff = BACKOFF
+            finally:
+                self.is_busy = False
+
+    async def _exchange(self) -> None:
+        """Send what is to be sent, read, and compact the log if it is long.
+
+        Raises:
+          DeliveryFailed: if some of that is to be done again.
+        """
+        if not self.received and (self.outbox or self.unread):
+            self.unread = False
+            entries, readers = [*self.outbox], len(self.readers)
+            tail = await self.engine.append(self.name, entries, self.replica.position)
+            self.received.append(Received(tail, bool(entries), readers))
+        if self.lost:
+            return
+        while self.received:
+            received = self.received.pop()
+            while self.replica.position + AT_ONCE < received.end:
+                self._note(self.replica.advance(received.tail, self.outbox, AT_ONCE))
+                await trio.lowlevel.checkpoint()  # the other tasks of this process have work, too
+            self._take(received)
+        if self.is_long:
+            self.is_long = False
+            self.replica.since -= (
+                COMPACT_AFTER // 10
+            )  # if it is not taken, it is offered again a while later
+            with suppress(DeliveryFailed):
+                await self.engine.compact(
+                    self.name, self.replica.position, self.replica.core.encode()
+                )
+                # The entries are dropped when all have read them.
+                self.engine.hint({*self.replica.core.sessions} - {self.session}, self.name)
+
+    def _begin_exchange(self) -> bool:
+        """Send what is to be sent, and have it read, if that needs no task; return whether it has begun."""
+        if self.is_busy or self.lost or self.failure is not None:
+            return False
+        unread, self.unread, self.is_busy = self.unread, False, True
+        entries, readers = [*self.outbox], len(self.readers)
+
+        def done(tail: Tail | None) -> None:
+            if tail is None:
+                self.unread = True
+            elif not self.lost:
+                received = Received(tail, bool(entries), readers)
+                if self.replica.position + AT_ONCE < received.end:
+                    self.received.append(received)
+                    self.work.set()
+                    return
+                try:
+                    self._take(received)
+                except Exception as error:  # noqa: BLE001 - it is the session's, not of the task that asks
+                    self.failure = error
+            self.is_busy = False
+            if tail is None or not (self.outbox or self.unread) or not self._begin_exchange():
+                self._continue()
+
+        begun = self.engine.append_soon(self.name, entries, self.replica.position, done)
+        if not begun:
+            self.unread, self.is_busy = unread, False
+        return begun
+
+    def _continue(self) -> None:
+        """Have the task in the background do what is left, once no answer is outstanding."""
+        if not self.is_busy and self._is_work_left():
+            self.work.set()
+
+    def _is_work_left(self) -> bool:
+        return bool(self.outbox or self.unread or self.is_long or self.failure)
+
+    def _take(self, received: Received) -> None:
+        self._note(self.replica.advance(received.tail, self.outbox))
+        # One of those who write offers a snapshot; who only reads leaves it to them.
+        has_written = received.has_written or self.is_long
+        self.is_long = self.replica.since > COMPACT_AFTER and has_written
+        for done in self.readers[: received.readers]:
+            done.set()
+        del self.readers[: received.readers]
 
     def _note(self, applied: list[tuple[Operation, list[Outcome]]]) -> None:
         others: set[str] = set()
-        for entry, outcomes in applied:
+        for operation, outcomes in applied:
             for one in outcomes:
                 if one.key[0] == self.session:
                     self._resolve(one)
-                elif entry.session == self.session:
+                elif operation.session == self.session:
                     others.add(one.key[0])
         confirmed = self.replica.core.sessions.get(self.session, -1)
-        while self.outbox and self.outbox[0].number <= confirmed:
-            self.outbox.popleft()
+        for entry in [*self.outbox]:
+            if self.outbox[entry].number > confirmed:
+                break
+            del self.outbox[entry]
         if others:
             self.engine.hint(others, self.name)
         if applied:

@@ -13,6 +13,8 @@ from typing import NamedTuple, Protocol
 
 import trio
 
+from structsync._core.shared.history import History
+
 #: Called with the name of a log in which something has happened to this session.
 Hinted = Callable[[str], object]
 
@@ -32,12 +34,14 @@ class Tail(NamedTuple):
       snapshot: the state at ``start``, where the entries before it are gone.
       stamps: of the entries, where the engine gives them numbers that grow, also when it has lost its log;
           left out, their positions are taken.
+      before: the stamp of the entry before ``start``, where there is a snapshot.
     """
 
     start: int
     entries: Sequence[bytes]
     snapshot: bytes | None = None
     stamps: Sequence[int] = ()
+    before: int = 0
 
 
 class Renewal(NamedTuple):
@@ -52,6 +56,10 @@ class Renewal(NamedTuple):
     earliest: float = math.inf
 
 
+#: Called with the entries of a log that were asked for; with None if they are to be asked for again.
+Appended = Callable[[Tail | None], object]
+
+
 class Engine(Protocol):
     """One connection to an engine: that of one session.
 
@@ -61,6 +69,9 @@ class Engine(Protocol):
 
     recheck: float
     """After how many seconds a session asks again whether it has missed a hint."""
+
+    forgets: bool
+    """Whether it may lose a log, so that each session keeps what it has read."""
 
     async def open(self, ttl: float) -> str:
         """Begin a session, and return its identity, which no other session ever has."""
@@ -76,11 +87,24 @@ class Engine(Protocol):
         """Append operations to a log in one step, and return all entries from a position on."""
         ...
 
-    async def renew(self, read: Mapping[str, int]) -> Renewal:
-        """Move the end of the lease to ttl seconds from now.
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
+        """Begin to do the same without a task, and return whether it has begun.
+
+        Then ``done`` is called, at once or later: with the entries; or with None, if that has failed, or may have,
+        and is to be done by :meth:`append`, which says why. It raises nothing.
+        """
+        ...
+
+    async def renew(
+        self, read: Mapping[str, int], history_of: Callable[[str], History | None]
+    ) -> Renewal:
+        """Move the end of the lease to ttl seconds from now; bring back what the engine has lost.
 
         Args:
           read: up to which position the session has read each log.
+          history_of: called with the name of such a log; it returns what the session has read of it.
         """
         ...
 

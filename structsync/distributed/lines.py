@@ -16,7 +16,7 @@ import structsync
 
 from .engine import LONGEST, Received
 
-#: In seconds: how long a message may take to be sent, before whoever does not read is cut off.
+#: In seconds: how long a message may take to be sent, before a peer that does not read is cut off.
 SENDING = 5
 CHUNK = 65536
 #: In bytes: of the length, which stands before each message.

@@ -1,9 +1,14 @@
-"""The log in a SQLite file: what one transaction does. All of it runs in a worker thread."""
+"""The log in a SQLite file: what one transaction does.
+
+A transaction waits for nothing: it is refused while another process writes, and its commit leaves the disk
+alone. What reaches the disk does so in :meth:`LogFile.checkpoint`.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from structsync._core.shared.operations import Operation, Verb
@@ -29,6 +34,18 @@ CREATE TABLE IF NOT EXISTS members (
 #: In seconds: how long a new session waits for others that write.
 OPENING = 5
 
+#: A log, as far as a session that takes part in it has to know. It takes part only while it is alive.
+PART = """
+SELECT start, end, offered FROM members JOIN logs USING (log) JOIN sessions ON id = session
+WHERE session = ? AND log = ?
+"""
+
+#: In pages: a write-ahead log that has grown longer is ended, although that keeps others from writing.
+LONGEST_WAL = 10_000
+
+#: In seconds: how long a checkpoint waits for others that write.
+SAVING = 1
+
 #: Sessions that are to be told, each of a log.
 Told = list[tuple[int, str]]
 
@@ -40,6 +57,7 @@ class LogFile:
     process: Process
     db: sqlite3.Connection
     number: int
+    unsaved: int  # transactions since the last checkpoint of this session
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,13 +65,13 @@ class LogFile:
     def open(self) -> int:
         """Begin a session, and return its number, which no other one ever has."""
         self.process = this_process()
-        # busy_timeout is 0 afterwards: whoever finds it locked sleeps in trio
-        self.db = sqlite3.connect(
-            self.path, timeout=OPENING, isolation_level=None, check_same_thread=False
-        )
+        self.unsaved = 0
+        # busy_timeout is 0 afterwards: a task that finds it locked sleeps in trio
+        self.db = self._connect(OPENING)
         try:
+            # Of a new file: an operation writes two pages, of which little is new.
+            self.db.execute("PRAGMA page_size = 1024")
             self.db.execute("PRAGMA journal_mode = WAL")
-            self.db.execute("PRAGMA synchronous = NORMAL")
             self.db.executescript(SCHEMA)
             self.begin()
             with self.db:
@@ -64,6 +82,40 @@ class LogFile:
             self.db.close()
             raise
         return self.number
+
+    def _connect(self, patience: float) -> sqlite3.Connection:
+        db = sqlite3.connect(
+            self.path, timeout=patience, isolation_level=None, check_same_thread=False
+        )
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        return db
+
+    def checkpoint(self) -> None:
+        """Bring what was written to the disk, and begin the write-ahead log anew, while others write.
+
+        Once all is there, the next one to write begins anew, and waits for the disk. That must not be another
+        session, which does so in trio's thread; so a reader keeps them from it until this one writes.
+        """
+        self.unsaved = 0
+        with ExitStack() as stack:
+            connections = [closing(self._connect(SAVING)) for _ in range(3)]
+            reader, writer, saver = [stack.enter_context(one) for one in connections]
+            reader.execute("BEGIN")
+            reader.execute("SELECT version FROM about").fetchone()
+            checkpoint = "PRAGMA wal_checkpoint(PASSIVE)"
+            _, pages, saved = saver.execute(checkpoint).fetchone()
+            if saved < pages:
+                if pages < LONGEST_WAL:
+                    return  # others have written meanwhile
+                writer.execute("BEGIN IMMEDIATE")
+                saver.execute(checkpoint)
+                writer.execute("COMMIT")
+            writer.execute("BEGIN IMMEDIATE")
+            reader.execute("COMMIT")
+            with writer:
+                (number,) = writer.execute("PRAGMA user_version").fetchone()
+                writer.execute(f"PRAGMA user_version = {(number + 1) % 1000}")  # a change
 
     def begin(self) -> None:
         """Begin a transaction that writes; ``with db:`` ends it."""
@@ -92,26 +144,59 @@ class LogFile:
 
     # ==== Logs ====
 
-    def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
-        self._check_alive()
-        db = self.db
-        db.execute("INSERT OR IGNORE INTO logs VALUES (?, 0, 0, NULL, NULL, NULL)", (log,))
-        (start, end) = db.execute("SELECT start, end FROM logs WHERE log = ?", (log,)).fetchone()
-        join = "INSERT OR IGNORE INTO members VALUES (?, ?, ?)"
-        if db.execute(join, (self.number, log, end)).rowcount:
-            end = self._write(log, end, [Operation(Verb.JOIN, self.identity).encode()])
-        start = self._has_read(log, after, start)
+    def append_now(
+        self, log: str, operations: Sequence[bytes], after: int, at_most: int
+    ) -> Tail | None:
+        """Append operations, if that takes little time and no other process writes, in a transaction of its own."""
+        if operations:
+            self.begin()
+        else:
+            self.db.execute("BEGIN")
+        with self.db:
+            return self.append(log, operations, after, at_most)
+
+    def append(
+        self, log: str, operations: Sequence[bytes], after: int, at_most: int | None = None
+    ) -> Tail | None:
+        """Append operations, and return what is in the log since a position.
+
+        Returns None, with nothing done, if that is more than ``at_most`` entries; or if there is more to write: the
+        session is new to the log, or others want to know how far it has read.
+        """
+        found = self.db.execute(PART, (self.number, log)).fetchone()
+        if found is None:
+            if at_most is not None:
+                return None
+            found = self._join(log)
+        start, end, offered = found
+        if at_most is not None and (
+            end - after > at_most or (offered is not None and not operations)
+        ):
+            return None
+        if offered is not None:
+            start = self._has_read(log, after, start)
         self._write(log, end, operations)
+        if after == end:
+            return Tail(after, operations)
         snapshot = None
         if after < start:
             query = "SELECT snapshot FROM logs WHERE log = ?"
-            (snapshot,) = db.execute(query, (log,)).fetchone()
+            (snapshot,) = self.db.execute(query, (log,)).fetchone()
             after = start
-        entries = db.execute(
+        entries = self.db.execute(
             "SELECT data FROM entries WHERE log = ? AND position >= ? ORDER BY position",
             (log, after),
         )
         return Tail(after, [data for (data,) in entries], snapshot)
+
+    def _join(self, log: str) -> tuple[int, int, int | None]:
+        self._check_alive()
+        db = self.db
+        db.execute("INSERT OR IGNORE INTO logs VALUES (?, 0, 0, NULL, NULL, NULL)", (log,))
+        query = "SELECT start, end, offered FROM logs WHERE log = ?"
+        start, end, offered = db.execute(query, (log,)).fetchone()
+        db.execute("INSERT INTO members VALUES (?, ?, ?)", (self.number, log, end))
+        return start, self._write(log, end, [Operation(Verb.JOIN, self.identity).encode()]), offered
 
     @property
     def identity(self) -> str:
@@ -123,10 +208,11 @@ class LogFile:
             raise SessionEnded
 
     def _write(self, log: str, end: int, operations: Iterable[bytes]) -> int:
-        rows = [(log, position, data) for position, data in enumerate(operations, end)]
-        if rows:
-            end += len(rows)
-            self.db.executemany("INSERT INTO entries VALUES (?, ?, ?)", rows)
+        begin = end
+        for data in operations:
+            self.db.execute("INSERT INTO entries VALUES (?, ?, ?)", (log, end, data))
+            end += 1
+        if end > begin:
             self.db.execute("UPDATE logs SET end = ? WHERE log = ?", (end, log))
         return end
 

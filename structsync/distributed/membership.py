@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, final
 import trio
 from trio.lowlevel import Task, checkpoint_if_cancelled, current_task, enable_ki_protection
 
+from structsync._core.shared.history import History
 from structsync._core.shared.operations import Outcome, Verb, Want
 from structsync._runtime.outcomes import Pending
 
@@ -224,12 +225,12 @@ class Membership:
     async def _renew(self) -> None:
         interval = min(self._ttl / 3, self._engine.recheck)
         while not self._lost:
-            sent, pause = trio.current_time(), interval
+            sent, pause = trio.current_time(), BACKOFF
             with trio.move_on_at(self._deadline) as in_time:
                 try:
-                    renewal = await self._engine.renew(self._read())
+                    renewal = await self._engine.renew(self._read(), self._history_of)
                 except DeliveryFailed:
-                    pause = BACKOFF
+                    pass
                 except SessionEnded:
                     break
                 else:
@@ -237,14 +238,17 @@ class Membership:
                     for prefix, end in renewal.ends.items():
                         if self._clients[prefix].replica.position < end:
                             self._hinted(prefix)
-                    pause = min(pause, max(renewal.earliest, 0) + BACKOFF)
-                await trio.sleep(pause)
+                    pause = min(interval, max(renewal.earliest, 0) + BACKOFF)
             if in_time.cancelled_caught:
                 break
+            await trio.sleep_until(min(trio.current_time() + pause, self._deadline))
         self._lose()
 
     def _read(self) -> dict[str, int]:
         return {prefix: client.replica.position for prefix, client in self._clients.items()}
+
+    def _history_of(self, prefix: str) -> History | None:
+        return self._clients[prefix].replica.history
 
     def _move_deadline(self, sent: float) -> None:
         self._deadline = sent + self._ttl * (1 - MARGIN)

@@ -18,7 +18,7 @@ from trio.lowlevel import RunVar, checkpoint
 from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 
-from .engine import Hinted, Received, Renewal, Tail
+from .engine import Appended, Hinted, Received, Renewal, Tail
 from .errors import DeliveryFailed, SessionEnded
 
 T = TypeVar("T")
@@ -195,6 +195,7 @@ class MemoryEngine:
     hub: Hub
     deliveries: Deliveries | None
     recheck: float
+    forgets = False
     session: str
 
     def __init__(self, hub: Hub, deliveries: Deliveries | None) -> None:
@@ -221,7 +222,12 @@ class MemoryEngine:
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
         return await self._deliver(lambda: self.hub.append(self.session, log, operations, after))
 
-    async def renew(self, read: Mapping[str, int]) -> Renewal:
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
+        return False
+
+    async def renew(self, read: Mapping[str, int], history_of: Callable[[str], object]) -> Renewal:
         return await self._deliver(lambda: self.hub.renew(self.session, read))
 
     async def _deliver(self, carry_out: Callable[[], T]) -> T:

@@ -82,7 +82,7 @@ class RemoteCall(Generic[T]):
                 try:
                     self._value = await function(*args, **kwargs)
                     ended = "returned"
-                except Exception as error:  # noqa: BLE001 - it is for whoever waits
+                except Exception as error:  # noqa: BLE001 - it is for the task that waits
                     self._error = error
                     ended = "raised"
         finally:

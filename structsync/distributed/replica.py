@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from structsync._core.shared.core import SharedCore
+from structsync._core.shared.history import History, Mark
 from structsync._core.shared.operations import Operation, Outcome, Verb
 from structsync._core.shared.plain import decode, digest
 
@@ -15,44 +18,64 @@ class Replica:
 
     Attributes:
       core: the state.
+      history: what was read, where the engine may lose it.
       position: of the next entry to read.
       since: how many entries there are behind the last snapshot of the log, as far as that is known.
     """
 
     core: SharedCore
+    history: History | None
     position: int
     since: int
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool = False) -> None:
         self.core = SharedCore()
+        self.history = History(self.core.sessions, Mark()) if keeps else None
         self.position = self.since = 0
 
-    def advance(self, tail: Tail) -> list[tuple[Operation, list[Outcome]]]:
+    def advance(
+        self, tail: Tail, known: Mapping[bytes, Operation], at_most: int | None = None
+    ) -> list[tuple[Operation, list[Outcome]]]:
         """Apply the entries that are new, and return each of them with what it has ended.
+
+        Args:
+          tail: what was read.
+          known: entries that need not be decoded.
+          at_most: how many of them are applied; None: all.
 
         Raises:
           ReplicasDiffer: if another replica has come to another state, by the same entries.
         """
-        if tail.snapshot is not None:
+        if tail.snapshot is not None and self.position < tail.start:
             self.core.restore(decode(tail.snapshot))
             self.position, self.since = tail.start, 0
+            if self.history is not None:
+                base = Mark(tail.start, tail.before, tail.snapshot)
+                self.history = History(self.core.sessions, base)
         applied = []
-        for index in range(self.position - tail.start, len(tail.entries)):
-            entry = Operation.decode(tail.entries[index])
+        begin = self.position - tail.start
+        for index in range(len(tail.entries))[begin:][:at_most]:
+            data = tail.entries[index]
+            entry = known.get(data) or Operation.decode(data)
             if entry.verb is Verb.DIGEST:
                 self._compare(entry)
             self.position += 1
             self.since += 1
             stamp = tail.stamps[index] if tail.stamps else self.position
+            if self.history is not None:
+                self.history.entries.append((stamp, data))
             applied.append((entry, self.core.apply(entry, stamp)))
         return applied
 
     def _compare(self, entry: Operation) -> None:
         self.since = 0
         (theirs,) = entry.details
-        ours = digest(self.core.encode())
+        state = self.core.encode()
+        ours = digest(state)
         if theirs != ours:
             raise ReplicasDiffer(
                 f"at position {self.position} this process is in the state {ours}, and the one that "
                 f"compacted the log in {theirs}; run one version of structsync everywhere"
             )
+        if self.history is not None:
+            self.history.compared(state)

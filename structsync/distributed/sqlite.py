@@ -3,8 +3,10 @@
 The log is in a SQLite file; a datagram to a Unix socket tells another process to look into it; a process
 that dies is noticed by its pidfd. So there is no lease, and none is lost because a process was slow.
 
-SQLite runs in a worker thread, and its own waiting for the write lock is off: it would sleep where no
-cancellation reaches it. Who finds the lock taken sleeps in trio, for a random while.
+A short transaction takes less time than a worker thread, so it is carried out at once, in trio's own. What may
+take long runs in a worker thread: long reads, and all that waits for the disk. SQLite's own waiting for the
+write lock is off: it would sleep where no cancellation reaches it. Who finds the lock taken sleeps in trio, for a
+random while.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from typing import TypeVar
 
 import trio
 
-from .engine import Hinted, Received, Renewal, Tail
+from .engine import Appended, Hinted, Received, Renewal, Tail
+from .errors import SessionEnded
 from .lines import Lines
 from .log_file import LogFile, number_of
 from .processes import Process
@@ -29,12 +32,17 @@ T = TypeVar("T")
 
 #: In seconds: how long a task sleeps at most before it tries again to get SQLite's write lock.
 PAUSE = 0.003
+#: In entries: more than these are read in a worker thread.
+MANY = 100
+#: After so many transactions a session brings to the disk what was written.
+CHECKPOINT_AFTER = 1000
 
 
 class SQLiteEngine:
     """One session of a file, in one namespace."""
 
     recheck: float = 1.0
+    forgets: bool = False
     file: LogFile
     namespace: str
     thread: trio.CapacityLimiter
@@ -44,6 +52,7 @@ class SQLiteEngine:
     sender: socket.socket
     lines: Lines
     nursery: trio.Nursery
+    full: trio.Event  # there is much that has not reached the disk
 
     def __init__(self, path: Path, namespace: str) -> None:
         if not path.parent.is_dir():
@@ -56,6 +65,7 @@ class SQLiteEngine:
         where = blake2b(os.fsencode(path.resolve()), digest_size=8).hexdigest()
         self.address = f"\0structsync-{where}-"  # with the session's number; in no file system
         self.watched = set()
+        self.full = trio.Event()
 
     async def open(self, ttl: float) -> str:
         number = await self._in_thread(self.file.open)
@@ -74,15 +84,50 @@ class SQLiteEngine:
         with self.receiver:
             async with trio.open_nursery() as self.nursery:
                 await self.nursery.start(self.lines.serve, received)
+                self.nursery.start_soon(self._keep_saving)
                 task_status.started()
                 while True:
                     # Any process on this machine can send anything: it is the name of a log, or nothing.
                     hinted((await self.receiver.recv(4096)).decode(errors="replace"))
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
-        return await self._transact(lambda: self.file.append(self._key(log), operations, after))
+        key = self._key(log)
+        tail = await self._transact(lambda: self.file.append(key, operations, after))
+        assert tail is not None, "it is refused only if it is too much"
+        self._note_written(operations)
+        return tail
 
-    async def renew(self, read: Mapping[str, int]) -> Renewal:
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
+        if self.thread.borrowed_tokens:
+            return False  # the connection is in use
+        try:
+            tail = self.file.append_now(self._key(log), operations, after, MANY)
+        except (sqlite3.Error, SessionEnded):
+            return False  # it is met again where it can be waited for, or ends the session
+        if tail is None:
+            return False
+        self._note_written(operations)
+        done(tail)
+        return True
+
+    def _note_written(self, operations: Sequence[bytes]) -> None:
+        self.file.unsaved += bool(operations)
+        if self.file.unsaved >= CHECKPOINT_AFTER:
+            self.full.set()
+
+    async def _keep_saving(self) -> None:
+        while True:
+            await self.full.wait()
+            try:
+                await trio.to_thread.run_sync(self.file.checkpoint)
+            except sqlite3.OperationalError as error:
+                if not is_busy(error):
+                    raise
+            self.full = trio.Event()
+
+    async def renew(self, read: Mapping[str, int], history_of: Callable[[str], object]) -> Renewal:
         await self._sweep()
         keys = {self._key(log): position for log, position in read.items()}
         ends = await self._transact(lambda: self.file.renew(keys))
@@ -99,7 +144,7 @@ class SQLiteEngine:
     async def send(self, session: str, message: bytes) -> bool:
         try:
             number = number_of(session)
-        except ValueError:  # whoever says to be that
+        except ValueError:  # it only claims to be that
             return False
         return await self.lines.send(session, number, message)
 
@@ -139,7 +184,7 @@ class SQLiteEngine:
             try:
                 return await self._in_thread(transact)
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                if not is_busy(error):
                     raise
             await trio.sleep(random.uniform(0, PAUSE))
 
@@ -171,3 +216,8 @@ class SQLiteEngine:
     async def _bury(self, sessions: Iterable[int]) -> None:
         for number, key in await self._transact(lambda: self.file.end(sessions)):
             self._send(number, key.partition("/")[2])
+
+
+def is_busy(error: sqlite3.OperationalError) -> bool:
+    """Return whether another connection is in the way, for any of SQLite's reasons."""
+    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY

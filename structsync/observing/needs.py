@@ -120,7 +120,7 @@ def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
     if rule is None or not any(request.queue is one for one in _queues(core)):
         return None
     if not view.may_block(view.permits(request.primitive) or holders_of(request.primitive)):
-        return []  # whoever holds it gets on; so a long queue need not be walked through
+        return []  # its holder makes progress; so a long queue need not be walked through
     counts = view.has_groups() or _wants_less_than_others(core, request, view)
     # In a buffer those who put stand in no way of those who get; all wait for the same.
     counts = counts and core.policy.head_blocks and not isinstance(core, BufferCore)

@@ -1,4 +1,4 @@
-"""What a counterexample is, whoever found it and however it is shown.
+"""What a counterexample is, whatever found it and however it is shown.
 
 Everything is text already: a picture needs no live object, and a stored report none of the code
 that made it.
@@ -127,7 +127,7 @@ class Counterexample:
     covered: str = ""
     """What the search saw before it found this."""
     actors: tuple[str, ...] = ()
-    """The order of the columns of a picture; whoever is not named comes after them."""
+    """The order of the columns of a picture; those not named come after them."""
 
     story: tuple[Sentence, ...] = ()
     """A schedule in a few lines, which say where it deviates from plain FIFO order, and what that leads to."""

@@ -90,7 +90,7 @@ class Exploration:
       merges_audited: where states were merged, of how many merges it was looked at what follows.
       schedules_audited: how many whole schedules at random were tried besides.
       interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
-          has found; whoever runs several tests is to end as well.
+          has found; a run of several tests should end as well.
       notes: what a reader of the verdict is to know besides: that deadlines which could race came in
           their order only, that starvation was not looked for where executions can go round, which
           clocks told the schedule's time and where they were read.

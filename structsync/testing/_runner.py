@@ -1,4 +1,4 @@
-"""One explored test, as whoever runs it wants it: pytest with its options, or a program.
+"""One explored test, as its caller wants it: pytest with its options, or a program.
 
 What is asked from outside (a token to replay, a shorter time, a folder for reports) is no argument
 of the test, which is called as any other test function is. It stands in a context variable here;
@@ -265,7 +265,7 @@ def _built(
     kwargs: Mapping[str, object],
     fixtures: Sequence[Placeholder],
 ) -> AsyncTest:
-    """Return the same as whoever explores it calls it, in whichever process."""
+    """Return the same by its name for the explorer, in whichever process."""
     return _exploration.with_handle(_execution(fn, args, kwargs, fixtures))
 
 

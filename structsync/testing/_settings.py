@@ -45,11 +45,11 @@ class Settings:
     Attributes:
       cancels: how many cancellations are injected at most in one execution.
       cancel: what is cancelled: ``"scopes"``: any cancel scope or nursery that the program itself
-          opened, if something in the program, its clock or its caller could cancel it, and the whole test
-          in place of its outermost nursery, or of a guard round that;
-          ``"tasks"``: any single task that runs in a nursery (the test function itself is none of
-          them); ``"own"``: of the scopes those that the test's own file opened, and of the tasks those
-          that it started, each alone: nothing that a library keeps to itself.
+          opened, if something in the program, its clock or its caller could cancel it, and the
+          whole test in place of its outermost nursery, or of a guard around that; ``"tasks"``: any
+          single task that runs in a nursery (the test function itself is none of them); ``"own"``:
+          of the scopes those that the test's own file opened, and of the tasks those that it
+          started, each alone: nothing that a library keeps to itself.
       order: ``"any"``: each runnable task may go next; ``"trio"``: as trio's scheduler does today,
           all tasks that are runnable run once, in any order, before anything newly runnable.
       clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline

@@ -36,6 +36,7 @@ ROWS = [
     "pools",
     "threads",
     "server",
+    "contest",
     "growth",
     "products",
     "searches",

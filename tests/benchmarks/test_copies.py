@@ -35,7 +35,7 @@ def kinds_observed(package: Any) -> list[str]:
     return seen
 
 
-def test_the_copy_without_hooks_tells_nobody(copies: ModuleType) -> None:
+def test_the_copy_without_hooks_calls_none(copies: ModuleType) -> None:
     assert kinds_observed(copies.without_hooks()) == []
 
 

@@ -144,7 +144,7 @@ def test_something_is_found_in_the_specs_that_are_compared() -> None:
         ("Stumbling", "no_deadlock"),
         ("Stumbling", "can_be_told"),
         ("Stumbling", "on_the_square"),
-        ("Forgetful", "whoever_comes_goes"),
+        ("Forgetful", "a_task_that_comes_goes"),
     }
     assert verdicts["Idle", "never_asked"] is Verdict.VACUOUS
     assert verdicts["Idle", "met"] is Verdict.CONFIRMED
@@ -190,7 +190,7 @@ def test_a_search_is_not_helped_before_it_may_be(threads: type[Thread]) -> None:
     assert len(threads.made) == 1
 
 
-def test_states_that_cannot_be_sent_are_not_given_to_anybody(
+def test_states_that_cannot_be_sent_are_not_given_to_any_process(
     threads: type[Thread], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_ahead, "packed", lambda value: None)

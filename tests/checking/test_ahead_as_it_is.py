@@ -80,7 +80,7 @@ def test_processes_say_to_the_letter_what_one_says(tmp_path: Path, number: int) 
 
 
 @posix_only
-@pytest.mark.parametrize("victim", ["a helper", "the owner", "nobody"])
+@pytest.mark.parametrize("victim", ["a helper", "the owner", "no task"])
 def test_nothing_is_left_when_a_search_ends_in_the_middle(tmp_path: Path, victim: str) -> None:
 
     file = write(tmp_path, LARGE.format(side=10**6))
@@ -88,12 +88,12 @@ def test_nothing_is_left_when_a_search_ends_in_the_middle(tmp_path: Path, victim
     assert process.stderr is not None
     helpers = [int(one) for one in process.stderr.readline().split()[2:]]
 
-    if victim == "nobody":
+    if victim == "no task":
         process.send_signal(signal.SIGINT)
     else:
         os.kill(helpers[0] if victim == "a helper" else process.pid, signal.SIGKILL)
     _, error = process.communicate()
-    expected = {"a helper": 64, "the owner": -signal.SIGKILL, "nobody": 1}
-    assert process.returncode in (expected[victim], 2 if victim == "nobody" else None)
+    expected = {"a helper": 64, "the owner": -signal.SIGKILL, "no task": 1}
+    assert process.returncode in (expected[victim], 2 if victim == "no task" else None)
     assert ("was killed by signal 9, while it helped" in error) == (victim == "a helper")
     assert gone(helpers, 20)

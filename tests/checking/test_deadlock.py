@@ -23,7 +23,7 @@ from structsync.cli import main
 
 
 class Candle(Spec):
-    """Burns down, and nobody has said that it may."""
+    """Burns down, and no task has said that it may."""
 
     left: int = start(lambda: 3)
 
@@ -173,7 +173,7 @@ def test_no_deadlock_is_judged_alone_if_it_is_asked_for_alone() -> None:
     assert result.verdict is Verdict.REFUTED
 
 
-def test_a_state_that_nobody_could_ask_is_no_deadlock() -> None:
+def test_a_state_that_no_task_could_ask_is_no_deadlock() -> None:
     class Broken(Candle):
         @action(when=lambda spec: 3 // spec.left > 0)
         def burn(self) -> None:

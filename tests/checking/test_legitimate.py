@@ -127,7 +127,7 @@ LIMITS = {"low": 2, "high": 4}
 
 @good
 class MemosAndConstants(Base):
-    """What is outside is constant, or a memo that nobody notices."""
+    """What is outside is constant, or a memo that makes no difference."""
 
     sizes = (1, 2)
 

@@ -34,7 +34,7 @@ def refutation(result: Result, name: str) -> Counterexample:
 
 
 class Clock(Spec):
-    """A clock of four hours, which nobody has to wind."""
+    """A clock of four hours, that needs no winding."""
 
     hour: int = start(int)
 
@@ -159,7 +159,7 @@ def test_together_it_is_enough_that_some_value_is_served() -> None:
             self.served = who
 
         @always_eventually
-        def somebody_is_served(self) -> bool:
+        def a_task_is_served(self) -> bool:
             return self.served != ""
 
         @always_eventually(who=("a", "b"))
@@ -167,7 +167,7 @@ def test_together_it_is_enough_that_some_value_is_served() -> None:
             return self.served == who
 
     result = check(Shop)
-    assert result["somebody_is_served"].verdict is Verdict.CONFIRMED
+    assert result["a_task_is_served"].verdict is Verdict.CONFIRMED
     assert result["each_is_served"].verdict is Verdict.REFUTED
     assert result["each_is_served"].counterexample is not None
 
@@ -445,7 +445,7 @@ def test_that_comparison_finds_a_fault_of_the_algorithm(
 
 
 class Bell(Spec):
-    """Rings, if somebody pulls, and only at noon."""
+    """Rings, if a task pulls, and only at noon."""
 
     hour: int = start(int)
     rang: bool = start(bool)
@@ -467,7 +467,7 @@ class Bell(Spec):
         return True, self.rang
 
     @eventually(assuming={"pull": "strong together"})
-    def it_rings_if_somebody_pulls(self) -> bool:
+    def it_rings_if_it_is_pulled(self) -> bool:
         return self.rang
 
     @always_eventually(assuming={"pull": "weak"})
@@ -481,7 +481,7 @@ def test_a_property_may_assume_more_than_the_actions_say() -> None:
     assert verdicts == {
         "it_rings": Verdict.REFUTED,
         "it_rings_if_both_pull": Verdict.CONFIRMED,
-        "it_rings_if_somebody_pulls": Verdict.REFUTED,
+        "it_rings_if_it_is_pulled": Verdict.REFUTED,
         "it_rings_if_pulling_is_possible_for_good": Verdict.REFUTED,
     }
 

@@ -95,7 +95,7 @@ def test_a_wrong_semaphore_is_found(fault: type, monkeypatch: pytest.MonkeyPatch
 
 
 class Lamp(Spec):
-    """It is switched on and off, and whoever waits for light sees it."""
+    """It is switched on and off, and a task that waits for light sees it."""
 
     on: bool = start(bool)
     seeing: int = start(int)

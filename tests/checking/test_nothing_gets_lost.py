@@ -93,7 +93,7 @@ def test_a_mixin_may_declare(tmp_path: Path) -> None:
     assert [*load(write(tmp_path, mixed)).specs] == ["wheel.Wheel", "wheel.Mixed"]
 
 
-def test_a_fault_made_of_somebody_elses_code_is_run(tmp_path: Path) -> None:
+def test_a_fault_made_of_code_from_elsewhere_is_run(tmp_path: Path) -> None:
     text = "from operator import index\nfrom operator import index as nothing\n"
     text += "from fractions import Fraction\nfault(Wheel, 'n', refuted_by='in_range')(Fraction)\n"
     assert len(load(write(tmp_path, text)).faults) == 1
@@ -260,7 +260,7 @@ def test_a_leads_to_without_values_is_refused() -> None:
         leads_to(who=())
 
 
-class Nobody:
+class NoTask:
     """Has no length, and no values."""
 
     def __iter__(self) -> Iterator[str]:
@@ -269,7 +269,7 @@ class Nobody:
 
 def test_a_leads_to_whose_values_turn_out_to_be_none_is_refused() -> None:
     class Vanishing(Wheel):
-        @leads_to(who=Nobody())
+        @leads_to(who=NoTask())
         def vanishes(self, who: str) -> tuple[bool, bool]:
             return True, False
 

@@ -31,7 +31,7 @@ FINITE = Counterexample(
         Step("acquire", (("who", "b"),), {"value": "0", "line": "('b',)"}, actor="b"),
         Step("tick", (), {"value": "0", "line": "('b',)"}, note="nothing <happens>"),
     ),
-    claim="Whoever fits & waits is granted.",
+    claim="Every request that fits & waits is granted.",
     detail="b waits although <1> permit is free",
 )
 
@@ -114,7 +114,7 @@ def test_the_table_shows_what_each_step_changed() -> None:
     assert "is refuted in 3 steps" in text
     assert re.search(r"2 +acquire\(who=b\) +line \('b',\)", text)
     assert re.search(r"3 +tick\(\) +\(nothing\)", text)
-    assert "Whoever fits & waits" in text
+    assert "Every request that fits & waits" in text
     assert "although <1> permit" in text
 
 

@@ -236,7 +236,7 @@ def test_a_bound_that_is_just_enough_does_not_count_as_reached() -> None:
 
 
 class Interrupted(Grid):
-    """Somebody presses Ctrl-C in the middle."""
+    """Ctrl-C comes in the middle."""
 
     @action(when=lambda spec: spec.a == 5)
     def press(self) -> None:

@@ -8,7 +8,7 @@ from structsync.checking import Call, Simulation, Spec, SpecError, action, invar
 
 
 class Turnstile(Spec):
-    """Whoever has paid may pass; two may be on the way."""
+    """A car that has paid may pass; two may be on the way."""
 
     paid: frozenset[str] = start(frozenset)
     passed: int = start(int)

@@ -35,7 +35,7 @@ NAMES = ("a", "b", "c")
 
 
 class Turns(Spec):
-    """Some stand in a queue for one place; whoever has it, leaves it."""
+    """Some stand in a queue for one place; its holder leaves it."""
 
     abstract = True
 
@@ -65,11 +65,11 @@ class Turns(Spec):
         return len(self.inside) <= 1
 
     @step
-    def nobody_is_forgotten(self, before: Any) -> bool:
+    def no_task_is_forgotten(self, before: Any) -> bool:
         return {*before.seen} <= {*self.seen}
 
     @leads_to(who=NAMES)
-    def whoever_waits_enters(self, who: str) -> tuple[bool, bool]:
+    def a_waiting_call_enters(self, who: str) -> tuple[bool, bool]:
         return who in self.queue, who not in self.queue
 
 
@@ -82,7 +82,7 @@ class Plain(Turns):
 
 
 class Unfair(Turns):
-    """The youngest is next, and the queue is left open: whoever came first may starve."""
+    """The youngest is next, and the queue is left open: the first to come may starve."""
 
     symmetric: ClassVar[Any] = NAMES
 
@@ -158,13 +158,13 @@ def transitions(edges: Any, snapshot: Callable[[int], Any], model: Model) -> set
     }
 
 
-def test_whoever_starves_among_all_states_is_found_and_shown_with_one_name() -> None:
-    """Among the representatives somebody enters again and again: who it is, they do not tell."""
-    found = check(Unfair)["whoever_waits_enters"]
-    assert found.verdict is check(PlainUnfair)["whoever_waits_enters"].verdict is Verdict.REFUTED
+def test_a_task_that_starves_among_all_states_is_found_and_shown_with_one_name() -> None:
+    """Among the representatives a task enters again and again: who it is, they do not tell."""
+    found = check(Unfair)["a_waiting_call_enters"]
+    assert found.verdict is check(PlainUnfair)["a_waiting_call_enters"].verdict is Verdict.REFUTED
     assert found.detail == "for who='a'"
-    calls = replayed(Unfair, "whoever_waits_enters")
-    plainly = replayed(PlainUnfair, "whoever_waits_enters")
+    calls = replayed(Unfair, "a_waiting_call_enters")
+    plainly = replayed(PlainUnfair, "a_waiting_call_enters")
     assert len(calls) == len(plainly)
 
 
@@ -202,14 +202,14 @@ class Late(Fair):
     """Is refuted before all states are seen."""
 
     @eventually
-    def somebody_enters(self) -> bool:
+    def a_task_enters(self) -> bool:
         return bool(self.seen)
 
 
 def test_behaviours_are_judged_of_what_was_seen_when_a_search_is_cut_off() -> None:
     result = check(Late, max_states=4)
-    assert result["somebody_enters"].verdict is Verdict.REFUTED
-    assert result["whoever_waits_enters"].verdict is Verdict.UNFINISHED
+    assert result["a_task_enters"].verdict is Verdict.REFUTED
+    assert result["a_waiting_call_enters"].verdict is Verdict.UNFINISHED
 
 
 class Failing(Fair):
@@ -221,7 +221,7 @@ class Failing(Fair):
 def test_an_action_that_raises_is_told_once_and_leads_nowhere() -> None:
     result = check(Failing)
     assert result["no_action_fails"].verdict is Verdict.REFUTED
-    assert result["whoever_waits_enters"].verdict is Verdict.CONFIRMED
+    assert result["a_waiting_call_enters"].verdict is Verdict.CONFIRMED
 
 
 # ==== How names are exchanged ====
@@ -397,7 +397,7 @@ class ForSome(Turns):
     symmetric = NAMES
 
     @leads_to(who=("a", "b"))
-    def whoever_waits_enters(self, who: str) -> tuple[bool, bool]:
+    def a_waiting_call_enters(self, who: str) -> tuple[bool, bool]:
         return who in self.queue, who not in self.queue
 
 
@@ -416,7 +416,7 @@ class Broken(Turns):
     ("spec", "reason"),
     [
         (Begun, r"the first state is .*seen=\('a',\) before that and .*seen=\('b',\) after it"),
-        (ForSome, r"@leads_to whoever_waits_enters is declared for .* and not for \('c',\)"),
+        (ForSome, r"@leads_to a_waiting_call_enters is declared for .* and not for \('c',\)"),
         (Strangers, "'x' and 'y' can be exchanged, and no state contains one of them"),
         (Broken, "renamed raised ZeroDivisionError"),
     ],
@@ -453,7 +453,7 @@ def test_an_override_of_renamed_is_a_method() -> None:
 
 TESTED = (
     test_the_states_that_are_not_searched_are_known_all_the_same,
-    test_whoever_starves_among_all_states_is_found_and_shown_with_one_name,
+    test_a_task_that_starves_among_all_states_is_found_and_shown_with_one_name,
     test_two_groups_are_exchanged_apart,
     test_the_images_that_were_met_are_those_that_are_made_anew,
 )

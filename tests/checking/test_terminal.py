@@ -129,8 +129,8 @@ def test_searches_at_once_share_the_time_that_is_left() -> None:
     plan.starts("a")  # still
     plan.ends("a")
     assert str(plan) == "2 of 4, about 0:08 left"  # c and d at once, and nothing more of b
-    plan.ends("nobody")
-    assert plan.weight("nobody") == 0
+    plan.ends("no task")
+    assert plan.weight("no task") == 0
 
 
 def test_a_run_of_one_search_says_nothing_of_the_others() -> None:

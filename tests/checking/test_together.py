@@ -355,7 +355,7 @@ def test_a_worker_says_what_it_has_loaded_and_what_it_finds(
     )
     bounds = Bounds(None, None)
     ready, *rest = answers_of(
-        [file], (Job(0, "wheel.Wheel", False), bounds), (Job(0, "nobody", False), bounds)
+        [file], (Job(0, "wheel.Wheel", False), bounds), (Job(0, "no task", False), bounds)
     )
     assert ready == ("ready", [["wheel.Wheel", "wheel.Wrong"]])
     *progress, (kind, result, printed), error = rest
@@ -363,7 +363,7 @@ def test_a_worker_says_what_it_has_loaded_and_what_it_finds(
     assert (kind, result.states) == ("result", 5)
     assert printed.startswith("1\n")
     assert error[0] == "error"
-    assert error[1].startswith("nobody: KeyError")
+    assert error[1].startswith("no task: KeyError")
 
 
 def test_a_worker_says_that_it_cannot_load_the_specs(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ from structsync.testing._settings import Settings
 
 
 class Jugs(Spec):
-    """Water moves between a jug of three and a jug of five, as far as anybody sees."""
+    """Water moves between a jug of three and a jug of five, as far as can be seen."""
 
     small: int = start(int)
     large: int = start(int)
@@ -125,7 +125,7 @@ def test_several_states_that_do_not_allow_it_are_counted() -> None:
     assert "in this state, nor in 2 others" in rendered(follower.refutation)
 
 
-def test_what_nobody_sees_may_happen_at_any_moment() -> None:
+def test_what_is_not_seen_may_happen_at_any_moment() -> None:
     assert not Follower(Jugs).see(TraceEvent("pour"))
     follower = Follower(Jugs, unseen=["fill_small"])
     assert follower.see(TraceEvent("pour", state={"large": 3}))
@@ -159,7 +159,7 @@ def test_an_event_may_mean_nothing_or_only_tell_what_is_so() -> None:
     assert not follower.see(TraceEvent("is full"))
 
 
-def test_an_event_that_only_tells_something_may_follow_what_nobody_saw() -> None:
+def test_an_event_that_only_tells_something_may_follow_what_was_not_seen() -> None:
     follower = Follower(Jugs, explain, unseen=["fill_small"])
     assert follower.see(TraceEvent("noise"))
     assert follower.see(TraceEvent("is full", state={"large": 0}))
@@ -218,7 +218,7 @@ def test_a_program_that_does_something_else_fails_at_the_end_of_the_block() -> N
     assert trace.events == 1
 
 
-def test_in_production_somebody_is_told_at_once_and_nothing_is_raised() -> None:
+def test_in_production_a_function_is_called_at_once_and_nothing_is_raised() -> None:
     told: list[Counterexample] = []
     with validate(Jugs, on_refuted=told.append) as trace:
         trace.happened("pour")
@@ -420,7 +420,7 @@ def test_a_step_property_is_asked_of_each_step_on_the_way() -> None:
     assert follower.refutation.refuted == "a_full_jug_is_not_poured"
 
 
-def test_they_are_asked_of_what_nobody_sees_too() -> None:
+def test_they_are_evaluated_for_what_is_not_seen_too() -> None:
     follower = Follower(Leaky, unseen=["fill_small", "pour"])
     assert not follower.see(TraceEvent("spill"))
     assert follower.refutation is not None

@@ -195,7 +195,7 @@ def test_an_object_that_marks_a_place_may_be_in_a_state() -> None:
     assert (result.verdict, result.states) == (Verdict.CONFIRMED, 10)
 
 
-def test_an_object_that_nobody_changes_may_be_in_every_state() -> None:
+def test_an_object_that_never_changes_may_be_in_every_state() -> None:
     class Seated(Wheel):
         seat: Seat = start(Seat, 1)
 

@@ -123,7 +123,7 @@ class TracedMonitor(MonitorSpec):
 
 
 class Box(Monitor):
-    """The box of the specification as somebody would write it."""
+    """The box of the specification as a user would write it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ async def use(semaphore: Semaphore, n: int, patience: float, work: float) -> Non
 
 
 async def several_users(semaphore: Semaphore) -> None:
-    """c passes nobody; d is too large at first; b gives up, which lets nobody pass."""
+    """c passes no task; d is too large at first; b gives up, which lets no task pass."""
     async with trio.open_nursery() as nursery:
         plan: dict[str, tuple[int, float, float]] = {
             "a": (1, 9, 3),

@@ -24,7 +24,7 @@ SIDE = 9
 
 
 class Walk(Spec):
-    """Somebody on a square of numbers, who can go right, up and home."""
+    """A task on a square of numbers, who can go right, up and home."""
 
     x: int = start(int)
     y: int = start(int)
@@ -193,7 +193,7 @@ class Names(Spec):
         return len(self.come) < 4
 
     @leads_to(who=tuple("abcde"))
-    def whoever_comes_goes(self, who: str) -> tuple[bool, bool]:
+    def a_task_that_comes_goes(self, who: str) -> tuple[bool, bool]:
         return who in self.come, who in self.gone
 
 

@@ -1,6 +1,6 @@
 """Conditions of locks and of monitors, held against their specifications.
 
-Whoever is inside, or owns the lock, does one thing after the other as the steps say.
+A task that is inside, or owns the lock, does one thing after the other as the steps say.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENTERS, INSIDE, WAITS, URGENT = "enters", "inside", "waits", "urgent"
 
 
 class InTurn(Users):
-    """Whoever is inside waits, notifies, signals or leaves, one after the other as it is told."""
+    """A task inside waits, notifies, signals or leaves, one after the other as it is told."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ from structsync.specs.permits import PermitsSpec
 from structsync.specs.priority import PrioritySpec
 from structsync.specs.semaphore import FULL, TAKERS, SemaphoreSpec, SignalsSpec
 
-from .users import BY_REQUEST, Counts, Seen, Users, nobody
+from .users import BY_REQUEST, Counts, Seen, Users, no_task
 
 # ==== Semaphores ====
 
@@ -48,7 +48,7 @@ class SeenPriority(SeenPermits, PrioritySpec):
 class SeenBlocks(SeenPermits, SemaphoreSpec):
     """A block gives back all at once."""
 
-    @action(who=nobody)
+    @action(who=no_task)
     def release_one(self, who: str) -> None: ...
 
 
@@ -116,7 +116,7 @@ class SeenSignals(Seen, Counts, SignalsSpec):
 
 
 class OfSignals(Users):
-    """Signals are given by anybody."""
+    """Signals are given by any task."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -78,7 +78,7 @@ WINDOW = 1
 
 
 class OfBuffer(Users):
-    """Whoever puts or gets does it once, in a task."""
+    """Each put or get is one task."""
 
     told_by = (*OUT_OF_SERVICE, trio.EndOfChannel)
 

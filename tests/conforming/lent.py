@@ -15,7 +15,7 @@ from structsync.specs.pool_model import FULL, with_item
 from structsync.specs.resource_pool import ResourcePoolSpec
 
 from .items import OfBuffer
-from .users import Seen, Users, nobody
+from .users import Seen, Users, no_task
 
 # ==== Items in hand ====
 
@@ -91,19 +91,19 @@ NOT_OF_THE_POOL = frozenset(("reject", "close_item", "discard", "come_past", "re
 
 
 class SeenPool(Seen, ResourcePoolSpec):
-    @action(who=nobody)
+    @action(who=no_task)
     def reject(self, who: str) -> None: ...
 
-    @action(who=nobody)
+    @action(who=no_task)
     def close_item(self, who: str) -> None: ...
 
-    @action(who=nobody)
+    @action(who=no_task)
     def discard(self, who: str) -> None: ...
 
     @action(when=lambda spec: False)
     def come_past(self) -> None: ...
 
-    @action(size=nobody)
+    @action(size=no_task)
     def resize(self, size: int) -> None: ...
 
     @action(when=lambda spec: False)

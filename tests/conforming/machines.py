@@ -359,7 +359,7 @@ HELD: dict[str, Held] = {
         of=("Monitor", "Entry"),
         spec=monitors.SeenMonitor,
         adapter=monitors.OfMonitor,
-        finds=(*CLOSES, monitor.a_change_asks_nobody),
+        finds=(*CLOSES, monitor.a_change_asks_no_task),
     ),
     "monitor under a synchronizer": Held(
         of=("Synchronizer",),

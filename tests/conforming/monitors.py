@@ -28,7 +28,7 @@ class SeenMonitor(Seen, MonitorSpec):
 
 
 class Box(Monitor):
-    """What the specification guards, as somebody would write it."""
+    """What the specification guards, as a user would write it."""
 
     def __init__(self, stay: Callable[[], Awaitable[None]]) -> None:
         super().__init__()

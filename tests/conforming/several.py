@@ -94,7 +94,7 @@ class SeenLockMap(LockMapSpec):
 
 
 class OfLockMap(Users):
-    """Nobody keeps the lock of a key that it neither holds nor waits for."""
+    """No task keeps the lock of a key that it neither holds nor waits for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class OfLockMap(Users):
         self.tell(pair[0], "disappear")
 
     def forget(self, key: str) -> None:
-        """It is gone when nobody has it any more."""
+        """It is gone when no task has it any more."""
 
     def state(self) -> Mapping[str, object]:
         def pairs(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

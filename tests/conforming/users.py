@@ -49,13 +49,13 @@ class Users(Adapter):
         return True
 
     async def order(self, who: str) -> str:
-        """Wait until somebody says how to go on, and return that."""
+        """Wait until a task says how to go on, and return that."""
         event = self._orders[who] = trio.Event()
         await event.wait()
         return self._how[who]
 
     async def holds(self, who: str) -> str:
-        """Hold what was granted until somebody says how to go on, and return that."""
+        """Hold what was granted until a task says how to go on, and return that."""
         self.holding.append(who)
         how = await self.order(who)
         self.holding.remove(who)
@@ -72,12 +72,12 @@ class Users(Adapter):
     # ==== For the steps ====
 
     def tell(self, who: str, how: str = "release") -> None:
-        """Say how somebody goes on."""
+        """Say how a task goes on."""
         self._how[who] = how
         self._orders[who].set()
 
     def give_up(self, action: str, who: str) -> None:
-        """End somebody's wait, by cancelling it or by its request."""
+        """End a task's wait, by cancelling it or by its request."""
         if who in self.requests:
             self.tell(who, "withdraw")
         else:
@@ -131,7 +131,7 @@ class Seen:
 
 
 class Counts(QueueSpec):
-    """Where whoever is granted holds nothing: how many were, since nothing else tells it from an end."""
+    """Where a grant holds nothing: how many there were, since nothing else tells it from an end."""
 
     abstract = True
     passed: int = start(int)
@@ -141,6 +141,6 @@ class Counts(QueueSpec):
         self.passed += 1
 
 
-def nobody(spec: object) -> tuple[()]:
+def no_task(spec: object) -> tuple[()]:
     """The domain of an action that this primitive does not have."""
     return ()

@@ -1,4 +1,4 @@
-"""Latches, barriers, wait queues, parkers, values and rate limiters: whoever is granted holds nothing."""
+"""Latches, barriers, wait queues, parkers, values and rate limiters: a grant holds nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from structsync.specs.rate_limiter import WEIGHTS as RATES
 from structsync.specs.value import AT_FIRST, ValueSpec, wanting
 from structsync.specs.wait_queue import WaitQueueSpec
 
-from .users import OUT_OF_SERVICE, Counts, Seen, Users, nobody
+from .users import OUT_OF_SERVICE, Counts, Seen, Users, no_task
 
 
 class Waiters(Users):
@@ -105,7 +105,7 @@ class SeenBarrier(Seen, BarrierSpec):
     def got(self, request: CoreRequest[Any]) -> None:
         self.numbers = tuple(sorted((*self.numbers, request.claim)))
 
-    @action(who=nobody)
+    @action(who=no_task)
     def leave_and_break(self, who: str) -> None: ...
 
     def told(self) -> Mapping[str, object]:
@@ -119,7 +119,7 @@ class SeenBreakingBarrier(SeenBarrier):
     def leave_and_break(self, who: str) -> None:
         BarrierSpec.leave_and_break(self, who)
 
-    @action(who=nobody)
+    @action(who=no_task)
     def withdraw(self, who: str) -> None: ...
 
 
@@ -142,7 +142,7 @@ class OfBarrier(Waiters):
             raise Failed
 
     def all_parties_stay(self) -> None:
-        """From now on nobody is cancelled."""
+        """From now on no task is cancelled."""
 
     async def come(self, who: str, fails: bool) -> None:
         self.fails = fails
@@ -182,7 +182,7 @@ class OfBarrier(Waiters):
 
 
 class SeenValue(Seen, ValueSpec):
-    found: tuple[int, ...] = start(tuple)  # for what somebody waited, of all that were granted
+    found: tuple[int, ...] = start(tuple)  # for what a task waited, of all that were granted
 
     def got(self, request: CoreRequest[Any]) -> None:
         self.found = tuple(sorted((*self.found, self.assigned)))
@@ -224,7 +224,7 @@ class OfValue(Waiters):
 class SeenRateLimiter(Seen, Counts, RateLimiterSpec):
     """In one run there is one clock."""
 
-    @action(hours=nobody)
+    @action(hours=no_task)
     def change_the_clock(self, hours: int) -> None: ...
 
     def told(self) -> Mapping[str, object]:

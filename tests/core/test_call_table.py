@@ -36,7 +36,7 @@ def test_a_call_is_taken_once() -> None:
 
 def test_the_next_call_in_a_slot_says_that_the_one_before_is_known() -> None:
     table = running(FIRST)
-    assert not table.take(NEXT), "nobody has an answer to the first one yet"
+    assert not table.take(NEXT), "no task has an answer to the first one yet"
     table.end(FIRST, b"done")
     assert table.take(NEXT)
     assert not table.take(FIRST)

@@ -61,7 +61,7 @@ def test_a_notified_waiter_is_granted_only_when_it_owns_the_lock() -> None:
     assert room.lock.owner == "a"
 
 
-def test_notifying_nobody_is_not_kept() -> None:
+def test_notifying_no_task_is_not_kept() -> None:
     room = Room().owned_by("a")
     room.condition.notify(1)
     room.condition.wait("a", "a")
@@ -162,7 +162,7 @@ def test_restoring_a_condition_tells_its_lock_who_waits() -> None:
     assert [request.waiter for request in lock.end("gone")] == ["a"]
 
 
-def test_restoring_an_empty_condition_tells_its_lock_that_nobody_waits() -> None:
+def test_restoring_an_empty_condition_tells_its_lock_that_no_task_waits() -> None:
     room = Room("a")
     room.condition.restore(ConditionCore(LockCore()).snapshot())
     assert room.lock.at_rest
@@ -176,12 +176,12 @@ def test_a_condition_itself_grants_and_holds_nothing() -> None:
             function("a")
 
 
-def test_the_end_of_a_condition_that_nobody_waits_on_lets_nobody_in() -> None:
+def test_the_end_of_a_condition_that_no_task_waits_on_lets_no_task_in() -> None:
     """It may be ended in another thread than that of the run that uses the lock."""
     monitor, ready = MonitorCore(), list[int]()
     condition = ConditionCore(cast("LockCore", monitor))
     call, _ = monitor.arrive(Invocation(EntryCore("go", Guard(lambda: ready)), "a"))
-    ready.append(1)  # and nobody has said so
+    ready.append(1)  # and nothing has said so
     assert condition.end("closed") == []
     assert call.status == "pending"
     assert monitor.settle() == [call]

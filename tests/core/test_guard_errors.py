@@ -1,4 +1,4 @@
-"""A guard that raises ends its own request, and nobody else's."""
+"""A guard that raises ends its own request, and no other task's."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def test_who_gave_back_more_than_it_took_is_no_debtor() -> None:
     assert ledger.debtors() == []
 
 
-def test_what_is_out_is_counted_whoever_took_and_gave_it() -> None:
+def test_what_is_out_is_counted_whichever_task_took_and_released_it() -> None:
     ledger = Ledger()
     ledger.note("taker", 3)
     ledger.note("giver", -2)

@@ -128,7 +128,7 @@ def test_what_was_released_is_not_in_hand() -> None:
 
 
 class Odd:
-    """A rank that can be compared as long as nobody says otherwise."""
+    """A rank that can be compared unless told otherwise."""
 
     def __init__(self, rank: int, broken: list[Any]) -> None:
         self.rank, self.broken = rank, broken

@@ -17,7 +17,7 @@ from structsync._core.queue.request import Queue, Request
 
 
 def spent(**options: object) -> SemaphoreCore:
-    """A semaphore on which everybody has to wait."""
+    """A semaphore on which every task has to wait."""
     return SemaphoreCore(0, **options)  # type: ignore[arg-type]
 
 
@@ -41,14 +41,14 @@ def test_fifo_grants_in_the_order_of_arrival() -> None:
     assert granted(core, 3) == ["a", "b", "c"]
 
 
-def test_fifo_lets_nobody_pass_a_head_that_does_not_fit() -> None:
+def test_fifo_lets_no_task_pass_a_head_that_does_not_fit() -> None:
     core = SemaphoreCore(1)
     core.submit(2, waiter="large")
     core.submit(1, waiter="small")
     assert [request.waiter for request in core.waiting()] == ["large", "small"]
 
 
-def test_fifo_does_not_admit_a_newcomer_that_would_fit_while_somebody_waits() -> None:
+def test_fifo_does_not_admit_a_newcomer_that_would_fit_while_a_task_waits() -> None:
     core = SemaphoreCore(1)
     core.submit(2)
     assert not core.admissible(1)
@@ -159,7 +159,7 @@ def test_a_newcomer_that_fits_and_ranks_before_the_head_is_admitted() -> None:
     assert not core.admissible(1, 0)
 
 
-# ==== the levels, and those that nobody is on any more ====
+# ==== the levels, and those that no task is on any more ====
 
 
 def known(core: SemaphoreCore) -> set[int]:

@@ -140,7 +140,7 @@ def test_what_is_not_held_cannot_be_given_back(log: Log) -> None:
     assert "nothing is held" in error_of(log.append(Verb.RELEASE, "t", 99))
 
 
-def test_a_name_that_nobody_uses_may_become_something_else(log: Log) -> None:
+def test_a_name_that_no_session_uses_may_become_something_else(log: Log) -> None:
     key = log.acquire("s", DB)
     log.append(Verb.RELEASE, "s", key[1])
     assert log.holds(log.acquire("s", Want("db", "lock")))
@@ -149,7 +149,7 @@ def test_a_name_that_nobody_uses_may_become_something_else(log: Log) -> None:
 # ==== Latches, barriers, conditions ====
 
 
-def test_a_latch_that_is_counted_down_lets_everybody_in(log: Log) -> None:
+def test_a_latch_that_is_counted_down_lets_every_task_in(log: Log) -> None:
     waits = log.acquire("s", Want("start", "latch", 2))
     assert results(log.append(Verb.COUNT_DOWN, "t", Want("start", "latch", 2, 1))) == [
         (("t", 0), "done")
@@ -262,30 +262,6 @@ def test_an_operation_that_is_sent_again_changes_nothing(log: Log) -> None:
     assert log.core.encode() == before
 
 
-# ==== Reclaims ====
-
-
-def test_who_reclaims_from_an_empty_log_keeps_its_token(log: Log) -> None:
-    assert log.append(Verb.RECLAIM, "s", 0, (DB,), 17) == [Outcome(("s", 0), Result.GRANTED, 17)]
-    waits = log.acquire("t", DB)
-    (_, granted) = log.append(Verb.RELEASE, "s", 0)
-    assert granted.key == waits
-    assert granted.token > 17
-
-
-def test_who_reclaims_what_it_holds_is_told_so(log: Log) -> None:
-    key = log.acquire("s", DB)
-    (outcome,) = log.append(Verb.RECLAIM, "s", key[1], (DB,), 99)
-    assert outcome.token == log.core.places[key].token
-
-
-def test_what_somebody_else_holds_cannot_be_reclaimed(log: Log) -> None:
-    log.acquire("t", DB)
-    assert "another session" in error_of(log.append(Verb.RECLAIM, "s", 5, (DB,), 17))
-    waits = log.acquire("s", DB)
-    assert "another session" in error_of(log.append(Verb.RECLAIM, "s", waits[1], (DB,), 17))
-
-
 # ==== Previews ====
 
 
@@ -298,7 +274,7 @@ def test_a_preview_names_those_who_fit(log: Log) -> None:
     assert log.core.encode() == before
 
 
-def test_a_preview_with_nobody_behind_is_empty(log: Log) -> None:
+def test_a_preview_with_no_task_behind_is_empty(log: Log) -> None:
     assert preview(log.core, log.acquire("s", DB)) == ()
 
 

@@ -22,7 +22,7 @@ def test_a_call_that_waits_for_another_is_not_a_lost_wakeup() -> None:
     (a, b), (here, there) = two()
     a.arrive(Invocation(here, "first"))
     assert invariants.nothing_grantable_waits(a)
-    b.enqueue(Invocation(there, "second"))  # and nobody looks
+    b.enqueue(Invocation(there, "second"))  # and no task looks
     assert not invariants.nothing_grantable_waits(a)
     assert not invariants.nothing_grantable_waits(b)
 

@@ -95,7 +95,7 @@ REFUSED: dict[str, tuple[Callable[[], Arbiter[Any]], Callable[[Any], object], ty
         lambda core: core.submit("a"),
         RuntimeError,
     ),
-    "releasing somebody else's lock": (
+    "releasing another task's lock": (
         lambda: held_lock("a"),
         lambda core: core.release("a"),
         RuntimeError,
@@ -168,7 +168,7 @@ def test_withdrawing_an_ended_request_returns_none_and_changes_nothing(ending: s
     assert (core.snapshot(), request.status) == (before, ending)
 
 
-def test_ending_breaks_everybody_in_queue_with_the_cause() -> None:
+def test_ending_breaks_every_task_in_queue_with_the_cause() -> None:
     core = semaphore(0, None, 1, 1)
     ended = core.end("why")
     assert [(one.status, one.cause) for one in ended] == [("broken", "why")] * 2
@@ -270,7 +270,7 @@ def test_the_exit_of_a_bystander_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("held", [True, False])
-def test_a_lock_is_at_rest_when_nobody_owns_it_or_waits(held: bool) -> None:
+def test_a_lock_is_at_rest_when_no_task_owns_it_or_waits(held: bool) -> None:
     core = held_lock() if held else LockCore()
     assert core.at_rest is not held
 
@@ -283,11 +283,11 @@ def test_nought_tokens_pause() -> None:
     assert waiters(core.waiting()) == ["a"]
 
 
-def test_infinitely_many_tokens_let_everybody_in() -> None:
+def test_infinitely_many_tokens_let_every_task_in() -> None:
     assert set(lent_limiter(math.inf, "a", "b").borrowers) == {"a", "b"}
 
 
-def test_after_a_decrease_nobody_is_let_in_until_there_is_room() -> None:
+def test_after_a_decrease_no_task_is_let_in_until_there_is_room() -> None:
     core = lent_limiter(2, "a", "b", "c")
     core.resize(1)
     assert core.release("a") == []
@@ -315,7 +315,7 @@ def test_a_wake_grants_the_oldest() -> None:
     assert waiters(core.wake(2)) == ["a", "b"]
 
 
-def test_a_wake_that_finds_nobody_is_not_kept() -> None:
+def test_a_wake_that_finds_no_task_is_not_kept() -> None:
     core = WaitQueueCore()
     core.wake(3)
     assert core.submit(None).status == "pending"
@@ -389,8 +389,8 @@ def test_a_borrower_that_exited_breaks_the_limiter_if_it_holds_a_token_and_else_
     [left] = core.owner_exited("waiter", "exited")
     assert left.status is WITHDRAWN
     assert core.cause is None
-    assert core.owner_exited("nobody", "exited") == []
-    assert core.owner_exited("holder", "exited") == []  # nobody waits any more
+    assert core.owner_exited("no task", "exited") == []
+    assert core.owner_exited("holder", "exited") == []  # no task waits any more
     assert core.cause == "exited"
 
 

@@ -20,9 +20,9 @@ from structsync._core.queue.waits_for import (
 from ..claims.faults import waits_for as faults  # noqa: TID252 - one home of the faults
 
 WAITERS = (
-    "abc"  # with three there is a cycle, somebody in it with a second way out, and who leads to it
+    "abc"  # with three there is a cycle, a task in it with a second way out, and who leads to it
 )
-FREE = "f"  # somebody who waits for nothing that is known
+FREE = "f"  # a task that waits for nothing that is known
 
 
 def subsets(things: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -69,7 +69,7 @@ def naively_stuck(waits: Waits) -> set[Hashable]:
 
 
 def check_all() -> tuple[int, int]:
-    """Compare the two for every graph; return how many there are, and in how many somebody is stuck."""
+    """Compare the two for every graph; return how many there are, and in how many a task is stuck."""
     count = deadlocked = 0
     for waits in graphs():
         found = waits_for.stuck(waits)
@@ -85,7 +85,7 @@ def test_who_is_stuck_is_right_for_every_small_graph() -> None:
     assert 0.1 * count < deadlocked < 0.9 * count, "it would be green by emptiness"
 
 
-def test_where_somebody_is_stuck_a_cycle_is_found_and_is_one() -> None:
+def test_where_a_task_is_stuck_a_cycle_is_found_and_is_one() -> None:
     for waits in graphs():
         blocked = stuck(waits)
         cycles = {who: cycle_through(waits, who, blocked) for who in sorted(map(str, blocked))}
@@ -135,7 +135,7 @@ def test_the_check_finds_a_planted_fault(
         check_all()
 
 
-def test_somebody_who_only_leads_to_a_cycle_is_stuck_and_closes_none() -> None:
+def test_a_task_that_only_leads_to_a_cycle_is_stuck_and_closes_none() -> None:
     waits: Waits = {"a": [[need("b")]], "b": [[need("b")]]}
     assert stuck(waits) == {"a", "b"}
     assert cycle_through(waits, "a", stuck(waits)) == []

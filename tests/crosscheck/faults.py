@@ -162,7 +162,7 @@ def forgets_the_time() -> contextlib.AbstractContextManager[Any]:
 
 
 def forgets_what_comes() -> contextlib.AbstractContextManager[Any]:
-    """Nobody knows what a runnable task was woken with."""
+    """No task knows what a runnable task was woken with."""
     return mock.patch.object(loop_engine.LoopEngine, "pending_of", return_value=None)
 
 

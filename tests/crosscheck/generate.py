@@ -12,7 +12,7 @@ from . import frames, objects, scopes, waits
 from .program import CONSTRUCTS, PLACES, Op, Program, Worker, schedules
 from .source import SHARED, mentioned
 
-#: What belongs together: a wait is of no interest where nobody wakes.
+#: What belongs together: a wait is of no interest where no task wakes.
 _FAMILIES = [
     [kind for kind in waits.TRIO | waits.STRUCTSYNC if name in mentioned(SHARED, CONSTRUCTS[kind])]
     for name in SHARED

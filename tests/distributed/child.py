@@ -1,9 +1,12 @@
 """A process that takes part in what the tests of processes do; it says in lines what happens to it.
 
 ``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
+``tick URL NAMESPACE TTL``: holds the lock, and says so every few milliseconds. With ``COUNTS_NO_LEASE`` in its environment
+it believes that its lease goes on.
 ``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
 ``endure URL NAMESPACE TTL LONGEST``: the same, forever, for up to so many seconds each, with another session
-whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by that.
+whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by that; with ``PERMITS``
+there are so many.
 ``enter URL NAMESPACE TTL``: enters a monitor, and stays inside.
 ``host URL NAMESPACE TTL``: hosts a counter. ``call URL NAMESPACE TTL``: calls one, and waits there.
 ``switch URL NAMESPACE TTL NUMBER``: hosts a switch, over which others rule. ``rule URL NAMESPACE TTL``: rules over two.
@@ -11,7 +14,7 @@ whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by
 environment it is killed when a call was carried out; with ``COUNTS_NO_LEASE`` it believes that its lease goes on.
 
 With ``DIE_BEFORE_HINT`` in its environment it is killed when its operation is in the log, and before it
-tells anybody.
+tells any task.
 """
 
 from __future__ import annotations
@@ -28,11 +31,14 @@ from typing import Any
 
 import trio
 
+from structsync._core.shared.operations import Key
 from structsync.distributed import LeaseLost, Session, membership, open_session
+from structsync.distributed.replica import Replica
 
 # Last, so that structsync is the one that is installed.
 sys.path.append(str(Path(__file__).parents[2]))
 
+from tests.distributed.positions import noting
 from tests.distributed.shops import Counter, Counting, Journal
 from tests.distributed.switches import RULED, Lit, Switch, names
 
@@ -60,6 +66,21 @@ async def hold(*where: str) -> None:
         say("gave back")
 
 
+def count_no_lease() -> None:
+    setattr(membership, "MARGIN", -1000)  # noqa: B010 - to a type checker it is a constant
+    setattr(membership.Membership, "_renew", never)  # noqa: B010 - nor does it ask
+
+
+async def tick(*where: str) -> None:
+    if "COUNTS_NO_LEASE" in os.environ:
+        count_no_lease()
+    async with opens(*where) as session, session.lock("lock") as grant:
+        say("holds", grant.token)
+        while True:
+            await trio.sleep(0.01)
+            say("step", time.monotonic_ns())
+
+
 async def storm(url: str, namespace: str, ttl: str, count: str) -> None:
     async with opens(url, namespace, ttl) as session:
         semaphore = session.semaphore("db", 2)
@@ -73,12 +94,16 @@ async def storm(url: str, namespace: str, ttl: str, count: str) -> None:
 async def endure(url: str, namespace: str, ttl: str, longest: str) -> None:
     if "MARGIN" in os.environ:
         membership.MARGIN = float(os.environ["MARGIN"])
+    permits = int(os.environ.get("PERMITS", "2"))
+    asked: dict[Key, int] = {}
+    setattr(Replica, "advance", noting(asked))  # noqa: B010 - to a type checker it is a constant
     while True:
         try:
             async with opens(url, namespace, ttl) as session:
                 while True:
-                    async with session.semaphore("db", 2) as grant:
-                        say("in", grant.token, time.monotonic_ns())
+                    async with session.semaphore("db", permits) as grant:
+                        place = asked[session.identity, grant._number]
+                        say("in", grant.token, time.monotonic_ns(), place)
                         try:
                             await trio.sleep(random.uniform(0, float(longest)))
                         finally:
@@ -110,8 +135,7 @@ async def never(*_: Any) -> None:
 
 async def serve(url: str, namespace: str, ttl: str, file: str) -> None:
     if "COUNTS_NO_LEASE" in os.environ:
-        setattr(membership, "MARGIN", -1000)  # noqa: B010 - to a type checker it is a constant
-        setattr(membership.Membership, "_renew", never)  # noqa: B010 - nor does it ask
+        count_no_lease()
     async with opens(url, namespace, ttl) as session:
         async with session.host("journal", Journal(Path(file), say)):
             if "DIE_BEFORE_ANSWER" in os.environ:
@@ -144,6 +168,7 @@ if __name__ == "__main__":
     programs: dict[str, Callable[..., Awaitable[None]]]
     programs = {
         "hold": hold,
+        "tick": tick,
         "storm": storm,
         "endure": endure,
         "enter": enter,

@@ -17,14 +17,15 @@ async def endure(
     """Run a process that takes one of two permits for so long; kill it now and then, and start another one."""
     end = trio.current_time() + seconds
     while trio.current_time() < end:
-        inside: dict[int, int] = {}
+        inside: dict[int, tuple[int, int]] = {}
 
-        def note(words: list[str], inside: dict[int, int] = inside) -> None:
+        def note(words: list[str], inside: dict[int, tuple[int, int]] = inside) -> None:
             token, when = int(words[1]), int(words[2])
             if words[0] == "in":
-                inside[token] = when
+                inside[token] = (when, int(words[3]))
             else:
-                history.append(Held(token, inside.pop(token), when))
+                start, asked = inside.pop(token)
+                history.append(Held(token, start, when, 1, asked))
 
         async with child("endure", url, "test", "1.5", str(longest), env=env) as process:
             with trio.move_on_at(end):  # until it begins, which takes long on a busy machine
@@ -38,4 +39,6 @@ async def endure(
             killed = time.monotonic_ns()
             while words := await process.says():
                 note(words)
-            history.extend(Held(token, start, killed) for token, start in inside.items())
+            history.extend(
+                Held(token, start, killed, 1, asked) for token, (start, asked) in inside.items()
+            )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -15,12 +16,14 @@ class Held(NamedTuple):
       start: when the body began, by the machine's monotonic clock.
       end: when it ended; None if the process was killed inside.
       permits: how many were held.
+      asked: the position of the request in the log; None where that is not known.
     """
 
     token: int
     start: int
     end: int | None
     permits: int = 1
+    asked: int | None = None
 
 
 def complaints(history: Iterable[Held], capacity: int) -> list[str]:
@@ -40,8 +43,16 @@ def complaints(history: Iterable[Held], capacity: int) -> list[str]:
         out += change
         if out > capacity:
             found.append(f"{out} of {capacity} permits are held at {when}")
+    ended = sorted((one.end, one.token) for one in ordered if one.end is not None)
+    before = last = 0  # how many have ended before, and the largest token of those
     for one in ordered if capacity == 1 else ():
-        for other in ordered:
-            if one.end is not None and one.end < other.start and one.token > other.token:
-                found.append(f"the token {other.token} came after {one.token}")
+        while before < len(ended) and ended[before][0] < one.start:
+            last = max(last, ended[before][1])
+            before += 1
+        if one.token < last:
+            found.append(f"the token {one.token} came after {last}")
+    queue = sorted((one.asked, one.token) for one in ordered if one.asked is not None)
+    for (asked, token), (later, earlier) in pairwise(queue):
+        if earlier < token:
+            found.append(f"the request at {later} was granted before the one at {asked}")
     return found

@@ -145,7 +145,7 @@ async def test_a_host_that_calls_done_what_was_cancelled_is_complained_about(
     assert "cancelled, but done" in str((await run(opens)).complaints())
 
 
-async def test_a_host_that_forgets_nobody_is_noticed(
+async def test_a_host_that_forgets_no_caller_is_noticed(
     opens: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def keep(self: CallTable, caller: str) -> list[Ticket]:

@@ -1,4 +1,4 @@
-"""Faults in the middle of a call, on real servers and with real processes: it happens once, or nobody knows.
+"""Faults in the middle of a call, on real servers and with real processes: it happens once, or its outcome is unknown.
 
 Each has a control: what the fault does where the rule that guards against it is taken away.
 """
@@ -129,7 +129,7 @@ async def test_a_host_without_a_lease_that_was_stopped_goes_on_where_it_was(
     async with serving(place, file) as host, place.opens() as here:
         host.process.send_signal(signal.SIGSTOP)
         call = here.start(here.connect("journal", Journaling).note, "tea")
-        with trio.move_on_after(2):  # longer than anybody is asked again
+        with trio.move_on_after(2):  # longer than any task is asked again
             await call.wait()
         assert call.status == "pending"
         host.process.send_signal(signal.SIGCONT)

@@ -198,7 +198,7 @@ async def test_an_argument_that_is_nested_deeply_is_refused() -> None:
 
 async def test_a_caller_of_whom_no_log_tells_is_forgotten_and_its_calls_are_cancelled() -> None:
     async with hosted() as (_, here, there):
-        here._received(call(here, "nobody", 0, "tea", "wait"))
+        here._received(call(here, "no task", 0, "tea", "wait"))
         assert await there.connect("counter", Counting).add("tea") == 1
         await trio.testing.wait_all_tasks_blocked()
         assert here._calls is not None
@@ -306,7 +306,7 @@ async def test_a_host_remembers_what_it_did_when_it_had_the_name_before(
         assert (first.added, second.added) == ({"tea": 1}, {})
 
 
-async def test_an_answer_that_nobody_waits_for_says_nothing() -> None:
+async def test_an_answer_that_no_caller_waits_for_says_nothing() -> None:
     async with hosted() as (_, here, there):
         proxy = there.connect("counter", Counting)
         assert await proxy.add("tea") == 1

@@ -28,7 +28,7 @@ async def test_a_call_is_carried_out_in_another_process(place: Place) -> None:
         assert [await counter.add("tea") for _ in range(3)] == [1, 2, 3]
 
 
-async def test_nobody_knows_of_a_call_whose_host_was_killed(place: Place) -> None:
+async def test_the_outcome_of_a_call_whose_host_was_killed_is_unknown(place: Place) -> None:
     async with child("host", *place.arguments) as host, place.opens() as session:
         assert await host.says() == ["hosts"]
 

@@ -120,7 +120,7 @@ def test_a_lock_that_is_not_granted_is_told(
     victim: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(examination, "PATIENCE", -2.5)
-    result = doctor(victim.url, "--ttl", "3", "--namespace", "nobody knows it")
+    result = doctor(victim.url, "--ttl", "3", "--namespace", "no task knows it")
     assert "no lock was granted in 0.5 s" in verdict_on("a session", result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -69,6 +70,15 @@ async def test_a_lease_that_is_renewed_does_not_end(autojump_clock: MockClock) -
         async with here.lock("lock"):
             await trio.sleep(10 * TTL)
         assert await here.lock("lock").statistics() == SharedStatistics(0, 0, None)
+
+
+async def test_a_lease_that_is_renewed_late_counts_from_then_on(autojump_clock: MockClock) -> None:
+    cut = Deliveries()
+    async with opens(cut, ttl=TTL) as here, here.lock("lock"):
+        cut.fate = lambda what: "lost"
+        await trio.sleep(0.8 * TTL)
+        cut.fate = lambda what: "in time"
+        await trio.sleep(2 * TTL)
 
 
 async def test_a_body_that_reaches_no_checkpoint_is_told_at_its_end(
@@ -263,7 +273,9 @@ async def test_what_becomes_of_a_count_is_not_known_when_the_lease_ends(
 
 async def test_a_long_log_is_replaced_by_a_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "COMPACT_AFTER", 10)
-    async with opens() as here, opens() as there:
+    unheard = Deliveries()
+    unheard.fate = lambda what: "lost" if what == "hint" else "in time"
+    async with opens() as here, opens(unheard) as there:
         semaphore = here.semaphore("db", 2)
         async with semaphore:
             for _ in range(20):
@@ -278,6 +290,42 @@ async def test_a_long_log_is_replaced_by_a_snapshot(monkeypatch: pytest.MonkeyPa
         async with opens() as late:
             async with late.semaphore("db", 2).permits(2):
                 assert (await semaphore.statistics()).value == 0
+
+
+async def test_who_takes_part_reads_when_a_snapshot_is_offered_so_that_the_log_stays_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client, "COMPACT_AFTER", 10)
+    async with opens() as here, opens() as there:
+        async with here.semaphore("db", 2):
+            for _ in range(200):
+                async with there.semaphore("db", 2):
+                    pass
+            assert len(hub_of("memory://", "test").logs["db"].entries) < 40
+
+
+async def test_a_long_log_is_read_in_parts_between_which_other_tasks_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client, "AT_ONCE", 10)
+    turns: list[int] = []
+    async with opens() as here:
+        for _ in range(40):
+            async with here.lock("lock"):
+                pass
+        async with opens() as late, trio.open_nursery() as nursery:
+
+            async def note_turns() -> None:
+                while True:
+                    turns.extend(one.replica.position for one in late._clients.values())
+                    await trio.lowlevel.checkpoint()
+
+            nursery.start_soon(note_turns)
+            assert (await late.lock("lock").statistics()).holders == 0
+            nursery.cancel_scope.cancel()
+    # trio runs the two in any order
+    assert all(later - earlier <= 20 for earlier, later in pairwise(turns))
+    assert turns[-1] >= 80
 
 
 async def test_a_compaction_that_comes_too_late_is_left_out(
@@ -308,7 +356,7 @@ async def test_a_compaction_that_is_not_answered_is_offered_again(
 
 async def test_a_hint_about_an_unknown_log_is_ignored() -> None:
     async with opens() as here, opens() as there:
-        here._engine.hint([there.identity, "nobody"], "unknown")
+        here._engine.hint([there.identity, "no task"], "unknown")
 
 
 async def test_the_error_of_the_body_of_a_session_passes_as_it_is() -> None:

@@ -93,7 +93,7 @@ async def test_what_is_sent_as_the_other_side_ends_is_known_to_be_lost() -> None
         await other.hears(b"first")
 
 
-async def test_whoever_sends_too_much_at_once_is_cut_off_and_nobody_else() -> None:
+async def test_a_peer_that_sends_too_much_at_once_is_cut_off_and_no_other() -> None:
     async with two() as (one, other, address):
         for wrong in (b"\xff\xff\xff\xff", b"\0\0\0\3you\xff\xff\xff\xff", b"\0"):
             stream = await trio.open_unix_socket(f"{address}2")

@@ -1,4 +1,4 @@
-"""Real processes on one engine: killed while they hold, while they wait, and before they tell anybody."""
+"""Real processes on one engine: killed while they hold, while they wait, and before they tell any task."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_waiter_that_is_killed_is_passed_over(place: Place) -> None:
                     assert await holder.says() == ["gave", "back"]
 
 
-async def test_a_holder_and_a_waiter_that_are_killed_together_are_in_nobodys_way(
+async def test_a_holder_and_a_waiter_that_are_killed_together_are_in_no_ones_way(
     place: Place,
 ) -> None:
     async with child("hold", *place.arguments) as holder, place.opens() as session:

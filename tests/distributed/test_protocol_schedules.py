@@ -248,7 +248,7 @@ def test_a_cancellation_that_withdraws_nothing_loses_the_permit(
         try:
             resolve(self, one)
         except (AttributeError, AssertionError, KeyError):
-            pass  # nobody waits
+            pass  # no task waits
 
     monkeypatch.setattr(Pending, "_abort", abort)
     monkeypatch.setattr(LogClient, "_resolve", lenient)

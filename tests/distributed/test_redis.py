@@ -53,7 +53,7 @@ async def test_another_version_is_refused_while_the_namespace_is_in_use(
 
 
 async def test_a_script_that_fails_is_told_with_the_reason(redis: Server, namespace: str) -> None:
-    redis.ask("SET", base(namespace), "what somebody else keeps there")
+    redis.ask("SET", base(namespace), "what another task keeps there")
     with pytest.raises(RuntimeError, match=r"refuses the script of the log: .*WRONGTYPE"):
         async with opens(redis, namespace):
             pytest.fail("it was opened")
@@ -104,7 +104,7 @@ async def test_a_connection_that_is_cut_is_made_again(redis: Server, namespace: 
                 await until_waiting(here.lock("lock"), 1)
                 redis.ask("CLIENT", "KILL", "TYPE", "pubsub")
             with trio.fail_after(TTL / 4):  # not only when it renews its lease
-                while not tokens:  # noqa: ASYNC110 - nobody says so
+                while not tokens:  # noqa: ASYNC110 - nothing says so
                     await trio.sleep(0.01)
         assert tokens[0] > grant.token
 
@@ -248,12 +248,12 @@ async def test_when_the_last_session_is_over_nothing_is_left_but_the_namespace(
 # ==== Messages ====
 
 
-async def test_a_message_to_nobody_or_while_the_server_is_away_is_known_to_be_lost(
+async def test_a_message_to_no_session_or_while_the_server_is_away_is_known_to_be_lost(
     redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opens(redis, namespace) as here:
         engine: Any = here._engine
-        assert not await engine.send("nobody", b"hello")
+        assert not await engine.send("no task", b"hello")
         assert await engine.send(here.identity, b"no message of a call")
         monkeypatch.setattr(engine, "connected", trio.Event())
         monkeypatch.setattr(engine, "patience", 0.01)
@@ -266,6 +266,6 @@ async def test_a_server_that_passes_no_messages_is_told_with_the_reason(victim: 
         async with opens(victim) as here:
             victim.ask("ACL", "SETUSER", "default", "-publish")
             try:
-                await here._engine.send("nobody", b"hello")
+                await here._engine.send("no task", b"hello")
             finally:
                 victim.ask("ACL", "SETUSER", "default", "+publish")

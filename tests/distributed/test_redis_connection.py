@@ -1,4 +1,4 @@
-"""One connection: replies belong to requests, and nobody waits for a connection that has ended."""
+"""One connection: replies belong to requests, and no task waits for a connection that has ended."""
 
 from __future__ import annotations
 

@@ -46,37 +46,6 @@ async def test_a_server_that_grants_at_once_is_complained_about(
     assert "2 of 1 permits" in str(await empty_restart(victim))
 
 
-async def older_state(victim: Server) -> list[str]:
-    """A server comes back as it was before the last grant."""
-    watch = Watch()
-    async with opens(victim) as here, trio.open_nursery() as nursery:
-        async with here.lock("lock"):
-            pass
-        victim.ask("SAVE")
-        await nursery.start(watch.hold, here)
-        victim.restart()
-        async with opens(victim) as there:
-            await watch.take(there)
-        nursery.cancel_scope.cancel()
-    return watch.complaints()
-
-
-async def test_a_grant_that_the_server_has_forgotten_is_told_as_lost(victim: Server) -> None:
-    assert await older_state(victim) == []
-
-
-@pytest.mark.slow
-async def test_a_grant_that_nobody_misses_is_complained_about(
-    victim: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    planted(
-        monkeypatch,
-        "return not its.read or stamp_before(log, its, position) ~= seen",
-        "return false",
-    )
-    assert "2 of 1 permits" in str(await older_state(victim))
-
-
 async def test_a_server_that_has_forgotten_nothing_costs_nothing() -> None:
     order: list[str] = []
     with server("--appendonly", "yes", "--appendfsync", "always") as victim:

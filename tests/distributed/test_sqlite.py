@@ -7,6 +7,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from structsync.distributed import (
     Deliveries,
     LeaseLost,
     client,
+    log_file,
     open_session,
     processes,
     sqlite,
@@ -116,7 +119,7 @@ async def test_a_process_that_is_watched_is_buried_when_it_dies(path: Path) -> N
         process = Process(other.pid, processes._started(other.pid) or "", this_process().container)
         async with opens(path) as here:
             insert(path, process)
-            while process not in here._engine.watched:  # noqa: ASYNC110 - nobody says so
+            while process not in here._engine.watched:  # noqa: ASYNC110 - nothing says so
                 await trio.sleep(0.05)
             other.kill()
             while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - as above
@@ -144,7 +147,7 @@ async def test_a_process_that_is_dead_when_it_is_watched_is_buried(
     monkeypatch.setattr(LogFile, "dead", lambda _: [])
     async with opens(path):
         insert(path, this_process()._replace(pid=2**22 - 1))
-        while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - nobody says so
+        while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - nothing says so
             await trio.sleep(0.05)
 
 
@@ -160,7 +163,7 @@ async def test_garbage_on_the_socket_is_ignored(path: Path) -> None:
             pass
 
 
-async def test_a_hint_to_nobody_is_no_error(path: Path) -> None:
+async def test_a_hint_to_no_session_is_no_error(path: Path) -> None:
     async with opens(path) as here:
         here._engine.hint(["session 999"], "lock")
 
@@ -198,6 +201,178 @@ async def test_who_finds_the_file_locked_tries_again_and_the_loop_goes_on(path: 
                 await trio.sleep(0.001)
             other.execute("ROLLBACK")
         other.close()
+
+
+async def test_an_operation_needs_no_thread_and_no_other_task(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def wait(*_: Any) -> None:
+        await trio.sleep_forever()
+
+    async def fail(*_: Any) -> None:
+        pytest.fail("it has not been carried out at once")
+
+    monkeypatch.setattr(sqlite.SQLiteEngine, "renew", wait)  # it uses a thread
+    async with opens(path) as here:
+        async with here.lock("lock"):
+            pass
+        monkeypatch.setattr(sqlite.SQLiteEngine, "append", fail)
+        with trio.testing.assert_checkpoints():
+            async with here.lock("lock"):
+                pass
+
+
+async def test_an_operation_waits_while_a_thread_uses_the_connection(path: Path) -> None:
+    async with opens(path) as here:
+        lock = here.lock("lock")
+        async with lock:
+            pass
+        async with here._engine.thread:
+            assert not here._engine.append_soon("lock", [], 0, pytest.fail)
+        async with lock:
+            pass
+
+
+async def test_what_was_written_is_brought_to_the_disk_in_a_thread_and_its_room_is_used_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "CHECKPOINT_AFTER", 20)
+    wal = path.with_name(f"{path.name}-wal")
+    threads: list[threading.Thread] = []
+    checkpoint = LogFile.checkpoint
+
+    def note(self: LogFile) -> None:
+        threads.append(threading.current_thread())
+        checkpoint(self)
+
+    monkeypatch.setattr(LogFile, "checkpoint", note)
+    async with opens(path) as here:
+
+        async def write() -> None:
+            for _ in range(10):
+                async with here.lock("lock"):
+                    pass
+            while here._engine.full.is_set():  # noqa: ASYNC110 - no task says so
+                await trio.sleep(0.001)
+
+        for _ in range(10):
+            await write()
+        size = wal.stat().st_size
+        for _ in range(20):
+            await write()
+        assert wal.stat().st_size < 1.5 * size
+    assert len(threads) >= 30
+    assert threading.main_thread() not in threads
+
+
+def test_a_write_after_a_checkpoint_need_not_wait_for_the_disk(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who begins the write-ahead log anew waits; so it is the session that has made the checkpoint."""
+    here, there, begun = LogFile(path), LogFile(path), list[bytes]()
+
+    def beginning() -> bytes:
+        return path.with_name(f"{path.name}-wal").read_bytes()[16:24]  # a salt of its own
+
+    class Connection(sqlite3.Connection):
+        def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
+            found = super().execute(statement, *parameters)
+            if "wal_checkpoint(" in statement:
+                there.append("log", [b"{}"], 0)  # in the middle
+                begun.append(beginning())
+            return found
+
+    for file in (here, there):
+        file.open()
+        file.append("log", [b"{}"], 0)
+    before = beginning()
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
+    here.checkpoint()
+    assert begun == [before]
+    here.checkpoint()
+    for file in (here, there):
+        file.db.close()
+
+
+@pytest.mark.parametrize("longest", [0, 10_000])
+async def test_a_checkpoint_that_others_keep_from_its_end_leaves_the_rest_to_the_next_one(
+    path: Path, monkeypatch: pytest.MonkeyPatch, longest: int
+) -> None:
+    monkeypatch.setattr(log_file, "LONGEST_WAL", longest)
+    async with opens(path) as here:
+        async with here.lock("lock"):
+            pass
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN")
+        before = other.execute("SELECT count(*) FROM entries").fetchone()
+        async with here.lock("lock"):
+            here._engine.file.checkpoint()
+            assert other.execute("SELECT count(*) FROM entries").fetchone() == before
+        other.close()
+        here._engine.file.checkpoint()
+        assert query(path, "PRAGMA wal_checkpoint")[0][1] == 1  # it has begun anew, with one page
+        async with here.lock("lock"):
+            pass
+
+
+async def test_a_checkpoint_for_which_others_leave_no_room_is_left_out(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_file, "SAVING", 0)
+    monkeypatch.setattr(sqlite, "CHECKPOINT_AFTER", 1)
+    async with opens(path) as here:
+        async with here.lock("lock"):
+            pass
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        full = here._engine.full
+        full.set()
+        while here._engine.full is full:  # noqa: ASYNC110 - no task says so
+            await trio.sleep(0.001)
+        other.close()
+        async with here.lock("lock"):
+            pass
+
+
+async def test_a_checkpoint_that_fails_ends_the_session_with_the_reason(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: LogFile) -> None:
+        self.db.execute("SELECT * FROM nowhere")
+
+    monkeypatch.setattr(LogFile, "checkpoint", fail)
+    with pytest.raises(sqlite3.OperationalError, match="no such table"):
+        async with opens(path) as here:
+            here._engine.full.set()
+            await trio.sleep_forever()
+
+
+async def test_a_log_that_cannot_be_read_ends_the_session_and_not_the_task_that_asks(
+    path: Path,
+) -> None:
+    with pytest.raises(ValueError, match="not an entry of a log"):
+        async with opens(path) as here:
+            async with here.lock("lock"):
+                pass
+            query(path, "UPDATE entries SET data = x'ff'")
+            here._clients["lock"].replica.position = 0
+            with pytest.raises(LeaseLost):
+                await here.lock("lock").__aenter__()
+
+
+@pytest.mark.parametrize(
+    ("code", "busy"),
+    [
+        (sqlite3.SQLITE_BUSY, True),
+        (sqlite3.SQLITE_BUSY_RECOVERY, True),  # another process died while it wrote
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, True),
+        (sqlite3.SQLITE_IOERR_FSYNC, False),
+    ],
+)
+def test_who_is_in_the_way_may_be_busy_for_several_reasons(code: int, busy: bool) -> None:
+    error = sqlite3.OperationalError()
+    error.sqlite_errorcode = code
+    assert sqlite.is_busy(error) is busy
 
 
 async def test_a_file_that_is_broken_ends_the_session_with_the_reason(path: Path) -> None:
@@ -247,5 +422,5 @@ async def test_two_namespaces_of_a_file_know_nothing_of_each_other(path: Path) -
 
 async def test_a_message_to_what_is_no_session_is_known_to_be_lost(path: Path) -> None:
     async with opens(path) as here:
-        assert not await here._engine.send("nobody", b"hello")
+        assert not await here._engine.send("no task", b"hello")
         assert not await here._engine.send("session 99", b"hello")

@@ -1,4 +1,4 @@
-"""Waiting for what another session does, by what everybody can see."""
+"""Waiting for what another session does, by what every task can see."""
 
 from __future__ import annotations
 

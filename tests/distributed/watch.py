@@ -10,6 +10,16 @@ import trio
 from structsync.distributed import LeaseLost, Session
 from tests.distributed.history import Held, complaints
 
+# What is in the script, and the fault that takes its place.
+MISSES_NOTHING = (
+    "return not its.read or stamp_before(log, its, position) ~= seen",
+    "return false",
+)
+HAS_NO_GRACE = ("if now < grace then", "if false then")
+NEVER_BURIES = ("if verb ~= 'append' and now >= grace then", "if false then")
+LOOKS_AT_NO_CLOCK = ("if now < before or now - before > ttl / 2 then", "if false then")
+BRINGS_NOTHING_BACK = ("local goes_further = tonumber(seen) > ", "local goes_further = false and ")
+
 
 class Watch:
     """Blocks of two sessions, and what is wrong with them."""

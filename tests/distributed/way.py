@@ -18,7 +18,8 @@ class Way:
     def __init__(self, path: Path, server: Server) -> None:
         self.path = path
         self.server = server
-        self.is_silent = False  # neither side hears anything, and nobody is told
+        self.is_silent = False  # neither side hears anything, and no task is told
+        self.loses_answers = False  # the server is heard no more
         self.scopes: set[trio.CancelScope] = set()
 
     @property
@@ -29,6 +30,13 @@ class Way:
         """End all connections."""
         for scope in self.scopes:
             scope.cancel()
+
+    async def lose_an_answer(self, seconds: float = 0.01) -> None:
+        """End all connections, after a while in which what the server says is lost."""
+        self.loses_answers = True
+        await trio.sleep(seconds)
+        self.loses_answers = False
+        self.cut()
 
     async def serve(self, task_status: trio.TaskStatus[list[trio.SocketListener]]) -> None:
         listener = trio.socket.socket(socket.AF_UNIX)
@@ -46,16 +54,20 @@ class Way:
         with trio.CancelScope() as scope:
             self.scopes.add(scope)
             async with client, server, trio.open_nursery() as nursery:
-                nursery.start_soon(self._copy, client, server, scope)
-                nursery.start_soon(self._copy, server, client, scope)
+                nursery.start_soon(self._copy, client, server, scope, True)
+                nursery.start_soon(self._copy, server, client, scope, False)
         self.scopes.remove(scope)
 
     async def _copy(
-        self, source: trio.SocketStream, sink: trio.SocketStream, scope: trio.CancelScope
+        self,
+        source: trio.SocketStream,
+        sink: trio.SocketStream,
+        scope: trio.CancelScope,
+        to_server: bool,
     ) -> None:
         try:
             async for data in source:
-                if not self.is_silent:
+                if not self.is_silent and (to_server or not self.loses_answers):
                     await sink.send_all(data)
         except trio.BrokenResourceError:
             pass

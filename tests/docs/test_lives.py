@@ -52,7 +52,7 @@ def test_a_request_that_ends_twice_shows_in_the_picture(
     assert (Status.GRANTED, Status.WITHDRAWN) in lives.edges(lives.REQUEST)
 
 
-def test_a_withdrawal_that_lets_nobody_in_changes_the_picture(
+def test_a_withdrawal_that_lets_no_task_in_changes_the_picture(
     lives: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def withdraw(core: SemaphoreCore, request: Request[int]) -> list[Request[int]]:

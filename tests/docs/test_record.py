@@ -94,13 +94,13 @@ def test_the_tables_of_mutants_are_those_of_the_last_result(
         """{
         "date": "2026-01-01", "seed": "2025-12-31", "python": "3.13.1",
         "scores": [{"part": "core", "nets": ["checker"], "noticed": 3, "of": 4, "total": 1000,
-                    "target": 85}],
+                    "interval": [30.1, 95.4], "target": 85}],
         "parts": {"core": {"run": 5, "equivalent": 1, "noticed": {"checker: a property": 3}}},
         "survivors": [{"id": "_core/a.py:1:2:x", "inside": "f", "before": "a", "after": "b"}]
         }"""
     )
     assert record.mutation()[1] == [
-        ["the pure cores", "checker", "3", "4", "75.0 %", "85 %", "1,000"]
+        ["the pure cores", "checker", "3", "4", "75.0 %", "30.1 to 95.4 %", "85 %", "1,000"]
     ]
     assert record.mutation_nets()[1] == [
         ["checker: a property", "3"],

@@ -35,7 +35,7 @@ cancels = 0
 """
 
 LIMITS = """
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="Nobody looks " "there.")
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="The search does " "not look there.")
 @pytest.mark.usefixtures("something")
 def test_a_bug_in_the_dark() -> None: ...
 
@@ -80,7 +80,7 @@ def test_each_bug_has_a_row_with_its_numbers_under_their_heads(record: ModuleTyp
 def test_each_expected_miss_has_a_row_with_its_reason_and_other_tests_have_none(
     record: ModuleType,
 ) -> None:
-    assert record.unseen()[1] == [["a bug in the dark", "Nobody looks there."]]
+    assert record.unseen()[1] == [["a bug in the dark", "The search does not look there."]]
 
 
 def test_the_real_page_has_rows_in_each_table(

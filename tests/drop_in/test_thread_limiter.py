@@ -53,13 +53,13 @@ async def test_a_call_beyond_the_tokens_waits_for_one(gate: threading.Event) -> 
 
 async def test_a_call_cancelled_while_it_waits_starts_no_thread(gate: threading.Event) -> None:
     limiter = CapacityLimiter(1)
-    limiter.acquire_on_behalf_of_nowait("somebody")
+    limiter.acquire_on_behalf_of_nowait("a borrower")
     started: list[str] = []
     async with trio.open_nursery() as nursery:
         nursery.start_soon(in_thread, limiter, started.append, "x")
         await wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
-    limiter.release_on_behalf_of("somebody")
+    limiter.release_on_behalf_of("a borrower")
     assert (started, limiter.borrowed_tokens) == ([], 0)
 
 

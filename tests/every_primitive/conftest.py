@@ -29,7 +29,7 @@ def passing(request: pytest.FixtureRequest) -> Kind:
 
 @pytest.fixture(params=kinds(lambda kind: kind.moves))
 def movable(request: pytest.FixtureRequest) -> Kind:
-    """Kinds that a run in another thread may use once nobody waits or holds them."""
+    """Kinds that a run in another thread may use once no task waits or holds them."""
     found: Kind = request.param
     return found
 

@@ -64,7 +64,7 @@ class BridgeCore(Arbiter[Direction]):
 
     def discharge(self, claim: Direction) -> None:
         if self.heading != claim:
-            raise RuntimeError(f"nobody crosses to the {claim}")
+            raise RuntimeError(f"no task crosses to the {claim}")
         self.crossing -= 1
         if not self.crossing:
             self.heading = None
@@ -90,11 +90,11 @@ class Kind:
     """One way to use one primitive. The defaults are those of a semaphore."""
 
     cls: ClassVar[type[Primitive[Any]]] = Semaphore
-    passes = True  # whether a take can pass without anybody's help
+    passes = True  # whether a take can pass without any task's help
     crowd = True  # whether several tasks may wait
     lends = True  # whether a take holds something
     taskless = True  # whether occupy and free need no task
-    moves = True  # whether a run in another thread may use it where nobody waits or holds it
+    moves = True  # whether a run in another thread may use it where no task waits or holds it
 
     def __init__(self, name: str, **options: Any) -> None:
         self.name = name
@@ -187,7 +187,7 @@ class OfLimiter(Kind):
 
 
 class OfBorrower(OfLimiter):
-    """A limiter on behalf of somebody who is not the task."""
+    """A limiter on behalf of a borrower that is not the task."""
 
     async def take(self, p: CapacityLimiter) -> None:
         await p.acquire_on_behalf_of(("borrower", trio.lowlevel.current_task()))
@@ -424,7 +424,7 @@ class OfGetting(OfParker):
 
 
 class OfPutting(OfGetting):
-    """A buffer that is full: whoever gets its item makes room for one put."""
+    """A buffer that is full: a get of its item makes room for one put."""
 
     def make(self) -> Any:
         buffer = Buffer[str](1, **self.options)
@@ -485,7 +485,7 @@ class OfItemInHand(Kind):
 
 
 class OfLockMap(OfLock):
-    """One key of a map, whose lock is there as long as somebody uses it."""
+    """One key of a map, whose lock is there as long as a task uses it."""
 
     cls = LockMap
 

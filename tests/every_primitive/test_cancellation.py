@@ -35,7 +35,7 @@ async def test_a_waiter_is_counted_until_it_is_cancelled(kind: Kind) -> None:
         assert primitive.statistics().tasks_waiting == 0
 
 
-async def test_whoever_stands_behind_a_cancelled_waiter_is_let_in(crowd: Kind) -> None:
+async def test_a_request_behind_a_cancelled_waiter_is_granted(crowd: Kind) -> None:
     primitive = crowd.make()
     crowd.occupy(primitive)
     async with trio.open_nursery() as nursery:

@@ -114,7 +114,7 @@ async def test_a_waiter_that_is_let_in_runs_without_another_schedule_point(lendi
     assert counts == [1]
 
 
-async def test_nobody_slips_in_between_a_release_and_the_next_run_of_the_waiter(
+async def test_no_task_slips_in_between_a_release_and_the_next_run_of_the_waiter(
     lending: Kind,
 ) -> None:
     """O1 and O3 of the bugs of peers: a handoff, so the releaser cannot take it back."""

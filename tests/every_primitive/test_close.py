@@ -1,4 +1,4 @@
-"""C8 for every primitive: closing wakes everybody, is final, and leaves giving back alone."""
+"""C8 for every primitive: closing wakes every task, is final, and leaves giving back alone."""
 
 import pytest
 import trio

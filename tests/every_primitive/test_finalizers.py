@@ -41,7 +41,7 @@ pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableException
 
 
 class Abandoned:
-    """Blocks that nobody can reach any more but the collector."""
+    """Blocks that no task can reach any more but the collector."""
 
     def __init__(self) -> None:
         self.cycles = 0
@@ -86,7 +86,7 @@ def with_one_item() -> Buffer[str]:
 
 
 def with_a_permit_that_never_comes(claim: Claim[Any]) -> Any:
-    """A request that holds back whoever comes behind it, and holds nothing."""
+    """A request that blocks those behind it, and holds nothing."""
     return structsync.acquire_all(Semaphore(0).claim(), claim).request()
 
 
@@ -102,7 +102,7 @@ async def served(
 
     def observer(event: structsync.PrimitiveEvent) -> None:
         if event.kind == "granted" and event.primitive is primitive and event.task in wanting:
-            # whoever holds an item, or room for one, is granted its return too
+            # a task that holds an item, or room for one, is granted its return too
             granted.extend({wanting[event.task]}.difference(granted[-1:]))
 
     async def own() -> None:
@@ -144,8 +144,10 @@ def claims(*claims: Any) -> Ask:
 
 
 def tasks(claim: Callable[[Any], Any] = lambda claimant: claimant) -> Ask:
-    """Ask for the task, and later for nobody that there is."""
-    return lambda p, number: p._request(claim("nobody" if number else trio.lowlevel.current_task()))
+    """Ask for the task, and later for no task that there is."""
+    return lambda p, number: p._request(
+        claim("no task" if number else trio.lowlevel.current_task())
+    )
 
 
 def to_write(claimant: Any) -> Access:

@@ -71,7 +71,7 @@ def assert_whole(kind: Kind, primitive: Any, before: object) -> None:
     assert primitive.statistics().tasks_waiting == 0
     if kind.lends:
         assert kind.state(primitive) == before
-    else:  # an unblock that nobody used is rightly still there
+    else:  # an unblock that no task used is rightly still there
         trio.run(usable, kind, primitive, clock=trio.testing.MockClock(autojump_threshold=0))
 
 

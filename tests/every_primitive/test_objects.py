@@ -143,7 +143,9 @@ async def test_nothing_keeps_a_primitive_alive_that_was_used_and_is_at_rest(kind
     assert reference() is None
 
 
-async def test_whoever_has_waited_is_not_taken_for_one_that_is_about_to_park(kind: Kind) -> None:
+async def test_a_task_that_has_waited_is_not_taken_for_one_that_is_about_to_park(
+    kind: Kind,
+) -> None:
     """Nor kept alive by that."""
     primitive = kind.make()
     kind.occupy(primitive)

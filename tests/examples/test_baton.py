@@ -17,7 +17,7 @@ def test_the_finished_ring_is_confirmed() -> None:
     assert check(BATON_SPEC).verdict is Verdict.CONFIRMED
 
 
-def test_the_first_attempt_starves_somebody() -> None:
+def test_the_first_attempt_starves_a_task() -> None:
     result = check(FIRST_ATTEMPT)
     refuted = [one.name for one in result.properties if one.verdict is Verdict.REFUTED]
     assert refuted == ["who_asks_works"]

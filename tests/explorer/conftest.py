@@ -57,7 +57,7 @@ def run_once(
     kind: type[Engine] = LoopEngine,
     **settings: Any,
 ) -> Engine:
-    """Run a program once, first in, first out unless somebody else chooses."""
+    """Run a program once, first in, first out unless another task chooses."""
     runs = Runs(with_handle(program), Settings(**settings), engine=kind)
     with runs.open():
         return runs.execute(chooser or Prefix((), go_on=True))

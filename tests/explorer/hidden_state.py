@@ -1,7 +1,7 @@
 """Programs that differ in something that is easily left out of a state.
 
 Two workers make a note, one after the other, and one of the two orders is wrong. When both have made it
-nothing else tells the orders apart: whoever takes the two states for equal confirms what is wrong.
+nothing else tells the orders apart: a search that takes the two states for equal confirms what is wrong.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from trio.lowlevel import checkpoint
 
 
 async def ask_a_helper() -> str:
-    """Return the answer of a task of the library's own, which nobody else can cancel."""
+    """Return the answer of a task of the library's own, which no other task can cancel."""
     answers: list[str] = []
 
     async def helper() -> None:

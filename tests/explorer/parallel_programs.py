@@ -41,7 +41,7 @@ async def one_order_in_many_fails() -> None:
     async with trio.open_nursery() as nursery:
         for name in "abc":
             nursery.start_soon(writes, name)
-    assert "".join(log) != "cba", "the order that nobody expects"
+    assert "".join(log) != "cba", "the unexpected order"
 
 
 @explore(search="plain", cancels=0)

@@ -98,7 +98,7 @@ class LineMachine(ScheduledStateMachine):
         elif event.kind == "withdrawn":
             self.queue.remove(entry)
         elif event.kind == "granted":
-            assert self.queue.pop(0) == entry, "somebody has passed"
+            assert self.queue.pop(0) == entry, "a task has passed"
             self.free -= event.claim
         elif event.kind == "released":
             self.free += event.claim
@@ -128,7 +128,7 @@ class LockMachine(ScheduledStateMachine):
         self.asked.append(number)
         try:
             async with self.lock:
-                assert self.asked[0] == number, "somebody was passed"
+                assert self.asked[0] == number, "a task was passed"
                 self.inside.append(number)
                 try:
                     for _ in range(rounds):
@@ -151,7 +151,7 @@ class LockMachine(ScheduledStateMachine):
 
 
 class BufferMachine(ScheduledStateMachine):
-    """Items go through a list that a condition guards: none is lost, nobody sleeps beside one."""
+    """Items go through a list that a condition guards: none is lost, no task sleeps beside one."""
 
     make: ClassVar[Callable[[], Any]] = structsync.Condition
 
@@ -188,7 +188,7 @@ class BufferMachine(ScheduledStateMachine):
         assert self.put_in - self.taken_out == len(self.items)
 
     @invariant()
-    def nobody_sleeps_beside_an_item(self) -> None:
+    def no_task_sleeps_beside_an_item(self) -> None:
         if self.at_rest and self.items:
             assert not self.condition.statistics().tasks_waiting
 

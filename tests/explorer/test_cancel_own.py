@@ -1,4 +1,4 @@
-"""``cancel="own"``: what a library keeps to itself is not cancelled, whoever calls it is."""
+"""``cancel="own"``: what a library keeps to itself is not cancelled, its caller is."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_it_is_not_where_only_what_is_the_tests_own_may_be() -> None:
 
 
 def test_a_task_that_the_test_starts_is_cancelled_alone() -> None:
-    """Nobody has opened a scope for that: the scopes of the test's file alone would confirm this."""
+    """No task has opened a scope for that: the scopes of the test's file alone would confirm this."""
 
     async def program() -> None:
         lock = trio.Semaphore(1)

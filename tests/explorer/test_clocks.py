@@ -92,7 +92,7 @@ def test_a_timeout_that_is_measured_is_explored() -> None:
     assert failure.message.startswith("AssertionError: too late")
 
 
-def test_whoever_is_not_explored_gets_the_real_time() -> None:
+def test_code_that_is_not_explored_gets_the_real_time() -> None:
     async def program() -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(checkpoint)

@@ -163,9 +163,9 @@ def test_what_needs_pytest_is_named_and_nothing_is_confirmed(folder: Path) -> No
     ("arguments", "text"),
     [
         ([], "Missing argument"),
-        (["program.py::nobody"], "program.py has no 'nobody'; decorated in it: test_one_order"),
+        (["program.py::absent"], "program.py has no 'absent'; decorated in it: test_one_order"),
         (["program.py::test_one_order[1]"], "has parameters, which only pytest has values for"),
-        (["program:nobody"], "program has no 'nobody'; decorated in it: test_one_order, TestOfA"),
+        (["program:absent"], "program has no 'absent'; decorated in it: test_one_order, TestOfA"),
         (["program:plain"], "program:plain is no async function but function"),
         (["nowhere"], "nowhere cannot be imported: ModuleNotFoundError"),
         (["nowhere.py"], "there is no file nowhere.py"),

@@ -290,7 +290,7 @@ def test_no_finalizer_runs_because_the_collector_happens_to_run(enabled: bool) -
         (gc.enable if was_enabled else gc.disable)()
 
 
-# ==== what nobody refuses shows when a schedule is repeated ====
+# ==== what nothing refuses shows when a schedule is repeated ====
 
 
 def test_a_global_that_outlives_an_execution_is_noticed_at_once() -> None:

@@ -38,7 +38,7 @@ async def who_looks_first_looks_forever() -> None:
 def test_a_program_that_goes_round_forever_in_one_order_is_refuted(
     cancels: int, hashing: Literal["128", "exact"]
 ) -> None:
-    """With a cancellation it would end, but nobody owes it one."""
+    """With a cancellation it would end, but no task owes it one."""
     failure = explore(
         who_looks_first_looks_forever, cancels=cancels, hashing=hashing, max_steps=STEPS
     ).failure

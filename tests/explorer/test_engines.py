@@ -17,9 +17,10 @@ import trio.testing
 from trio.lowlevel import checkpoint
 
 from structsync.testing._execution.engine import Engine
+from structsync.testing._execution.execution import Ending
 from structsync.testing._execution.loop_engine import LoopEngine
 
-from .conftest import Program, check_the_engines_agree, label, outcomes
+from .conftest import Program, check_the_engines_agree, label, outcomes, run_once
 
 # ==== programs of all kinds, each of which returns what it saw ====
 
@@ -234,6 +235,37 @@ PROGRAMS: tuple[tuple[Program, dict[str, Any]], ...] = (
     (an_instrument_of_the_program, {}),
     (an_instrument_that_was_not_added, {}),
 )
+
+
+def test_an_instrument_hears_of_a_task_that_goes_on_after_a_checkpoint() -> None:
+    class Listener(trio.abc.Instrument):
+        def __init__(self) -> None:
+            self.scheduled: list[str] = []
+
+        def task_scheduled(self, task: trio.lowlevel.Task) -> None:
+            self.scheduled.append(task.name.rpartition(".")[2])
+
+    listener = Listener()
+
+    async def works() -> None:
+        await checkpoint()
+        trio.lowlevel.add_instrument(listener)
+        await checkpoint()
+        trio.lowlevel.remove_instrument(listener)
+        await checkpoint()
+
+    assert run_once(works, kind=LoopEngine).ending == Ending("passed")
+    assert listener.scheduled == ["main"]
+
+
+def test_a_checkpoint_leaves_nothing_of_the_wait_before(kind: type[Engine]) -> None:
+    async def leaves_a_mark() -> object:
+        task = trio.lowlevel.current_task()
+        task.custom_sleep_data = "a mark"
+        await trio.lowlevel.cancel_shielded_checkpoint()
+        return task.custom_sleep_data
+
+    assert run_once(leaves_a_mark, kind=kind).ending == Ending("passed", value=None)
 
 
 @pytest.mark.parametrize(("program", "settings"), PROGRAMS, ids=label)

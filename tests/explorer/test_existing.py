@@ -224,7 +224,7 @@ def test_a_sweep_cancels_the_whole_test_at_each_step() -> None:
 
 
 def test_a_sweep_cancels_nothing_else() -> None:
-    """What a test says about its own scopes is right as long as nobody cancels them."""
+    """What a test says about its own scopes is right as long as no task cancels them."""
 
     async def test() -> None:
         with trio.CancelScope() as scope:
@@ -236,7 +236,7 @@ def test_a_sweep_cancels_nothing_else() -> None:
 
 @pytest.mark.parametrize("in_a_task", [False, True])
 def test_what_a_cancelled_test_asserts_at_its_end_is_no_failure(in_a_task: bool) -> None:
-    """It says what is true if nobody cancels the test; any other error counts."""
+    """It says what is true if no task cancels the test; any other error counts."""
 
     def test_that(fails: Callable[[], object]) -> Test:
         async def works() -> None:

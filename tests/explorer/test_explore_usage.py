@@ -101,7 +101,7 @@ def test_a_test_without_tasks_that_fails_is_a_failure_all_the_same() -> None:
     assert failure.message == "AssertionError: on purpose"
 
 
-def test_parameters_that_nobody_gives_are_named() -> None:
+def test_parameters_that_no_caller_gives_are_named() -> None:
     async def wants(x: ExploredRun, pool: object, *, size: int) -> None: ...
 
     with pytest.raises(ExploreUsageError, match=r"the parameters \(x, pool, size\).*partial"):

@@ -82,7 +82,7 @@ def test_tasks_that_know_which_they_are_are_not_alike() -> None:
     assert after(numbered, True, *FIRST) != after(numbered, True, *SECOND)
 
 
-def test_tasks_that_somebody_else_knows_are_not_alike() -> None:
+def test_tasks_that_another_task_knows_are_not_alike() -> None:
     async def registered() -> None:
         lock, register = trio.Lock(), dict[str, trio.lowlevel.Task]()
 

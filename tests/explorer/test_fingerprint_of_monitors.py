@@ -125,7 +125,7 @@ def test_a_guard_that_reads_the_ticket_is_explored_by_schedules() -> None:
 
 
 def waits_after(withdrawn: int, wait: Callable[[], Awaitable[object]]) -> Program:
-    """Somebody waits in a queue in which so many have waited before and have left again."""
+    """A task waits in a queue in which so many have waited before and have left again."""
     left = [None] * withdrawn
 
     async def once() -> None:

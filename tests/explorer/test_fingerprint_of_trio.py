@@ -160,7 +160,7 @@ async def which_task_a_text_names() -> None:
         nursery.start_soon(one)
         nursery.start_soon(another)
         first, second = sorted(nursery.child_tasks, key=lambda task: task.name)
-        text = f"by {first if other() else second}, and nobody else"
+        text = f"by {first if other() else second}, and no other task"
         del first, second
         await checkpoint()
         del text

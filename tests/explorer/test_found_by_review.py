@@ -330,7 +330,7 @@ def test_what_trio_knows_of_a_task_is_part_of_the_state(program: Program, symmet
     assert outcomes(program, cancels=0, symmetry=symmetry).outcomes == plain
 
 
-async def a_lock_that_nobody_has_any_more() -> None:
+async def a_lock_that_no_task_has_any_more() -> None:
     async def worker() -> None:
         lock = trio.Lock()
         await lock.acquire()
@@ -345,7 +345,7 @@ async def a_lock_that_nobody_has_any_more() -> None:
 
 
 def test_a_leak_is_found_even_if_no_task_reaches_the_lock_any_more() -> None:
-    failure = explore(a_lock_that_nobody_has_any_more, cancels=1).failure
+    failure = explore(a_lock_that_no_task_has_any_more, cancels=1).failure
     assert failure is not None
     assert failure.kind == "leak"
 
@@ -413,7 +413,7 @@ def test_who_wakes_by_an_early_deadline_is_in_the_next_batch_of_trio() -> None:
 # ==== Verdicts ====
 
 
-async def nobody_ever_ends() -> None:
+async def no_task_ever_ends() -> None:
     async def worker() -> None:
         while True:
             await checkpoint()
@@ -422,7 +422,7 @@ async def nobody_ever_ends() -> None:
 
 
 def test_a_test_that_never_ends_is_not_confirmed() -> None:
-    failure = explore(nobody_ever_ends, cancels=0, max_steps=100).failure
+    failure = explore(no_task_ever_ends, cancels=0, max_steps=100).failure
     assert failure is not None
     assert failure.kind == "endless"
 

@@ -321,7 +321,7 @@ def test_a_wrong_use_inside_of_a_test_is_its_error() -> None:
     assert (failure.kind, type(failure.error)) == ("error", ValueError)
 
 
-def test_a_task_of_somebody_else_is_named_as_trio_names_it() -> None:
+def test_a_task_of_another_task_is_named_as_trio_names_it() -> None:
     x = ExploredRun()
     assert x._name_of("a borrower") == "a borrower"
 

@@ -22,7 +22,7 @@ def test_a_search_that_ctrl_c_ended_says_so() -> None:
 
 
 def test_a_search_that_ended_otherwise_was_not_interrupted() -> None:
-    """Also not if somebody's own text speaks of Ctrl-C."""
+    """Also not if a task's own text speaks of Ctrl-C."""
 
     async def program() -> None:
         await two_checkpoints()
@@ -33,7 +33,7 @@ def test_a_search_that_ended_otherwise_was_not_interrupted() -> None:
 
 
 def test_ctrl_c_shortly_before_a_failure_is_not_forgotten() -> None:
-    """The search has taken the signal: nobody else can know that everything is to end."""
+    """The search has taken the signal: no other task can know that everything is to end."""
     pressed: list[bool] = []
 
     async def program() -> None:

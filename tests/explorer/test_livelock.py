@@ -67,7 +67,7 @@ def test_two_that_give_way_to_each_other_forever_are_found(poll: Any, order: Any
     assert f"the last {len(shown.steps) - shown.cycle_start} steps repeat" in failure.message
 
 
-def test_a_cancellation_that_would_end_it_is_owed_to_nobody() -> None:
+def test_a_cancellation_that_would_end_it_is_owed_to_no_task() -> None:
     livelock(after_you(), cancels=1)
 
 
@@ -150,7 +150,7 @@ def test_of_a_test_that_never_ends_only_who_asks_can_be_kept_waiting() -> None:
     assert "no task says x.request()" in silent.covered
 
 
-def test_where_nobody_says_what_it_wants_and_nobody_ever_parks_all_of_them_poll() -> None:
+def test_where_no_task_says_what_it_wants_and_no_task_ever_parks_all_of_them_poll() -> None:
     async def program() -> None:
         flag = False
 
@@ -195,7 +195,7 @@ def works_until_told(gets_on: bool) -> Program:
     return program
 
 
-def test_where_somebody_gets_on_each_time_it_is_no_livelock() -> None:
+def test_where_a_task_gets_on_each_time_it_is_no_livelock() -> None:
     livelock(works_until_told(gets_on=False))
     found = explore(works_until_told(gets_on=True), liveness=True, cancels=0)
     assert found.verdict is Verdict.CONFIRMED

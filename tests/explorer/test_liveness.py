@@ -1,4 +1,4 @@
-"""``liveness=True``: can somebody wait forever although all who can run do?"""
+"""``liveness=True``: can a task wait forever although all who can run do?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .hidden_state import HIDDEN
 
 
 class Barging:
-    """A semaphore that lets whoever comes take a permit, although others were woken for it."""
+    """A semaphore that lets a newcomer take a permit, although others were woken for it."""
 
     def __init__(self) -> None:
         self._value = 1
@@ -71,7 +71,7 @@ def loops(make: Callable[[], Any], count: int = 2) -> Program:
     ids=["trio's", "ours", "a fair lock"],
 )
 @pytest.mark.parametrize("order", ["any", "trio"])
-def test_nobody_starves_at_a_fair_semaphore(make: Callable[[], Any], order: Any) -> None:
+def test_no_task_starves_at_a_fair_semaphore(make: Callable[[], Any], order: Any) -> None:
     found = explore(loops(make), liveness=True, cancels=0, order=order)
     assert found.failure is None
     assert found.verdict is Verdict.CONFIRMED
@@ -89,14 +89,14 @@ def starved(program: Program, **settings: Any) -> Failure:
     return failure
 
 
-def test_somebody_starves_where_others_may_barge() -> None:
+def test_a_task_starves_where_others_may_barge() -> None:
     failure = starved(loops(Barging))
     assert failure.message.startswith("worker#")
     assert "can wait forever although every task that can run does: the last" in failure.message
     assert failure.replayed == "same"
 
 
-def test_a_cancellation_that_would_end_it_is_owed_to_nobody() -> None:
+def test_a_cancellation_that_would_end_it_is_owed_to_no_task() -> None:
     assert starved(loops(Barging), cancels=1, cancel="scopes").kind == "starvation"
 
 
@@ -126,7 +126,7 @@ def test_the_token_of_a_starvation_that_is_cured_shows_nothing() -> None:
     assert again.failure is None
 
 
-def test_without_marks_whoever_is_blocked_wants_something() -> None:
+def test_without_marks_a_blocked_task_wants_something() -> None:
     async def program() -> None:
         semaphore = Barging()
 
@@ -141,7 +141,7 @@ def test_without_marks_whoever_is_blocked_wants_something() -> None:
             nursery.start_soon(worker)
             nursery.start_soon(worker)
 
-    # Whoever is woken is not blocked any more, so this sees less than the marks do: nobody is
+    # A woken task is not blocked any more, so this sees less than the marks do: no task is
     # passed over while it stands in line.
     assert explore(program, liveness=True, cancels=0).verdict is Verdict.CONFIRMED
 
@@ -204,7 +204,7 @@ def test_time_that_could_pass_must_pass_where_nothing_else_can_happen() -> None:
             nursery.start_soon(trio.sleep, 1)
             nursery.start_soon(works)
 
-    # The clock of this search stands while somebody can run, and somebody always can.
+    # The clock of this search stands while a task can run, and a task always can.
     assert starved(program).message.startswith("sleep#0 can wait forever")
 
 
@@ -246,7 +246,7 @@ def test_an_unfinished_graph_says_nothing_of_starvation() -> None:
     assert found.failure is None
 
 
-def test_with_cancellations_the_graph_is_larger_and_nobody_fair_starves() -> None:
+def test_with_cancellations_the_graph_is_larger_and_no_task_fair_starves() -> None:
     async def program(x: ExploredRun) -> None:
         semaphore = trio.Semaphore(1)
 
@@ -279,14 +279,14 @@ def test_a_starvation_that_trio_does_not_show_says_so(monkeypatch: pytest.Monkey
     def renamed(engine: PublicEngine, task: trio.lowlevel.Task) -> None:
         Engine.task_spawned(engine, task)
         if engine.names.of.get(task) == "worker#1":
-            engine._runs[address_of(task)] = Choice("run", "somebody")
+            engine._runs[address_of(task)] = Choice("run", "a borrower")
 
     monkeypatch.setattr(PublicEngine, "task_spawned", renamed)
     failure = starved(loops(Barging))
     assert failure.replayed == "differs: the schedule is not possible there"
 
 
-def test_a_cycle_in_which_nobody_always_wants_something_is_no_starvation() -> None:
+def test_a_cycle_in_which_no_task_always_wants_something_is_no_starvation() -> None:
     def rounds(gets_on: bool) -> Program:
         async def program(x: ExploredRun) -> None:
             async def worker() -> None:

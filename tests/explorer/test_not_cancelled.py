@@ -1,4 +1,4 @@
-"""``x.not_cancelled()``: what nobody would cancel in earnest is left alone, and nothing else is."""
+"""``x.not_cancelled()``: what would never be cancelled in earnest is left alone, and nothing else is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = pytest.mark.parametrize("cancel", ["scopes", "tasks"])
 
 
 def must_end(exempt: bool) -> Any:
-    """A test that is wrong if one of its helpers is cancelled, which nobody but the explorer does."""
+    """A test that is wrong if one of its helpers is cancelled, which only the explorer does."""
 
     async def test(x: ExploredRun) -> None:
         done = False

@@ -150,7 +150,7 @@ async def one_polls(rounds: int) -> None:
         nursery.start_soon(come)
 
 
-async def nobody_polls() -> None:
+async def no_task_polls() -> None:
     lock = trio.Lock()
 
     async def worker() -> None:
@@ -163,7 +163,7 @@ async def nobody_polls() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "goes_round"), [(partial(one_polls, 2), True), (nobody_polls, False)]
+    ("program", "goes_round"), [(partial(one_polls, 2), True), (no_task_polls, False)]
 )
 @pytest.mark.parametrize("cancels", [0, 1])
 def test_where_executions_can_go_round_starvation_is_named_as_not_looked_for(
@@ -175,5 +175,5 @@ def test_where_executions_can_go_round_starvation_is_named_as_not_looked_for(
 
 
 def test_where_every_schedule_was_tried_each_of_them_has_ended() -> None:
-    found = explore(nobody_polls, cancels=0)
+    found = explore(no_task_polls, cancels=0)
     assert (found.way, found.notes) == ("plain", ())

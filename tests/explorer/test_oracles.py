@@ -187,7 +187,7 @@ def test_what_was_closed_need_not_be_possible_to_acquire(kind: Callable[..., Any
     ],
     ids=["our lock", "our semaphore", "trio's lock", "trio's semaphore"],
 )
-def test_what_is_free_but_refuses_everybody_is_a_leak(
+def test_what_is_free_but_refuses_every_task_is_a_leak(
     make: Callable[[], Any], owner: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuses(self: object, *args: object) -> None:
@@ -202,7 +202,7 @@ def test_what_is_free_but_refuses_everybody_is_a_leak(
 @pytest.mark.parametrize(
     "kind", [trio.CapacityLimiter, structsync.CapacityLimiter], ids=THEIRS_AND_OURS
 )
-def test_a_limiter_that_refuses_everybody_is_a_leak(
+def test_a_limiter_that_refuses_every_task_is_a_leak(
     kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuses(self: object, borrower: object) -> None:
@@ -213,7 +213,7 @@ def test_a_limiter_that_refuses_everybody_is_a_leak(
     assert failure.message == "CapacityLimiter is free at the end but cannot be acquired again"
 
 
-def test_a_read_write_lock_that_refuses_everybody_is_a_leak(
+def test_a_read_write_lock_that_refuses_every_task_is_a_leak(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuses(self: object) -> None:
@@ -350,6 +350,24 @@ def test_barging_past_the_line_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (failure.kind, failure.message) == ("violation", OVERTAKEN)
 
 
+def test_an_observer_of_the_program_takes_no_grant_away_from_the_explorer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same fault where events are made for others, too, who get all of them."""
+    kinds: list[str] = []
+
+    async def observed() -> None:
+        kinds.clear()
+        with structsync.observe(lambda event: kinds.append(event.kind)):
+            await one_large_and_one_small()
+
+    assert explore(observed, cancels=0).failure is None
+    assert [kinds.count(one) for one in ("requested", "granted", "released")] == [3, 3, 3]
+    monkeypatch.setattr(Fifo, "may_pass", lambda self, queue, ticket, priority: True)
+    monkeypatch.setattr(Fifo, "may_be_passed", True)
+    assert failure_of(observed).message == OVERTAKEN
+
+
 def test_who_does_not_promise_an_order_may_be_overtaken() -> None:
     async def program() -> None:
         semaphore = structsync.Semaphore(2, max_value=2, policy="eligible")
@@ -413,7 +431,7 @@ async def a_writer_becomes_a_reader() -> None:
 
 
 @pytest.mark.slow
-def test_a_writer_that_becomes_a_reader_passes_nobody() -> None:
+def test_a_writer_that_becomes_a_reader_passes_no_task() -> None:
     assert explore(a_writer_becomes_a_reader, exhaustive=True).failure is None
 
 
@@ -455,8 +473,8 @@ def test_a_primitive_that_comes_and_goes_is_forgotten() -> None:
     assert found.states < 40
 
 
-def test_events_are_heard_only_while_somebody_waits() -> None:
-    """Each takes longer than a step, and where nobody waits nobody is passed."""
+def test_events_are_heard_only_while_a_task_waits() -> None:
+    """Each takes longer than a step, and where no task waits no task is passed."""
     heard: list[bool] = []
 
     async def program() -> None:

@@ -352,11 +352,11 @@ def test_what_is_carried_on_is_given_up_far_away(monkeypatch: pytest.MonkeyPatch
 def test_a_walk_that_is_another_one_by_now_is_refused() -> None:
     runs = Runs(with_handle(few), Settings(cancels=0))
     with runs.open():
-        walks = Walks([(0, [Choice("run", "nobody")])])
-        with pytest.raises(NondeterminismError, match="expected 'run nobody'"):
+        walks = Walks([(0, [Choice("run", "no task")])])
+        with pytest.raises(NondeterminismError, match="expected 'run no task'"):
             walks.run(Bench(runs, fingerprinter(runs.settings)))
-        lane = PlainLane([(Choice("run", "nobody"),)], Allowance(1, 1_000, None))
-        with pytest.raises(NondeterminismError, match="expected 'run nobody'"):
+        lane = PlainLane([(Choice("run", "no task"),)], Allowance(1, 1_000, None))
+        with pytest.raises(NondeterminismError, match="expected 'run no task'"):
             lane.run(Bench(runs, fingerprinter(runs.settings)))
 
 

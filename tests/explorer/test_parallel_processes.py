@@ -146,7 +146,7 @@ SCRIPT = """
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_whoever_started_them_ends_them_whatever_ends_it(number: signal.Signals) -> None:
+def test_the_process_that_started_them_ends_them_whatever_ends_it(number: signal.Signals) -> None:
     script = dedent(SCRIPT.format(folder=str(Path(__file__).parent)))
     environment = {**os.environ, "PYTHONPATH": str(Path(structsync.__file__).parents[1])}
     with subprocess.Popen(

@@ -53,7 +53,7 @@ async def needs_two_changes() -> None:
 
 
 def test_a_fault_of_depth_one_is_met_as_often_as_is_claimed() -> None:
-    """Whoever has the highest priority of ten comes first: one execution in ten, far above chance."""
+    """The task with the highest priority of ten comes first: one execution in ten, far above chance."""
     for seed in range(10):
         asked = Settings(search="pct", depth=1, cancels=0, executions=60, seed=seed)
         runs = Runs(with_handle(the_last_of_many_comes_first), asked)
@@ -224,7 +224,7 @@ def test_that_every_state_is_new_is_told_where_none_was_seen(
 
 
 def test_where_states_cannot_be_told_apart_no_share_of_them_is_claimed() -> None:
-    async def holds_what_nobody_sees() -> None:
+    async def holds_what_no_task_sees() -> None:
         held = iter([1, 2, 3]), memoryview(b"x")
 
         async def works() -> None:
@@ -236,7 +236,7 @@ def test_where_states_cannot_be_told_apart_no_share_of_them_is_claimed() -> None
                 nursery.start_soon(works)
         del held
 
-    found = explore(holds_what_nobody_sees, cancels=0, executions=300)
+    found = explore(holds_what_no_task_sees, cancels=0, executions=300)
     assert found.unfinished is not None
     assert "schedules by priorities" in found.unfinished
     assert "on their way" not in found.unfinished

@@ -353,7 +353,7 @@ SWEPT = """
 
     proxy = Proxy()
 
-    async def test_nobody_runs():
+    async def test_no_task_runs():
         pass
 
     @pytest.mark.anyio

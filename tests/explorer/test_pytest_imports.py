@@ -84,7 +84,7 @@ def test_each_public_name_is_known_to_type_checkers_and_at_run_time() -> None:
         assert getattr(structsync.testing, name).__name__ == name
 
 
-def test_a_name_that_does_not_exist_is_an_error_for_everybody() -> None:
+def test_a_name_that_does_not_exist_is_an_error_for_every_caller() -> None:
     """For mypy too, as long as it finds something to ignore here."""
     with pytest.raises(AttributeError, match="has no attribute 'exlpore'"):
         structsync.testing.exlpore  # type: ignore[attr-defined]  # noqa: B018 - the mistake

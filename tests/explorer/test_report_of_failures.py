@@ -153,7 +153,7 @@ def test_a_cancellation_says_what_it_met() -> None:
     assert met.note.startswith("parked at waits:")
 
 
-def test_a_cancellation_of_somebody_who_can_run_says_so() -> None:
+def test_a_cancellation_of_a_task_that_can_run_says_so() -> None:
     notes = [step.note for step in steps_of(forgets_to_release_when_cancelled, **TASKS)]
     assert "runnable: it gets Cancelled at its next checkpoint" in notes
 
@@ -236,7 +236,7 @@ def test_a_schedule_that_trio_does_not_offer_says_so(monkeypatch: pytest.MonkeyP
         Engine.task_spawned(engine, task)
         name = engine.names.of.get(task)
         if name == "worker#1":
-            engine._runs[address_of(task)] = Choice("run", "somebody")
+            engine._runs[address_of(task)] = Choice("run", "a borrower")
 
     monkeypatch.setattr(PublicEngine, "task_spawned", renamed, raising=False)
     failure = failure_of(abba)

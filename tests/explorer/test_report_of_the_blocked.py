@@ -152,7 +152,7 @@ async def at_something_of_its_own() -> None:
         (at_something_of_its_own, ""),
     ],
 )
-def test_whoever_is_blocked_is_said_to_wait_for_something(program: Program, why: str) -> None:
+def test_a_blocked_task_is_said_to_wait_for_something(program: Program, why: str) -> None:
     blocked = failure_of(program).counterexample.blocked
     assert blocked[0].task == "main"
     assert blocked[1].why.startswith(why)

@@ -58,7 +58,7 @@ async def no_item() -> None:
         nursery.start_soon(checkpoint)
 
 
-async def somebody_inside() -> None:
+async def a_task_inside() -> None:
     box = Box()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(box.stay)
@@ -82,7 +82,7 @@ async def a_notified_task_outside() -> None:
         nursery.start_soon(notifying)
 
 
-async def nobody_notifies() -> None:
+async def no_task_notifies() -> None:
     box = Box()
     changed = box.condition()
     async with trio.open_nursery() as nursery:
@@ -111,12 +111,12 @@ HAS = r"has_an_item \(test_report_of_waits\.py:\d+\)"
             "box: free, 1 waiting",
         ),
         (no_item, rf"waits to call get\(\), whose guard is false: {HAS}; box: free, 1 waiting"),
-        (somebody_inside, r"waits to call put\(1\) of box: occupied by stay#0, 1 waiting"),
+        (a_task_inside, r"waits to call put\(1\) of box: occupied by stay#0, 1 waiting"),
         (
             a_notified_task_outside,
             "was notified, and waits for box: occupied by notifies#0, 1 waiting",
         ),
-        (nobody_notifies, "waits for changed: on .*, 1 waiting"),
+        (no_task_notifies, "waits for changed: on .*, 1 waiting"),
         (
             what_a_synchronizer_forbids,
             r"waits to call put\(1\), which a synchronizer does not let start; box: free, 1 waiting",
@@ -176,7 +176,7 @@ async def a_writer_and_a_borrower() -> None:
             a_writer_and_a_borrower,
             {"main": ("reads#0", "writes#0"), "writes#0": ("reads#0",), "reads#0": ("writes#0",)},
         ),
-        (somebody_inside, {"main": ("stay#0", "put#0"), "put#0": ("stay#0",), "stay#0": ()}),
+        (a_task_inside, {"main": ("stay#0", "put#0"), "put#0": ("stay#0",), "stay#0": ()}),
     ],
 )
 def test_a_blocked_task_knows_who_has_what_it_waits_for(

@@ -149,7 +149,7 @@ ONE_SCOPE: tuple[Program, ...] = (
 
 
 def in_a_task(program: Program) -> Program:
-    """Somebody in the test calls it, and might cancel it."""
+    """A task in the test calls it, and might cancel it."""
 
     async def test() -> None:
         async with trio.open_nursery() as nursery:
@@ -174,7 +174,7 @@ BY_ITSELF: tuple[Program, ...] = (
 
 
 @pytest.mark.parametrize("program", ONE_SCOPE)
-def test_nobody_but_who_calls_the_test_could_cancel_its_outermost_nursery_or_a_guard(
+def test_only_the_caller_of_the_test_could_cancel_its_outermost_nursery_or_a_guard(
     program: Program, kind: type[Engine]
 ) -> None:
     assert offered(program, kind) == ["main~0" if program in BY_ITSELF else "main"]
@@ -489,7 +489,7 @@ def test_what_a_shield_protects_is_not_reported_as_lost() -> None:
     assert explore(program).verdict is Verdict.CONFIRMED
 
 
-def test_nobody_is_cancelled_who_has_no_scope_round_it() -> None:
+def test_no_task_is_cancelled_who_has_no_scope_round_it() -> None:
     """The promise of ``cancel="scopes"``: no false alarm about what cannot happen."""
 
     async def program() -> None:

@@ -227,7 +227,7 @@ def test_progress_is_told_now_and_then() -> None:
 # ==== order and time ====
 
 
-def test_in_trios_order_nobody_runs_twice_before_all_others() -> None:
+def test_in_trios_order_no_task_runs_twice_before_all_others() -> None:
     async def program(x: ExploredRun) -> None:
         order = list[str]()
         x.always(lambda: order not in (["a", "a"], ["b", "b"]), "they take turns")

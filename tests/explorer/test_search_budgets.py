@@ -124,7 +124,7 @@ def test_an_execution_without_an_end_is_a_failure_of_its_own() -> None:
 
 
 def test_a_circle_is_no_failure_where_some_execution_ends() -> None:
-    """It is for ``liveness`` to say whether somebody must leave it."""
+    """It is for ``liveness`` to say whether a task must leave it."""
 
     async def may_go_round() -> None:
         done = False

@@ -39,8 +39,8 @@ def some_runs() -> Runs:
 def test_an_audit_of_cycles_refuses_a_prefix_that_is_no_longer_possible() -> None:
     runs = some_runs()
     graph = TransitionMap(fingerprinter(runs.settings))
-    walk = audit_of_cycles._Walk([Choice("run", "nobody")], graph, Random(0))
-    with runs.open(), pytest.raises(NondeterminismError, match="run nobody"):
+    walk = audit_of_cycles._Walk([Choice("run", "no task")], graph, Random(0))
+    with runs.open(), pytest.raises(NondeterminismError, match="run no task"):
         runs.execute(walk)
 
 

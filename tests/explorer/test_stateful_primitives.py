@@ -180,7 +180,7 @@ def test_a_newcomer_that_barges_is_found_without_a_model(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_a_withdrawal_that_lets_nobody_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_withdrawal_that_lets_no_task_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
         if not self.leave(request):
             return None

@@ -324,7 +324,7 @@ class Gambler(Random):
 
 
 @pytest.mark.slow
-def test_with_the_order_of_trio_nobody_runs_twice_before_another_has_run() -> None:
+def test_with_the_order_of_trio_no_task_runs_twice_before_another_has_run() -> None:
     def unfair(machine: type[Any]) -> bool:
         lead: list[int] = []
         gambler = Gambler(1)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from trio.lowlevel import checkpoint
 
 from structsync.testing import ExploredRun, Settings, explore
@@ -160,7 +161,7 @@ HABITS: tuple[Program, ...] = (
 
 
 def beside_another(habit: Program) -> Program:
-    """A program in which somebody has this habit, and a second task has nothing to do with it."""
+    """A program in which a task has this habit, and a second task has nothing to do with it."""
 
     async def program() -> None:
         async with trio.open_nursery() as nursery:
@@ -202,6 +203,24 @@ def test_a_failing_execution_is_unwound_without_a_sound(
     gc.collect()
     assert unraisable == []
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_task_can_still_have_something_called_soon_on_its_way_out(kind: type[Engine]) -> None:
+    called: list[str] = []
+
+    async def program() -> None:
+        token, begun = trio.lowlevel.current_trio_token(), trio.Event()
+        token.run_sync_soon(begun.set)
+        await begun.wait()
+        try:
+            await trio.sleep_forever()
+        finally:
+            token.run_sync_soon(called.append, "called")
+            with trio.CancelScope(shield=True):
+                await trio.testing.wait_all_tasks_blocked()
+
+    run_once(program, kind=kind, cancels=0)
+    assert called == ["called"]
 
 
 @pytest.mark.parametrize("habit", HABITS)

@@ -137,7 +137,7 @@ def _work(
     def work(tell: Tell) -> None:
         recorder = None
         if without_lines is None:
-            recorder = Recorder(project.package, project.folders)
+            recorder = Recorder(project.package, project.folders, once=not net.traces)
             install(project.package.name, recorder.watch)
         try:
             net.run(without_lines, _Notes(recorder, tell))

@@ -3,7 +3,7 @@
     tox -e mutation                        # a random sample, for ten minutes
     tox -e mutation -- --minutes 60
     tox -e mutation -- --all               # every mutant; goes on where it ended
-    tox -e mutation -- --survivors         # those of the results so far that nobody noticed
+    tox -e mutation -- --survivors         # those of the results so far that no check noticed
     tox -e mutation -- --file _core/queue/arbiter.py
     tox -e mutation -- --id "_core/queue/arbiter.py:122:11:never"
 

@@ -48,7 +48,7 @@ def waits(seconds=0):
     return None
 
 
-def nobody_calls(a):
+def no_task_calls(a):
     return not a
 '''
 
@@ -59,6 +59,7 @@ class ToyNet:
     name = "toy"
     parts: tuple[str, ...] = ("core",)
     needs: tuple[str, ...] = ()
+    traces: bool = False
     inspecting: tuple[str, ...] = ("how it looks",)
 
     def __init__(self, folder: Path) -> None:

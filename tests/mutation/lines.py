@@ -11,9 +11,15 @@ TOOL = 3  # of those that Python has no name for, as coverage and debuggers have
 
 
 class Recorder:
-    """Collects the lines that run; each counts once until they are taken."""
+    """Collects the lines that run; each counts once until they are taken.
 
-    def __init__(self, package: Path, folders: tuple[str, ...]) -> None:
+    Args:
+      once: whether a line is looked at only until it has run, which is faster. Not where what runs is traced
+          by others as well: to look away takes events from them, so that CrossHair lost its way.
+    """
+
+    def __init__(self, package: Path, folders: tuple[str, ...], *, once: bool = True) -> None:
+        self._after = sys.monitoring.DISABLE if once else None
         self._package = package.resolve()
         self._folders = folders
         self._names: dict[str, str] = {}
@@ -41,7 +47,7 @@ class Recorder:
 
     def _line(self, code: CodeType, line: int) -> object:
         self._ran.add((code.co_filename, line))
-        return sys.monitoring.DISABLE
+        return self._after
 
 
 def _with_inner(code: CodeType) -> Iterator[CodeType]:

@@ -21,6 +21,7 @@ class CheckerNet:
     name = "checker"
     parts: tuple[str, ...] = ("core",)
     needs: tuple[str, ...] = ("trio", "jinja2", "rich.console")
+    traces: bool = False
     inspecting: tuple[str, ...] = ()
 
     def __init__(self, *, counts: bool = True) -> None:

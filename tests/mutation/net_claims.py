@@ -17,6 +17,7 @@ class ClaimsNet:
     name = "claims"
     parts: tuple[str, ...] = ("core",)
     needs: tuple[str, ...] = ("crosshair.core_and_libs", "z3")
+    traces: bool = True
     inspecting: tuple[str, ...] = ()
 
     def run(self, names: Sequence[str] | None, watch: Watch) -> None:

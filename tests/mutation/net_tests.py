@@ -30,6 +30,7 @@ class TestsNet:
         "pytest_trio.plugin",
         "trio.testing",
     )
+    traces: bool = False
     inspecting: tuple[str, ...] = ("tests/shell/test_interrupt_protection.py::",)
 
     def __init__(self, root: Path, folders: Sequence[str], options: Sequence[str] = ()) -> None:

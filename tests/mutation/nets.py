@@ -33,6 +33,8 @@ class Net(Protocol):
     """The parts of the package that it is asked about."""
     needs: tuple[str, ...]
     """Modules that its items import and that do not import the package: read once, before any fork."""
+    traces: bool
+    """Whether its items trace what they run."""
     inspecting: tuple[str, ...]
     """What items begin with that look at the heads of functions without running them."""
 

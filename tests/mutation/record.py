@@ -41,6 +41,7 @@ def write(
             "noticed": one.noticed,
             "of": one.of,
             "total": one.total,
+            "interval": [round(bound, 1) for bound in one.interval],
             "target": one.target.percent,
         }
         for one in scores

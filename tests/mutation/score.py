@@ -34,26 +34,37 @@ class Score:
         """Whether the target is missed: by all that there are, or by a sample beyond chance."""
         if self.is_finished or not self.of:
             return self.of > 0 and self.percent < self.target.percent
-        return 100 * upper_bound(self.noticed, self.of) < self.target.percent
+        return self.interval[1] < self.target.percent
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Where the share of all lies, in percent, with a certainty of 95 %: of all that there are, it is known."""
+        if self.is_finished or not self.of:
+            return self.percent, self.percent
+        return wilson(self.noticed, self.of)
 
     def __str__(self) -> str:
         who = ", ".join(sorted(self.target.nets))
         state = "" if self.is_finished else f"; not finished: {self.of} of {self.total}"
         verdict = "UNDER the target" if self.is_under else "target"
+        low, high = self.interval
         shown = f"{self.percent:.1f} %" if self.of else "nothing was run"
+        if low < high:
+            shown += f" ({low:.1f} to {high:.1f} with a certainty of 95 %)"
         return (
             f"{self.target.part} by {who}: {self.noticed} of {self.of} noticed, {shown} "
             f"({verdict} {self.target.percent:g} %{state})"
         )
 
 
-def upper_bound(noticed: int, of: int) -> float:
-    """Return the share that is not exceeded with a certainty of 97.5 % (Wilson's interval)."""
+def wilson(noticed: int, of: int) -> tuple[float, float]:
+    """Return between which percentages the share of all lies with a certainty of 95 % (Wilson's interval)."""
     z = 1.96
     share = noticed / of
     middle = share + z * z / (2 * of)
     spread = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return (middle + spread) / (1 + z * z / of)
+    scale = 100 / (1 + z * z / of)
+    return scale * (middle - spread), scale * (middle + spread)
 
 
 def score(

@@ -16,6 +16,7 @@ from .conftest import Run, ToyNet
 from .mutants import Mutant
 from .project import Project
 from .results import Store
+from .score import Score
 from .server import Job, run
 
 pytestmark = pytest.mark.skipif(
@@ -58,7 +59,7 @@ def test_a_change_of_a_head_is_noticed_by_who_looks_at_it_without_a_call(
 
 
 def test_a_change_that_nothing_runs_is_told_apart(command: Run, project: Project) -> None:
-    _, printed = command("--id", find(project, "nobody_calls", "no not").id)
+    _, printed = command("--id", find(project, "no_task_calls", "no not").id)
     assert "not run in 0.0 s" in printed
 
 
@@ -146,6 +147,17 @@ def test_a_sample_says_that_it_is_not_finished(command: Run, project: Project) -
     status, printed = command("--id", find(project, "larger", "negated").id)
     assert status == 0
     assert f"not finished: 1 of {len(project.mutants())}" in printed
+    assert "1 of 1 noticed, 100.0 % (20.7 to 100.0 with a certainty of 95 %)" in printed
+
+
+def test_the_interval_of_a_sample_is_that_of_wilson_and_all_are_known_exactly(
+    project: Project,
+) -> None:
+    assert Score(project.targets[0], 81, 263, 1000).interval == pytest.approx(
+        (25.5, 36.6), abs=0.05
+    )
+    assert Score(project.targets[0], 0, 10, 1000).interval == pytest.approx((0, 27.8), abs=0.05)
+    assert Score(project.targets[0], 3, 4, 4).interval == (75.0, 75.0)
 
 
 def test_a_run_goes_on_where_the_last_one_ended(command: Run, project: Project) -> None:

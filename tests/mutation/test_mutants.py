@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import sys
 import textwrap
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
 from .equivalents import equivalents
+from .lines import TOOL, Recorder
 from .mutants import Mutant, mutants_of
 from .project import structsync
 
@@ -88,7 +91,7 @@ def test_comments_are_no_part_of_what_is_changed(tmp_path: Path) -> None:
     assert "# 'ä' 1" in one.apply((tmp_path / "module.py").read_bytes()).decode()
 
 
-def test_a_default_is_run_by_whoever_runs_the_body(tmp_path: Path) -> None:
+def test_a_default_is_run_by_the_task_that_runs_the_body(tmp_path: Path) -> None:
     found = mutants("def f(a=1):\n    b = a\n    return b\n", tmp_path)
     assert {one.lines for one in found if "def" in one.before} == {(2, 3)}
 
@@ -116,3 +119,24 @@ def test_every_mutant_of_the_package_is_python_has_an_id_of_its_own_and_differs(
 def test_each_entry_of_the_list_of_equivalent_mutants_matches_one() -> None:
     project = structsync()
     equivalents(project.equivalents, project.mutants())
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="lines are found with sys.monitoring")
+@pytest.mark.parametrize("once", [True, False])
+def test_a_line_is_looked_at_once_or_as_often_as_it_runs(tmp_path: Path, once: bool) -> None:
+    seen: list[int] = []
+
+    class Counting(Recorder):
+        def _line(self, code: CodeType, line: int) -> object:
+            seen.append(line)
+            return super()._line(code, line)
+
+    recorder = Counting(tmp_path, ("core/",), once=once)
+    try:
+        file = tmp_path / "core" / "maths.py"
+        code = compile("for number in range(3):\n    double = 2 * number\n", file, "exec")
+        exec(recorder.watch(file, code), {})
+        assert recorder.take() == {("core/maths.py", 1), ("core/maths.py", 2)}
+        assert seen.count(2) == (1 if once else 3)
+    finally:
+        sys.monitoring.free_tool_id(TOOL)

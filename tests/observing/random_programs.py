@@ -74,7 +74,7 @@ class Program:
 
     @property
     def owners_are_known(self) -> bool:
-        """Whether whoever waits in it waits for a known owner, without a deadline."""
+        """Whether its waiters wait for a known owner, without a deadline."""
         return self.kinds.isdisjoint(UNKNOWN)
 
 
@@ -170,11 +170,11 @@ class Shared:
             callers.discard(task)
 
     def call_partners(self) -> None:
-        """While there is a rule, have somebody call for each whose call has not started.
+        """While there is a rule, have a task call for each whose call has not started.
 
         If each had one call made for it, once, too few could be left: a call starts alone before the rule,
         and its partner, which is late, then starts with the partner of another one. That one would wait
-        for a call that nobody makes: no cycle, and nobody owes it, so no guard could know that.
+        for a call that no task makes: no cycle, and no task owes it, so no guard could know that.
         """
         assert self.partners is not None
         for number, callers in enumerate(self.callers):

@@ -1,4 +1,4 @@
-"""Deadlocks in which somebody stands ahead, has alternatives, or was moved to another queue."""
+"""Deadlocks in which a task stands ahead, has alternatives, or was moved to another queue."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def test_a_knot_of_alternatives_is_a_deadlock() -> None:
     assert "every other way out leads to these 3 tasks" in str(raised[0])
 
 
-async def test_whoever_stands_ahead_in_the_queue_with_a_group_holds_up_those_behind() -> None:
+async def test_a_group_that_is_ahead_in_the_queue_blocks_those_behind() -> None:
     free, taken, lock = structsync.Lock(), structsync.Lock(), structsync.Lock()
     with deadlock_guard():
         async with trio.open_nursery() as nursery:
@@ -92,7 +92,7 @@ async def test_a_grant_to_a_task_that_waits_elsewhere_closes_a_cycle() -> None:
     assert len(raised) == 1
 
 
-async def test_a_condition_may_be_notified_by_anybody_and_its_lock_has_an_owner() -> None:
+async def test_a_condition_may_be_notified_by_any_task_and_its_lock_has_an_owner() -> None:
     lock, other = structsync.Lock(), structsync.Lock()
     condition = structsync.Condition(lock)
     scope = trio.CancelScope()
@@ -113,7 +113,7 @@ async def test_a_condition_may_be_notified_by_anybody_and_its_lock_has_an_owner(
                     await other.acquire()
 
 
-async def test_whoever_only_leads_to_a_deadlock_closes_none() -> None:
+async def test_a_task_that_only_leads_to_a_deadlock_closes_none() -> None:
     told: list[DeadlockError] = []
     lock, semaphore = structsync.Lock(), structsync.Semaphore(1, max_value=1)
     with deadlock_guard(told.append), trio.CancelScope() as scope:

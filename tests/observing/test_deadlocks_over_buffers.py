@@ -20,7 +20,7 @@ def filled() -> Buffer[int]:
 
 
 @pytest.mark.parametrize("kind", ["put", "get", "item", "claim"])
-async def test_while_all_items_are_in_hand_whoever_wants_the_buffer_waits_for_these_blocks(
+async def test_while_all_items_are_in_hand_a_task_that_wants_the_buffer_waits_for_these_blocks(
     kind: str,
 ) -> None:
     buffer, lock = filled(), Lock(name="ledger")
@@ -74,7 +74,7 @@ async def test_one_who_works_on_an_item_and_goes_on_is_a_way_out() -> None:
             await buffer.put(3)
 
 
-async def test_while_there_is_an_item_or_room_anybody_may_get_or_put() -> None:
+async def test_while_there_is_an_item_or_room_any_task_may_get_or_put() -> None:
     """The guard says nothing: a buffer has no owner."""
     full, empty, lock = filled(), Buffer[int](1), Lock()
 

@@ -1,4 +1,4 @@
-"""A task that waits for a job waits for whoever works on it, or for the workers that would have to begin it."""
+"""A task that waits for a job waits for the worker that does it, or for the workers that would have to begin it."""
 
 from __future__ import annotations
 

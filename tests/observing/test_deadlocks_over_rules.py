@@ -1,4 +1,4 @@
-"""Calls that start together wait for whoever is inside a monitor of one of them, until the rule ends."""
+"""Calls that start together wait for the task inside a monitor of one of them, until the rule ends."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def test_the_end_of_the_rule_is_a_way_out(
 
 
 async def test_the_end_of_the_rule_is_none_where_its_task_waits_too(met: Met) -> None:
-    """Whoever entered the block waits for the lock: it closes the cycle, and is told of the rule."""
+    """The task that entered the block waits for the lock: it closes the cycle, and is told of the rule."""
     left, right = met.entries()
     with deadlock_guard():
         async with trio.open_nursery() as nursery:
@@ -183,7 +183,7 @@ async def test_a_call_from_inside_a_monitor_of_its_group_waits_for_itself(met: M
                 await met.right.entry(left)()
 
 
-async def test_that_a_partner_is_called_and_that_a_rule_permits_it_is_owed_by_nobody(
+async def test_that_a_partner_is_called_and_that_a_rule_permits_it_is_owed_by_no_task(
     met: Met,
 ) -> None:
     """Any task may call it, and any may change what a rule looks at: the guard says nothing."""

@@ -161,10 +161,10 @@ async def test_a_task_that_was_not_named_cannot_be_asked_for() -> None:
 async def test_a_holder_that_is_no_task_has_no_number() -> None:
     limiter = structsync.CapacityLimiter(1)
     limiter.name = "inspected"
-    await limiter.acquire_on_behalf_of("somebody")
+    await limiter.acquire_on_behalf_of("a borrower")
     one = the(json.loads(Inspected().state()), "CapacityLimiter 'inspected'")
-    assert one["holders"] == [{"task": None, "name": "'somebody'", "units": 1, "for": None}]
-    limiter.release_on_behalf_of("somebody")
+    assert one["holders"] == [{"task": None, "name": "'a borrower'", "units": 1, "for": None}]
+    limiter.release_on_behalf_of("a borrower")
 
 
 class Touchy(structsync.Monitor):
@@ -415,7 +415,7 @@ async def test_anything_else_is_refused(arguments: Any, error: type[Exception], 
         b'{"ask": "quit"}\n' * 50,
     ],
 )
-async def test_garbage_is_not_answered_and_disturbs_nobody(garbage: bytes) -> None:
+async def test_garbage_is_not_answered_and_disturbs_no_session(garbage: bytes) -> None:
     async with serve_inspector(port=0, token=TOKEN) as where:
         async with asking(where) as client, asking(where) as hostile:
             await client.ask(ask="state", token=TOKEN)
@@ -533,7 +533,7 @@ async def test_an_error_of_the_block_leaves_it_as_it_is() -> None:
             raise ZeroDivisionError
 
 
-async def test_nothing_runs_when_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_runs_when_no_client_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise AssertionError
 

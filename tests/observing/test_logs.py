@@ -71,7 +71,7 @@ async def test_an_owner_that_has_ended_is_one_record_though_several_wait(records
     assert records.texts[0].startswith("Lock 'ledger': Owner of this lock")
 
 
-async def test_an_owner_that_has_ended_is_a_record_though_nobody_waits(records: Records) -> None:
+async def test_an_owner_that_has_ended_is_a_record_though_no_task_waits(records: Records) -> None:
     lock = structsync.Lock()
     with log_events(LOGGER):
         async with trio.open_nursery() as nursery:
@@ -207,7 +207,7 @@ async def test_a_leak_names_no_line_without_a_trace_or_for_what_was_not_seen() -
     with pytest.raises(structsync.PermitLeakError) as raised:
         async with structsync.open_scope() as scope:
             limiter = scope.own(structsync.CapacityLimiter(2))
-            await limiter.acquire_on_behalf_of("somebody")
+            await limiter.acquire_on_behalf_of("a borrower")
     assert "acquired at" not in str(raised.value)
 
 
@@ -219,5 +219,5 @@ async def test_a_borrower_that_is_no_task_has_a_line_too() -> None:
     ):
         async with structsync.open_scope() as scope:
             limiter = scope.own(structsync.CapacityLimiter(2))
-            await limiter.acquire_on_behalf_of("somebody")
-    assert "'somebody' took 1 too many, acquired at test_logs.py:" in str(raised.value)
+            await limiter.acquire_on_behalf_of("a borrower")
+    assert "'a borrower' took 1 too many, acquired at test_logs.py:" in str(raised.value)

@@ -182,8 +182,8 @@ def test_outside_of_a_run_is_counted_and_not_timed() -> None:
 def test_what_is_given_back_after_the_run_is_not_timed() -> None:
     limiter = structsync.CapacityLimiter(1)
     with observe.metrics() as found:
-        trio.run(limiter.acquire_on_behalf_of, "somebody")
-        limiter.release_on_behalf_of("somebody")
+        trio.run(limiter.acquire_on_behalf_of, "a borrower")
+        limiter.release_on_behalf_of("a borrower")
     assert (only(found).released, only(found).holds.count) == (1, 0)
 
 
@@ -216,9 +216,9 @@ async def test_every_kind_of_claim_is_timed_from_its_grant_to_its_release(
     rwlock, limiter = structsync.RWLock(), structsync.CapacityLimiter(2)
     with observe.metrics() as found:
         async with rwlock.reading(), limiter:
-            await limiter.acquire_on_behalf_of("somebody")
+            await limiter.acquire_on_behalf_of("a borrower")
             await trio.sleep(3)
-            limiter.release_on_behalf_of("somebody")
+            limiter.release_on_behalf_of("a borrower")
         async with structsync.open_pool(1) as pool:
             await pool.submit(trio.sleep, 2)
             await pool.submit(trio.sleep, 2)
@@ -304,7 +304,7 @@ async def test_prometheus_reads_what_is_exported(autojump_clock: MockClock) -> N
             await trio.sleep(1.5)
             text = found.to_prometheus()
         idle = found.to_prometheus()
-    assert "oldest_wait_seconds{" not in idle, "nobody waits"
+    assert "oldest_wait_seconds{" not in idle, "no task waits"
     families = {one.name: one for one in parser.text_string_to_metric_families(text)}
     assert {one.type for one in families.values()} == {"counter", "gauge", "histogram"}
     assert all(

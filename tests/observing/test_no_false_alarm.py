@@ -112,7 +112,7 @@ async def calls_one_partner_once(shared: Any, number: int, body: Any) -> None:
 
 
 @pytest.mark.parametrize("planted", [None, calls_one_partner_once])
-def test_no_program_has_a_caller_whose_partner_nobody_calls(
+def test_no_program_has_a_caller_whose_partner_no_task_calls(
     planted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No task owes the call of a partner, so that of such a deadlock the guard could know nothing."""
@@ -139,7 +139,7 @@ def without_deadlines() -> float:
     return float("inf")
 
 
-def everybody_known(core: Any, request: Any, ahead: Any, view: Any) -> Any:
+def every_task_known(core: Any, request: Any, ahead: Any, view: Any) -> Any:
     found = dict(view.permits(request.primitive))
     return [
         waits_for.Need(
@@ -154,11 +154,11 @@ def only_itself(core: Any, request: Any, ahead: Any, view: Any) -> Any:
     return needs._semaphore(core, request, (), view)
 
 
-def nobody_ahead(core: Any, request: Any, view: Any) -> Collection[Any]:
+def no_task_ahead(core: Any, request: Any, view: Any) -> Collection[Any]:
     return ()
 
 
-def jobs_wait_for_nobody(pool: Any, job: Any) -> Any:
+def jobs_wait_for_no_task(pool: Any, job: Any) -> Any:
     return None
 
 
@@ -175,7 +175,7 @@ def partners_are_alone(request: Any, rules: Any) -> Any:
     return []
 
 
-def everybody_ends_rules(task: Any, other: Any) -> bool:
+def every_task_ends_rules(task: Any, other: Any) -> bool:
     return False
 
 
@@ -183,14 +183,14 @@ FAULTS: list[tuple[Any, Any, Any, str]] = [
     (deadlock, "stuck", any_cycle, "any"),
     (deadlock, "stuck", never, "permits"),
     (trio, "current_effective_deadline", without_deadlines, "within"),
-    (needs._RULES, SemaphoreCore, everybody_known, "all"),
+    (needs._RULES, SemaphoreCore, every_task_known, "all"),
     (needs._RULES, SemaphoreCore, only_itself, "permits"),
-    (needs, "_ahead", nobody_ahead, "permits"),
-    (needs, "_of_job", jobs_wait_for_nobody, "submit"),
+    (needs, "_ahead", no_task_ahead, "permits"),
+    (needs, "_of_job", jobs_wait_for_no_task, "submit"),
     (needs, "_of_job", any_worker_is_enough, "submit"),
     (needs._RULES, ResourcePoolCore, every_lent_item_is_needed, "item"),
     (needs, "_of_partners", partners_are_alone, "together"),
-    (needs, "outlives", everybody_ends_rules, "together"),
+    (needs, "outlives", every_task_ends_rules, "together"),
 ]
 
 

@@ -111,8 +111,8 @@ async def test_all_are_spans_on_request_and_many_requests_are_not_remembered(
     exported = Exported()
     limiter, semaphore = structsync.CapacityLimiter(1), structsync.Semaphore(0)
     with exported.on(spans_at_least=0):
-        await limiter.acquire_on_behalf_of("somebody")
-        limiter.release_on_behalf_of("somebody")
+        await limiter.acquire_on_behalf_of("a borrower")
+        limiter.release_on_behalf_of("a borrower")
         one, two = semaphore.request(), semaphore.request()
         two.withdraw()
         one.withdraw()

@@ -155,9 +155,9 @@ async def test_what_has_not_ended_ends_where_the_recording_is_read(
 async def test_what_no_task_asked_for_has_a_row(autojump_clock: MockClock) -> None:
     limiter = structsync.CapacityLimiter(1)
     with recording() as found:
-        await limiter.acquire_on_behalf_of("somebody")
+        await limiter.acquire_on_behalf_of("a borrower")
         await trio.sleep(1)
-        limiter.release_on_behalf_of("somebody")
+        limiter.release_on_behalf_of("a borrower")
     assert len(slices(found)) == 1
 
 

@@ -78,10 +78,10 @@ async def test_readers_and_writers_are_holders(mode: str) -> None:
 
 async def test_borrowers_are_holders_and_need_not_be_tasks() -> None:
     limiter = structsync.CapacityLimiter(2)
-    await limiter.acquire_on_behalf_of("somebody")
+    await limiter.acquire_on_behalf_of("a borrower")
     (holder,) = only(snapshot([limiter])).holders
-    assert (holder.name, holder.task) == ("'somebody'", None)
-    limiter.release_on_behalf_of("somebody")
+    assert (holder.name, holder.task) == ("'a borrower'", None)
+    limiter.release_on_behalf_of("a borrower")
 
 
 async def test_the_permits_of_blocks_are_known_under_a_guard() -> None:
@@ -97,7 +97,7 @@ async def test_the_permits_of_blocks_are_known_under_a_guard() -> None:
         assert only(snapshot([semaphore])).holders == ()
 
 
-async def test_a_request_that_nobody_waits_for_is_told_as_such() -> None:
+async def test_a_request_that_no_task_waits_for_is_told_as_such() -> None:
     semaphore = structsync.Semaphore(0, max_value=2)
     with semaphore.request(2):
         (waiter,) = only(snapshot([semaphore])).waiters
@@ -140,7 +140,7 @@ async def test_since_when_and_from_which_line_is_traced(mock_clock: MockClock) -
             assert holder.since == 8.0
 
 
-async def test_of_permits_that_nobody_gives_back_the_latest_are_remembered(
+async def test_of_permits_that_no_task_gives_back_the_latest_are_remembered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(holds, "MOST_HOLDERS", 2)
@@ -263,8 +263,8 @@ def test_without_graphviz_the_picture_is_drawn_as_in_the_reports_of_the_explorer
 def test_what_is_kept_for_a_primitive_is_forgotten_with_it() -> None:
     kept: PerPrimitive[int] = PerPrimitive()
     lock = structsync.Lock()
-    kept.to_write(lock)["somebody"] = 1
-    assert kept.of(lock) == {"somebody": 1}
+    kept.to_write(lock)["a borrower"] = 1
+    assert kept.of(lock) == {"a borrower": 1}
     del lock
     gc.collect()
     assert not kept._kept

@@ -239,7 +239,7 @@ async def test_a_look_takes_no_more_steps_than_there_are_for_the_waits_that_have
     assert await cycle_of(20) == []
 
 
-async def test_a_look_ends_where_somebody_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_look_ends_where_a_task_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of those who hold a permit one sleeps: what the others wait for is not asked."""
     semaphore = structsync.Semaphore(20, max_value=20)
     lock = structsync.Lock()

@@ -295,7 +295,7 @@ def test_an_answer_may_come_in_pieces_and_the_token_goes_with_the_question() -> 
         client.close()
 
 
-def test_where_nobody_listens_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_listener_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoAnswer, match="not connected"):
         Client(folder / "s").ask(ask="state")
     monkeypatch.delattr(socket, "AF_UNIX")

@@ -58,7 +58,7 @@ async def test_a_deadline_is_a_way_out() -> None:
     await finishes(waits, gives_up)
 
 
-async def test_a_permit_of_no_block_may_be_released_by_anybody() -> None:
+async def test_a_permit_of_no_block_may_be_released_by_any_task() -> None:
     semaphore, lock = structsync.Semaphore(1, max_value=1), structsync.Lock()
 
     async def holds() -> None:
@@ -79,7 +79,7 @@ async def test_a_permit_of_no_block_may_be_released_by_anybody() -> None:
     await finishes(holds, waits, releases)
 
 
-async def test_an_unbounded_semaphore_may_be_released_by_anybody() -> None:
+async def test_an_unbounded_semaphore_may_be_released_by_any_task() -> None:
     semaphore = structsync.Semaphore(1)
 
     async def releases() -> None:
@@ -188,7 +188,7 @@ async def test_an_alternative_that_is_not_known_is_a_way_out() -> None:
     await finishes(signals, takes_either)
 
 
-async def test_a_request_that_nobody_waits_for_may_be_withdrawn_by_anybody() -> None:
+async def test_a_request_that_no_task_waits_for_may_be_withdrawn_by_any_task() -> None:
     one, other = structsync.Semaphore(1, max_value=1), structsync.Lock()
 
     async def worker() -> None:
@@ -223,7 +223,7 @@ async def test_what_is_not_known_of_a_primitive_of_the_users_is_a_way_out() -> N
 
 
 async def behind_a_group(free: Block, claim: structsync.Claim[Any]) -> None:
-    """Somebody waits for what is free, behind a group that waits elsewhere; all of them finish."""
+    """A task waits for what is free, behind a group that waits elsewhere; all of them finish."""
     taken = structsync.Lock()
     with deadlock_guard():
         async with trio.open_nursery() as nursery:
@@ -243,7 +243,7 @@ async def behind_a_group(free: Block, claim: structsync.Claim[Any]) -> None:
                 await wait_all_tasks_blocked()
 
 
-async def test_behind_a_group_somebody_waits_for_what_is_free() -> None:
+async def test_behind_a_group_a_task_waits_for_what_is_free() -> None:
     rwlock, lock = structsync.RWLock(), structsync.Lock()
     limiter = structsync.CapacityLimiter(math.inf)
     await behind_a_group(rwlock.reading, rwlock.write_claim())
@@ -298,7 +298,7 @@ async def test_more_permits_than_there_are_may_be_had_later_although_a_holder_wa
 
 
 @pytest.mark.parametrize("kind", ["semaphore", "rwlock"])
-async def test_somebody_ahead_whose_deadline_ends_is_not_in_the_way(kind: str) -> None:
+async def test_a_task_ahead_whose_deadline_ends_is_not_in_the_way(kind: str) -> None:
     semaphore, rwlock, lock = (
         structsync.Semaphore(2, max_value=2),
         structsync.RWLock(),
@@ -320,7 +320,7 @@ async def test_somebody_ahead_whose_deadline_ends_is_not_in_the_way(kind: str) -
                 pass
 
     async def gives_up() -> None:
-        await wait_all_tasks_blocked()  # so that somebody has it
+        await wait_all_tasks_blocked()  # so that a task has it
         with scope:
             async with more():
                 pass

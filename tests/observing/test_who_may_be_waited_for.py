@@ -1,4 +1,4 @@
-"""A guard follows the waits of a task only if somebody may be waiting for that task: else it closes no cycle."""
+"""A guard follows the waits of a task only if a task may be waiting for that task: else it closes no cycle."""
 
 from __future__ import annotations
 

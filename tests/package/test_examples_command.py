@@ -1,4 +1,4 @@
-"""`structsync examples` lists the programs and copies them, for whoever has only the wheel."""
+"""`structsync examples` lists the programs and copies them, for users who have only the wheel."""
 
 from __future__ import annotations
 

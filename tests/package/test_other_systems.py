@@ -1,6 +1,6 @@
 """No module of structsync needs, to be imported, a name that Python has on Linux or on Unix alone.
 
-It says nothing of what happens when such a module is *used* there: nobody has tried.
+It says nothing of what happens when such a module is *used* there: that is untried.
 """
 
 from __future__ import annotations

@@ -219,10 +219,10 @@ async def test_a_task_that_ends_with_permits_or_tokens_breaks_nothing(start: Sta
     semaphore, limiter = Semaphore(1, max_value=1), CapacityLimiter(1)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(semaphore.acquire)
-        nursery.start_soon(limiter.acquire_on_behalf_of, "somebody")
+        nursery.start_soon(limiter.acquire_on_behalf_of, "a borrower")
     waiters = [await start(semaphore.acquire), await start(limiter.acquire)]
     semaphore.release()
-    limiter.release_on_behalf_of("somebody")
+    limiter.release_on_behalf_of("a borrower")
     await wait_all_tasks_blocked()
     assert [waiter.ended for waiter in waiters] == ["done", "done"]
 
@@ -326,7 +326,7 @@ def test_options_given_before_the_run_hold_in_it() -> None:
 
 
 async def test_what_is_handed_over_never_looks_free(start: Start) -> None:
-    """A7, python/cpython gh-138121: locked() was False while somebody waited."""
+    """A7, python/cpython gh-138121: locked() was False while a task waited."""
     lock, semaphore, limiter = Lock(), Semaphore(0), CapacityLimiter(1)
     lock.acquire_nowait()
     limiter.acquire_nowait()

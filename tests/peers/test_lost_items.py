@@ -8,7 +8,7 @@ from .conftest import OneStep, Start
 
 
 class Guarded(Monitor):
-    """Whoever gets waits outside until there is something."""
+    """A get waits outside until there is something."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Guarded(Monitor):
 
 
 class Notified(Monitor):
-    """Whoever gets waits inside, and looks again."""
+    """A get waits inside, and looks again."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Getters:
 async def test_an_item_put_while_its_getter_is_cancelled_is_not_lost(
     start: Start, one_step: OneStep
 ) -> None:
-    """P15, tornadoweb/tornado#2826: it went to the getter that was cancelled, and nobody had it."""
+    """P15, tornadoweb/tornado#2826: it went to the getter that was cancelled, and no task had it."""
     queue = Guarded()
     getters = Getters(queue)
     first = await start(getters.get, "first")

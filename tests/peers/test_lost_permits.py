@@ -71,7 +71,7 @@ async def test_the_semaphore_works_on_after_a_cancelled_grant(
 async def test_a_lock_whose_only_waiter_is_cancelled_at_the_release_is_free_or_its(
     start: Start, one_step: OneStep
 ) -> None:
-    """P5, anyio PR 1145: no owner, a queue that is not empty, and nobody to wake it."""
+    """P5, anyio PR 1145: no owner, a queue that is not empty, and no task to wake it."""
     lock = Lock()
     lock.acquire_nowait()
     waiter = await start(lock.acquire)
@@ -92,7 +92,7 @@ async def test_who_joins_while_the_one_ahead_is_cancelled_at_the_release_is_serv
         assert lock.statistics().tasks_waiting == 1
         await first.act(lock.release)
     assert lock.statistics().tasks_waiting == 0
-    # It has ended as the owner: it was served, and nobody else was.
+    # It has ended as the owner: it was served, and no other task was.
     with pytest.raises(trio.BrokenResourceError):
         lock.acquire_nowait()
 

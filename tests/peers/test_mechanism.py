@@ -186,10 +186,10 @@ async def test_reentry_is_refused_also_while_others_wait(start: Start) -> None:
         await limiter.acquire()
 
 
-async def test_a_granted_request_that_nobody_awaits_blocks_the_queue_until_its_block_ends(
+async def test_a_granted_request_that_no_task_awaits_blocks_the_queue_until_its_block_ends(
     start: Start,
 ) -> None:
-    """D4, tokio#6450: expected, and documented: a grant holds its permits whether or not anybody
+    """D4, tokio#6450: expected, and documented: a grant holds its permits whether or not any task
     waits for it. Leaving its block gives them back."""
     semaphore = Semaphore(1, max_value=1)
     with semaphore.request():
@@ -239,7 +239,7 @@ async def test_a_flood_of_acquires_whose_time_is_up_leaves_the_semaphore_in_orde
     assert (given_up, semaphore.value, semaphore.statistics().tasks_waiting) == (300, 0, 0)
 
 
-async def test_a_claim_that_can_never_be_granted_blocks_nobody(start: Start) -> None:
+async def test_a_claim_that_can_never_be_granted_blocks_no_task(start: Start) -> None:
     """D8, zio#11187: withPermits(5) on a semaphore of 2 killed the whole semaphore."""
     semaphore = Semaphore(2, max_value=2)
     with pytest.raises(ValueError, match="never had more than 2"):

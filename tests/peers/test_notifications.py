@@ -90,7 +90,7 @@ async def test_the_successor_of_a_cancelled_waiter_keeps_its_place_in_queue(star
     assert order == ["second", "newcomer"]
 
 
-async def test_a_notification_that_nobody_can_take_over_ends_with_its_waiter(start: Start) -> None:
+async def test_a_notification_that_no_task_can_take_over_ends_with_its_waiter(start: Start) -> None:
     """N3, agronholm/anyio#1075: it is not kept for a later waiter, as none was waiting."""
     condition = Condition()
     first = await start(wait_once, condition)
@@ -194,7 +194,7 @@ async def test_a_holder_that_waits_for_a_cancelled_waiter_waits_in_vain(
     await ended.wait()
 
 
-async def test_nobody_may_notify_after_releasing_the_shared_lock(start: Start) -> None:
+async def test_no_task_may_notify_after_releasing_the_shared_lock(start: Start) -> None:
     """N10, agronholm/anyio#1319: the condition kept its own, stale, idea of the owner."""
     lock = Lock()
     conditions = [Condition(lock), Condition(lock)]

@@ -1,4 +1,4 @@
-"""O: somebody is granted who should have waited, or is granted twice."""
+"""O: a task is granted who should have waited, or is granted twice."""
 
 from __future__ import annotations
 

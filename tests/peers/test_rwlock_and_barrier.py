@@ -42,7 +42,7 @@ async def test_a_writer_that_times_out_lets_readers_in(
 
 @pytest.mark.parametrize("policy", ["fifo", "phase", "writers"])
 async def test_a_second_writer_in_queue_keeps_the_readers_out(policy: str, start: Start) -> None:
-    """H5, microsoft/vs-threading#252: cancelling one of two writers lets nobody in."""
+    """H5, microsoft/vs-threading#252: cancelling one of two writers lets no task in."""
     lock = rwlock(policy)
     await start(lock.acquire_read)
     writers = [await start(lock.acquire_write) for _ in range(2)]

@@ -59,7 +59,7 @@ def a_cancelled_party_fills_the_round(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(parking_together, "cancel_shielded_checkpoint", checkpoint)
 
 
-def who_leaves_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def who_leaves_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     plant(patch, BarrierCore, barrier_faults.LeavingLetsNoTaskIn)
 
 

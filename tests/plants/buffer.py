@@ -19,7 +19,7 @@ from ._reuse import plant
 
 
 def the_item_of_who_is_cancelled_is_lost(patch: pytest.MonkeyPatch) -> None:
-    """P16: what was handed over to a task that is cancelled then is nobody's."""
+    """P16: what was handed over to a task that is cancelled then is no task's."""
     intact = cancelling.abort
 
     def abort(request: Request[Any], raise_cancel: Any) -> Abort:
@@ -72,7 +72,7 @@ def who_waits_for_more_is_not_told_of_the_end(patch: pytest.MonkeyPatch) -> None
     patch.setattr(BufferCore, "complete", complete)
 
 
-def what_comes_back_wakes_nobody(patch: pytest.MonkeyPatch) -> None:
+def what_comes_back_wakes_no_task(patch: pytest.MonkeyPatch) -> None:
     plant(patch, BufferCore, lent_items_faults.WhatComesBackWakesNoTask)
 
 

@@ -15,7 +15,7 @@ def one_token_too_many(patch: pytest.MonkeyPatch) -> None:
     )
 
 
-def more_tokens_let_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def more_tokens_let_no_task_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(CapacityLimiterCore, "resize", without_settling(CapacityLimiterCore.resize))
 
 

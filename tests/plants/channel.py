@@ -26,7 +26,7 @@ def a_clone_is_not_counted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_End, "clone", clone)
 
 
-def closing_an_end_tells_everybody(patch: pytest.MonkeyPatch) -> None:
+def closing_an_end_tells_every_waiter(patch: pytest.MonkeyPatch) -> None:
     intact = BufferCore.break_waiters
 
     def break_waiters(self: BufferCore, waiters: Any, cause: Any) -> Any:

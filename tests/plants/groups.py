@@ -94,7 +94,7 @@ def a_claim_is_made_for_who_made_it(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_request_is_withdrawn_from_the_first_queue_alone(patch: pytest.MonkeyPatch) -> None:
-    """Those behind it elsewhere wait for somebody who has left."""
+    """Those behind it elsewhere wait for a task that has left."""
 
     def withdraw_group(group: Claims) -> bool:
         first = group.members[0]
@@ -104,7 +104,7 @@ def a_request_is_withdrawn_from_the_first_queue_alone(patch: pytest.MonkeyPatch)
 
 
 def a_request_is_given_back_at_each_close(patch: pytest.MonkeyPatch) -> None:
-    """Once by whoever closes it, and once more at the end of the block."""
+    """Once by the task that closes it, and once more at the end of the block."""
 
     def close(self: RequestBase) -> None:
         if not self.withdraw() and self.status == "granted":

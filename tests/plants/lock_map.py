@@ -15,7 +15,7 @@ from structsync._primitives.lock import Lock
 
 
 def a_lock_that_is_held_is_forgotten(patch: pytest.MonkeyPatch) -> None:
-    """Only weak references: one that nobody has is made again, and granted again."""
+    """Only weak references: one that no task has is made again, and granted again."""
     patch.setattr(KeyedLockCore, "admit", LockCore.admit)
     patch.setattr(KeyedLockCore, "discharge", LockCore.discharge)
 

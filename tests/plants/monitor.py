@@ -40,15 +40,15 @@ def guards_are_asked_on_arrival_only(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(MonitorCore, "admissible", admissible)
 
 
-def a_monitor_left_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def a_monitor_left_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     plant(patch, MonitorCore, monitor_faults.LeavingAsksNoTask)
 
 
-def a_guard_that_is_removed_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def a_guard_that_is_removed_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     plant(patch, MonitorCore, monitor_faults.ReplacingAGuardAsksNoTask)
 
 
-def a_change_asks_nobody(patch: pytest.MonkeyPatch) -> None:
+def a_change_asks_no_task(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Monitor, "changed", lambda self: None)
 
 
@@ -136,7 +136,7 @@ def a_lane_that_is_empty_stays(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_restored_monitor_has_no_lanes(patch: pytest.MonkeyPatch) -> None:
-    """Its calls are counted, and nobody finds them."""
+    """Its calls are counted, and no task finds them."""
     intact = MonitorCore.restore
 
     def restore(self: MonitorCore, snapshot: Any) -> None:

@@ -70,7 +70,7 @@ def results_come_as_jobs_end(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(_Stream, "next_ready", next_ready)
 
 
-def a_job_that_ends_tells_nobody(patch: pytest.MonkeyPatch) -> None:
+def a_job_that_ends_tells_no_task(patch: pytest.MonkeyPatch) -> None:
     """The loop over results sleeps on."""
 
     def ended(self: _Stream, job: Job[Any]) -> None:

@@ -38,7 +38,7 @@ def without_settling(resize: Callable[..., Any]) -> Callable[..., list[Request[A
     return changed
 
 
-def a_withdrawal_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def a_withdrawal_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     def withdraw(self: Arbiter[Any], request: Request[Any]) -> list[Request[Any]] | None:
         if not self.leave(request):
             return None
@@ -48,7 +48,7 @@ def a_withdrawal_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Arbiter, "withdraw", withdraw)
 
 
-def a_release_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def a_release_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     # What release() comes to, and a primitive calls of itself.
     patch.setattr(Arbiter, "discharge_and_settle", lambda self, claim: self.discharge(claim))
 
@@ -99,7 +99,7 @@ def who_takes_the_position_of_another_is_not_linked_from_behind(patch: pytest.Mo
 
 
 def who_leaves_from_the_middle_takes_those_behind_along(patch: pytest.MonkeyPatch) -> None:
-    """They are counted still, and nobody finds them."""
+    """They are counted still, and no task finds them."""
     intact = Queue.remove
 
     def remove(self: Queue[Any], request: Request[Any]) -> None:
@@ -134,7 +134,7 @@ def a_cancelled_acquire_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_cancellation_beats_a_grant(patch: pytest.MonkeyPatch) -> None:
-    """After the take comes a checkpoint that can be cancelled, and nobody gives back."""
+    """After the take comes a checkpoint that can be cancelled, and no task gives back."""
     for module in PARKING:
         patch.setattr(module, "cancel_shielded_checkpoint", checkpoint)
 
@@ -180,7 +180,7 @@ def a_closed_primitive_still_grants(patch: pytest.MonkeyPatch) -> None:
 
 
 def overtaking_does_not_age(patch: pytest.MonkeyPatch) -> None:
-    """Whoever is admitted at once does not count as an arrival."""
+    """A request that is admitted at once does not count as an arrival."""
     intact = Arbiter.submit
 
     def submit(self: Arbiter[Any], *args: Any, **options: Any) -> Request[Any]:

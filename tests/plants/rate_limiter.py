@@ -19,7 +19,7 @@ def the_bucket_overflows(patch: pytest.MonkeyPatch) -> None:
     plant(patch, RateLimiterCore, rate_limiter_faults.TheBucketOverflows)
 
 
-def whoever_is_granted_late_delays_the_next(patch: pytest.MonkeyPatch) -> None:
+def a_late_grant_delays_the_next(patch: pytest.MonkeyPatch) -> None:
     plant(patch, RateLimiterCore, rate_limiter_faults.ALateTimerDelaysTheNext)
 
 
@@ -33,7 +33,7 @@ def who_moves_up_to_the_head_has_no_timer(patch: pytest.MonkeyPatch) -> None:
 
     def set_timer(core: RateLimiterCore) -> None:
         for request in [*core.queue][1:]:
-            cast(TimedRequest, request).timer = trio.CancelScope()  # in which nobody sleeps
+            cast(TimedRequest, request).timer = trio.CancelScope()  # in which no task sleeps
         intact(core)
 
     patch.setattr(parking_in_time, "set_timer", set_timer)
@@ -63,7 +63,7 @@ def a_cancellation_beats_the_time(patch: pytest.MonkeyPatch) -> None:
 
 
 def who_sleeps_behind_a_request_has_no_timer(patch: pytest.MonkeyPatch) -> None:
-    """Only the head is woken, and of a request that no task waits for nobody is."""
+    """Only the head is woken, and of a request that no task waits for no task is."""
 
     def set_timer(core: RateLimiterCore) -> None:
         head = core.queue.head

@@ -42,7 +42,7 @@ def a_cancelled_request_is_assigned_the_place(patch: pytest.MonkeyPatch) -> None
     patch.setattr(ResourcePoolCore, "withdraw", withdraw)
 
 
-def a_returned_item_wakes_nobody(patch: pytest.MonkeyPatch) -> None:
+def a_returned_item_wakes_no_task(patch: pytest.MonkeyPatch) -> None:
     plant(patch, ResourcePoolCore, resource_pool_faults.AReturnedItemWakesNoTask)
 
 
@@ -127,7 +127,7 @@ def a_failed_block_keeps_its_item(patch: pytest.MonkeyPatch) -> None:
 
 
 def what_a_cancelled_block_left_is_lent(patch: pytest.MonkeyPatch) -> None:
-    """The answer that nobody has read is taken for that of the next request."""
+    """The answer that no task has read is taken for that of the next request."""
     intact = PoolItem.__aexit__
 
     def leave(self: PoolItem[Any], kind: object, error: object, traceback: object, /) -> Any:

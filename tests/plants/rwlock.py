@@ -55,5 +55,5 @@ def a_reader_that_left_stays_in_the_index(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(PhaseFairCore, "left", RWLockCore.left)
 
 
-def a_downgrade_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def a_downgrade_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     plant(patch, RWLockCore, rwlock_faults.DowngradeTellsNoTask)

@@ -12,7 +12,7 @@ from structsync import Semaphore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import Eligible, Priority
 from structsync._core.queue.request import WITHDRAWN, Request
-from structsync._runtime import parking
+from structsync._runtime import positions
 
 from .queue import without_settling
 
@@ -28,7 +28,7 @@ def half_a_claim_is_taken(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(SemaphoreCore, "admit", admit)
 
 
-def a_resize_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def a_resize_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     intact = SemaphoreCore.resize
     patch.setattr(SemaphoreCore, "resize", without_settling(intact))
 
@@ -50,13 +50,13 @@ def who_stops_waiting_loses_the_place(patch: pytest.MonkeyPatch) -> None:
         request.status = WITHDRAWN
         return []
 
-    patch.setattr(parking, "_keep_position", stop)
+    patch.setattr(positions, "_keep_position", stop)
 
 
 def a_withdrawal_of_what_is_granted_says_yes(patch: pytest.MonkeyPatch) -> None:
-    intact = parking.withdraw
+    intact = positions.withdraw
     patch.setattr(
-        parking, "withdraw", lambda p, request: intact(p, request) or request.status == "granted"
+        positions, "withdraw", lambda p, request: intact(p, request) or request.status == "granted"
     )
 
 
@@ -68,7 +68,7 @@ def a_permit_leaks_when_a_waiter_is_granted(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_release_takes_effect_after_it_has_returned(patch: pytest.MonkeyPatch) -> None:
-    """Nobody is lost: it comes in the next step of the run."""
+    """No task is lost: it comes in the next step of the run."""
     intact = Semaphore.release
 
     def release(self: Semaphore, n: int = 1) -> None:

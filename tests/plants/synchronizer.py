@@ -19,7 +19,7 @@ def what_is_disabled_starts_all_the_same(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Rules, "permit", lambda self, invocation: True)
 
 
-def a_trigger_lets_nobody_in_elsewhere(patch: pytest.MonkeyPatch) -> None:
+def a_trigger_lets_no_task_in_elsewhere(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Rules, "to_settle", lambda self, request: [])
 
 
@@ -27,7 +27,7 @@ def the_first_of_two_does_not_wait_for_the_other(patch: pytest.MonkeyPatch) -> N
     patch.setattr(Rules, "together", lambda self, call: [call])
 
 
-def the_end_of_the_rules_lets_nobody_in(patch: pytest.MonkeyPatch) -> None:
+def the_end_of_the_rules_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
     intact = SynchronizerCore.end
     patch.setattr(SynchronizerCore, "end", lambda self: intact(self)[:0])
 
@@ -41,7 +41,7 @@ def whose_trigger_raises_runs_all_the_same(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Trigger, "run", suppressed)
 
 
-def a_trigger_that_raises_keeps_everybody_out(patch: pytest.MonkeyPatch) -> None:
+def a_trigger_that_raises_keeps_every_task_out(patch: pytest.MonkeyPatch) -> None:
     def grant(self: Rules, call: Request[Any]) -> None:
         intact(self, call)
         if call.status is BROKEN:

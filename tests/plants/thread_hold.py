@@ -30,7 +30,7 @@ def leaving_can_be_dropped(patch: pytest.MonkeyPatch) -> None:
 
 
 def who_started_it_goes_away_at_once(patch: pytest.MonkeyPatch) -> None:
-    """Whatever the deputy has begun by then, and nobody leaves what it enters."""
+    """Whatever the deputy has begun by then, and no task leaves what it enters."""
 
     def abort(self: Errand, raise_cancel: Any) -> Abort:
         self._interrupt()

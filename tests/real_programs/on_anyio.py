@@ -52,7 +52,7 @@ async def notify_all_reaches_who_waits_now() -> None:
 
 
 async def a_start_is_told_of_a_failure() -> None:
-    """Whoever starts a task gets its value, or its error, and nothing is left running."""
+    """The caller that starts a task gets its value, or its error, and nothing is left running."""
     ended: list[str] = []
 
     async def service(*, task_status: anyio.abc.TaskStatus[str]) -> None:
@@ -145,7 +145,7 @@ ROWS = [
     Row(
         library="anyio",
         what="TaskGroup.start()",
-        holds="whoever starts a task gets its value, and it ends with the group",
+        holds="the caller that starts a task gets its value, and it ends with the group",
         program=a_start_is_told_of_a_failure,
         options={"cancel": "own"},
     ),

@@ -85,7 +85,7 @@ ROWS = [
     Row(
         library="trio",
         what="CapacityLimiter, one borrower twice",
-        holds="whoever was granted a token can release it",
+        holds="a borrower that was granted a token can release it",
         program=two_wait_for_one_borrower,
         verdict="refuted",
         script="trio_limiter_one_borrower.py",

@@ -205,7 +205,7 @@ def test_a_wait_on_a_condition_leaves_no_reference_cycle() -> None:
         gc.enable()
 
 
-def test_withdrawing_under_the_eligible_policy_asks_nobody() -> None:
+def test_withdrawing_under_the_eligible_policy_asks_no_task() -> None:
     asked = 0
 
     class Counting(SemaphoreCore):

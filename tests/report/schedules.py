@@ -1,4 +1,4 @@
-"""Counterexamples to draw: as the explorer and the checker tell them, and as nobody wants them."""
+"""Counterexamples to draw: as the explorer and the checker tell them, and as no reader wants them."""
 
 from structsync.report import Blocked, Counterexample, Sentence, Step
 
@@ -60,12 +60,12 @@ DEADLOCK = Counterexample(
             parked="wait:61  await self.event.wait()",
         ),
     ),
-    detail="1 task waits forever, and nobody is left to wake it",
+    detail="1 task waits forever, and no task is left to wake it",
     blocked=(
         Blocked(
             "worker#2",
             ("queue.py:61 in wait", "queue.py:127 in acquire", "main.py:189 in worker"),
-            "waits for <Semaphore 'sem': 1 free, held by nobody>",
+            "waits for <Semaphore 'sem': 1 free, held by no task>",
             source="await self.event.wait()",
             waits_for=("worker#0", "main"),
         ),
@@ -85,7 +85,7 @@ DEADLOCK = Counterexample(
     ),
     reasons=(
         Sentence(
-            "worker#2 waits for <Semaphore 'sem': 1 free, held by nobody> (queue.py:61 in wait)"
+            "worker#2 waits for <Semaphore 'sem': 1 free, held by no task> (queue.py:61 in wait)"
         ),
     ),
     token="x1:2c1,3r0,4r1",
@@ -130,11 +130,11 @@ SPEC = Counterexample(
             (("who", "a"),),
             {"value": "1", "line": "(b)", "holders": "{}"},
             actor="a",
-            note="nobody is granted",
+            note="no task is granted",
         ),
         Step("tick", (), {"value": "1", "line": "(b)", "holders": "{}"}),
     ),
-    claim="Whoever fits and waits is granted.",
+    claim="Every request that fits and waits is granted.",
     detail="b waits although 1 permit is free",
 )
 

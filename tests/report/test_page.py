@@ -66,7 +66,7 @@ FAULTS = [
     ("a box left behind", checks.stepping, '("current", current)', '("current", true)', "boxes is"),
     ("opened at the top", checks.opening, 'data-opens="7"', 'data-opens="1"', "opens at [1]"),
     ("not brought into sight", checks.opening, "reveal(boxes", "String(boxes", "out of sight"),
-    ("somebody waits for none", checks.waits, 'class="waits"', 'class="x"', "lead to None"),
+    ("a task waits for none", checks.waits, 'class="waits"', 'class="x"', "lead to None"),
     (
         "a line that ends beside",
         checks.waits,
@@ -197,7 +197,7 @@ def test_a_line_of_the_short_version_leads_to_its_step(page: Page, tmp_path: Pat
 HIDDEN = "[...document.querySelectorAll('tr[data-step]')].filter((r) => r.hidden).map((r) => +r.dataset.step)"
 
 
-def test_steps_in_which_nothing_is_to_be_seen_are_folded_until_somebody_wants_them(
+def test_steps_that_show_nothing_are_folded_until_a_reader_wants_them(
     page: Page, tmp_path: Path
 ) -> None:
     opened(page, tmp_path, to_html(IDLE))

@@ -118,8 +118,8 @@ def test_steps_in_which_nothing_is_to_be_seen_are_one_row() -> None:
     assert any(re.search("a and b +4 steps that change nothing shown here", line) for line in lines)
     assert any("c#0, c#1 and 3 more   5 steps that" in line for line in lines)
 
-    more = replace(IDLE, story=(Sentence("but for 1 step:"), Sentence("somebody runs", 900)))
-    assert any(line.split() == ["900", "somebody", "runs"] for line in printed(more))
+    more = replace(IDLE, story=(Sentence("but for 1 step:"), Sentence("a task runs", 900)))
+    assert any(line.split() == ["900", "a", "task", "runs"] for line in printed(more))
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_only_deviations_have_a_star() -> None:
 def test_the_blocked_are_told_with_reason_and_frames() -> None:
     lines = printed(DEADLOCK)
     at = lines.index("blocked forever")
-    assert lines[at + 1] == "  worker#2  waits for <Semaphore 'sem': 1 free, held by nobody>"
+    assert lines[at + 1] == "  worker#2  waits for <Semaphore 'sem': 1 free, held by no task>"
     frames = ["queue.py:61 in wait: await self.event.wait()", "queue.py:127 in acquire"]
     assert [line.strip() for line in lines[at + 2 : at + 5]] == [*frames, "main.py:189 in worker"]
 
@@ -200,7 +200,7 @@ def test_starvation_shows_what_repeats() -> None:
     assert "blocked forever" not in lines
 
 
-def test_a_column_that_nobody_fills_is_left_out() -> None:
+def test_an_empty_column_is_left_out() -> None:
     assert any("wakes" in line for line in printed(DEADLOCK))
     assert not any("wakes" in line for line in printed(STARVATION))
 

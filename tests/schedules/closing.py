@@ -1,4 +1,4 @@
-"""What closing promises wherever somebody may be inside and others may wait."""
+"""What closing promises wherever a task may be inside and others may wait."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Use: TypeAlias = Callable[[], Awaitable[object]]
 
 
 async def closed_meanwhile(x: ExploredRun, primitive: Primitive[Any], *uses: Use) -> None:
-    """Run the uses and close the primitive at any moment: nobody waits then, or gets in later."""
+    """Run the uses and close the primitive at any moment: no task waits then, or gets in later."""
     closed = False
-    x.always(lambda: not (closed and primitive.statistics().tasks_waiting), "nobody waits then")
+    x.always(lambda: not (closed and primitive.statistics().tasks_waiting), "no task waits then")
 
     async def user(use: Use) -> None:
         was_closed = closed

@@ -10,7 +10,7 @@ another point may grant it later, and it may not return before (Scherer and Scot
 is cancelled has a second point, at which it leaves the queue; or none at all.
 
 *At the call* is the stronger condition that first come, first served needs: the point at which an operation joins the
-queue is no later than the next call of another one. Else whoever overtakes a waiter could be said to have come first.
+queue is no later than the next call of another one. Else a task that overtakes a waiter could be said to have come first.
 
 The check goes through the history from its beginning, with all states that the sequential object may be in (Lowe
 2017, just-in-time linearization): before an operation returns, those that were called may have had their points, in

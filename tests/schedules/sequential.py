@@ -1,6 +1,6 @@
 """Sequential objects: what each primitive does if one operation happens after the other.
 
-Each is naive and makes no use of the cores that ship. A claim is granted at once if nobody is ahead of it and it fits;
+Each is naive and makes no use of the cores that ship. A claim is granted at once if no task is ahead of it and it fits;
 else it joins the end of its queue. After each operation the heads are granted that fit.
 """
 
@@ -109,10 +109,10 @@ class Permits(Sequential):
 
 
 class Bucket(Permits):
-    """A rate limiter whose permits come back later than anybody looks."""
+    """A rate limiter whose permits come back later than any task looks."""
 
     def do(self, held: int, what: Any) -> int:
-        raise AssertionError("nobody releases a permit of a rate limiter")
+        raise AssertionError("no task releases a permit of a rate limiter")
 
 
 class ReadersAndWriters(Sequential):
@@ -167,7 +167,7 @@ class Wakes(Sequential):
 
 
 class Unblocks(Wakes):
-    """A parker: an unblock is kept until somebody blocks."""
+    """A parker: an unblock is kept until a task blocks."""
 
     def _do(self, state: State, number: int, what: Any) -> tuple[State, Results]:
         return Sequential._do(self, state, number, what)

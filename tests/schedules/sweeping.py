@@ -96,7 +96,7 @@ def swept(
 
     Args:
       least: three tasks and two cancellations have so many states at least, with one cancellation
-          a third. A program in which nobody ever waits for anybody is explored in no time, and says
+          a third. A program in which no task ever waits for any task is explored in no time, and says
           nothing.
       sizes: how many tasks and cancellations; four tasks and two cancellations are left to the night.
       twice: the gate cancels twice.

@@ -17,7 +17,7 @@ from .test_starvation import ENDLESS, once
 
 @swept(least=60)
 async def test_philosophers_in_any_order_of_forks_all_eat(x: ExploredRun, tasks: int) -> None:
-    """Every second one writes the right fork first; nobody deadlocks, and neighbours never meet."""
+    """Every second one writes the right fork first; no task deadlocks, and neighbours never meet."""
     forks = [Lock() for _ in range(tasks)]
 
     async def dine(seat: int) -> None:
@@ -59,7 +59,7 @@ async def test_a_choice_is_one_of_the_two(x: ExploredRun, tasks: int) -> None:
             name = "the lock" if claim.primitive is lock else "the token"
             me = current_task()
             if lock.statistics().owner is me and me in limiter.statistics().borrowers:
-                x.fail("somebody was granted both")
+                x.fail("a task was granted both")
             with x.exclusive(name):
                 await checkpoint()
 
@@ -90,7 +90,7 @@ async def test_a_choice_leaves_the_other_queues_to_groups_behind_it(
 async def test_closing_one_takes_a_group_out_of_the_other_queue(x: ExploredRun, tasks: int) -> None:
     a, b = Lock(), Lock()
     closed = False
-    x.always(lambda: not (closed and b.statistics().tasks_waiting), "nobody waits then")
+    x.always(lambda: not (closed and b.statistics().tasks_waiting), "no task waits then")
 
     async def both() -> None:
         try:

@@ -63,7 +63,7 @@ async def test_who_is_cancelled_is_not_of_the_round(x: ExploredRun, tasks: int) 
 
 @swept(least=30)
 async def test_each_round_is_full_before_it_goes_on(x: ExploredRun, tasks: int) -> None:
-    """Whoever is quick comes again while others of the round before have not run yet."""
+    """A quick task comes again while others of the round before have not run yet."""
     barrier = Barrier(tasks, cancelled="breaks")
     come = [0, 0]
 
@@ -82,7 +82,7 @@ async def test_each_round_is_full_before_it_goes_on(x: ExploredRun, tasks: int) 
 
 @swept(least=30)
 async def test_who_has_left_is_not_waited_for(x: ExploredRun, tasks: int) -> None:
-    """Each takes part in another number of rounds, and whoever is cancelled leaves, too."""
+    """Each takes part in another number of rounds, and a cancelled party leaves, too."""
     barrier = Barrier(tasks)
 
     async def party(rounds: int) -> None:
@@ -97,8 +97,8 @@ async def test_who_has_left_is_not_waited_for(x: ExploredRun, tasks: int) -> Non
 
 
 @swept(least=30)
-async def test_the_action_is_done_before_anybody_goes_on(x: ExploredRun, tasks: int) -> None:
-    """Once a round; a round whose action fails, the second here, lets nobody go on."""
+async def test_the_action_is_done_before_any_task_goes_on(x: ExploredRun, tasks: int) -> None:
+    """Once a round; a round whose action fails, the second here, lets no task go on."""
     rounds: list[int] = []
 
     def act() -> None:

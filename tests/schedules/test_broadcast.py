@@ -13,7 +13,7 @@ from .sweeping import swept, together
 
 
 @swept(least=30)
-async def test_each_item_is_put_for_all_or_for_nobody(x: ExploredRun, tasks: int) -> None:
+async def test_each_item_is_put_for_all_or_for_no_task(x: ExploredRun, tasks: int) -> None:
     """One consumer is slow, and one leaves: those that stay have the same items in the same order."""
     broadcast = Broadcast[int](1)
     stays, leaves = broadcast.subscribe(), broadcast.subscribe()

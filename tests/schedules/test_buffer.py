@@ -135,7 +135,7 @@ async def test_an_item_and_a_permit_are_had_together_or_not_at_all(
 
 
 @swept(least=30, sizes=(Size(3, 1),))
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     buffer = Buffer[int](1)
 
     async def exchange() -> None:

@@ -59,7 +59,7 @@ class Jobs:
 
 
 @swept(least=60)
-async def test_a_job_is_done_once_or_is_there_whoever_is_stopped(
+async def test_a_job_is_done_once_or_is_there_whichever_worker_is_stopped(
     x: ExploredRun, tasks: int
 ) -> None:
     jobs = Jobs(x, 3)  # of two that are left in the end the order is seen
@@ -105,7 +105,7 @@ async def test_who_puts_finds_no_room_until_an_item_is_used_up(x: ExploredRun, t
 
 
 @swept(least=30, sizes=(Size(2, 1),))
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     buffer = Buffer[int](1)
     buffer.put_nowait(1)
 

@@ -51,7 +51,9 @@ async def test_a_change_of_the_total_lets_in_and_keeps_out_as_many(
 
 
 @swept(least=20)
-async def test_a_borrower_has_one_token_whoever_asks_for_it(x: ExploredRun, tasks: int) -> None:
+async def test_a_borrower_has_one_token_whichever_task_requests_it(
+    x: ExploredRun, tasks: int
+) -> None:
     limiter = CapacityLimiter(tasks)
     asked_for = 0
 
@@ -59,10 +61,10 @@ async def test_a_borrower_has_one_token_whoever_asks_for_it(x: ExploredRun, task
         nonlocal asked_for
         taken, asked_for = asked_for > 0, asked_for + 1
         try:
-            await limiter.acquire_on_behalf_of("somebody")
+            await limiter.acquire_on_behalf_of("a borrower")
         except RuntimeError:
             if not taken:
-                x.fail("refused, though nobody has asked")
+                x.fail("refused, though no task has asked")
             asked_for -= 1
             return
         except trio.Cancelled:
@@ -72,7 +74,7 @@ async def test_a_borrower_has_one_token_whoever_asks_for_it(x: ExploredRun, task
             with x.exclusive("the token"):
                 await checkpoint()
         finally:
-            limiter.release_on_behalf_of("somebody")
+            limiter.release_on_behalf_of("a borrower")
             asked_for -= 1
 
     await together(*[worker] * tasks)
@@ -88,14 +90,14 @@ async def test_a_borrower_that_waits_is_not_lent_two_tokens(x: ExploredRun, task
     async def worker() -> None:
         nonlocal lent
         try:
-            await limiter.acquire_on_behalf_of("somebody")
+            await limiter.acquire_on_behalf_of("a borrower")
         except RuntimeError:
             return
         lent += 1
         try:
             await checkpoint()
         finally:
-            limiter.release_on_behalf_of("somebody")
+            limiter.release_on_behalf_of("a borrower")
             lent -= 1
 
     async def opener() -> None:
@@ -108,7 +110,7 @@ async def test_a_borrower_that_waits_is_not_lent_two_tokens(x: ExploredRun, task
 
 
 @swept(least=80)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     limiter = CapacityLimiter(1)
 
     async def use() -> None:

@@ -1,7 +1,7 @@
 """Condition: every schedule of a few tasks, and any of them cancelled anywhere.
 
 A wait that is cancelled owns the lock again when it raises, so a cancellation is never the end of
-what a task does here; and a notification that was meant for it must reach somebody else.
+what a task does here; and a notification that was meant for it must reach another task.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .sweeping import forgive, swept, together
 
 
 async def share_a_connection(tasks: int, condition: Condition | trio.Condition) -> None:
-    """If a notification is lost, somebody waits forever beside a connection that is free."""
+    """If a notification is lost, a task waits forever beside a connection that is free."""
     free = 1
 
     async def user() -> None:
         nonlocal free
         async with condition:
-            while not free:  # Mesa: somebody else may have been quicker
+            while not free:  # Mesa: another task may have been quicker
                 await condition.wait()
             free -= 1
         with trio.CancelScope(shield=True):
@@ -38,7 +38,7 @@ async def share_a_connection(tasks: int, condition: Condition | trio.Condition) 
 
 
 @swept(least=130, twice=True)
-async def test_a_notification_reaches_somebody_though_its_waiter_is_cancelled(
+async def test_a_notification_reaches_a_task_though_its_waiter_is_cancelled(
     x: ExploredRun, tasks: int
 ) -> None:
     await share_a_connection(tasks, Condition())
@@ -74,7 +74,7 @@ async def test_the_lock_is_owned_after_each_wait(x: ExploredRun, tasks: int) -> 
 
 @swept(least=150)
 async def test_as_many_are_notified_as_notify_says(x: ExploredRun, tasks: int) -> None:
-    """No more tokens are taken than are there, and none is left beside somebody who waits."""
+    """No more tokens are taken than are there, and none is left beside a task that waits."""
     condition = Condition()
     tokens = 0
     x.always(lambda: tokens >= 0, "a token for each who was notified")
@@ -123,7 +123,7 @@ async def test_two_conditions_share_a_lock_and_lose_nothing(x: ExploredRun, task
 async def test_closing_sends_away_who_was_not_notified(x: ExploredRun, tasks: int) -> None:
     condition = Condition()
     closed = False
-    x.always(lambda: not (closed and condition.statistics().tasks_waiting), "nobody waits then")
+    x.always(lambda: not (closed and condition.statistics().tasks_waiting), "no task waits then")
 
     async def waiter() -> None:
         async with condition:

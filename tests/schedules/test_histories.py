@@ -33,7 +33,7 @@ def test_two_that_hold_what_is_there_once_are_not() -> None:
     assert not is_linearizable(made)
 
 
-def test_a_nowait_that_fails_though_nobody_holds_anything_is_not() -> None:
+def test_a_nowait_that_fails_though_no_task_holds_anything_is_not() -> None:
     made = history(("wait", 1), (0, GRANTED), ("do", 1), (1, GRANTED), ("try", 1), (2, WOULD_BLOCK))
     why = made.not_linearizable(Permits(1), at_the_call=False)
     assert why == (
@@ -61,7 +61,7 @@ def test_what_overtakes_a_waiter_is_seen_at_the_call_alone() -> None:
 
 
 @pytest.mark.parametrize("at_the_call", [False, True])
-def test_whoever_is_cancelled_lets_in_who_is_behind(at_the_call: bool) -> None:
+def test_a_cancelled_task_lets_in_those_behind_it(at_the_call: bool) -> None:
     sequential = Permits(2)
     made = history(
         ("try", 1), (0, GRANTED), ("wait", 2), ("wait", 1), (1, CANCELLED), (2, GRANTED)
@@ -72,7 +72,7 @@ def test_whoever_is_cancelled_lets_in_who_is_behind(at_the_call: bool) -> None:
     assert (made.not_linearizable(sequential, at_the_call=at_the_call) is None) is not at_the_call
 
 
-def test_whoever_is_granted_is_not_cancelled() -> None:
+def test_a_granted_task_is_not_cancelled() -> None:
     made = history(("wait", 1), (0, CANCELLED), ("try", 1), (1, WOULD_BLOCK))
     assert not is_linearizable(made)
 

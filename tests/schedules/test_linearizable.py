@@ -277,7 +277,7 @@ OF_SPEC = {
 }
 
 NOT_HERE = {
-    "lock_policies": "the same locks and limiters: what is eligible there is whoever came first",
+    "lock_policies": "the same locks and limiters: what is eligible there is the first to come",
     "lent_items": "the same buffers: an item in hand comes back by an end of a block, which claims nothing",
     "job_queue": "a job is started by the pool, and not by an operation of a caller",
     "resource_pool": "between its grant and its return an operation awaits functions of the user",

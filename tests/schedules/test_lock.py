@@ -27,7 +27,7 @@ async def test_one_task_owns_the_lock(x: ExploredRun, tasks: int) -> None:
 
 
 @swept(least=20)
-async def test_the_owner_is_whoever_got_it_last(x: ExploredRun, tasks: int) -> None:
+async def test_the_owner_is_the_task_that_got_it_last(x: ExploredRun, tasks: int) -> None:
     lock = Lock()
 
     async def worker() -> None:
@@ -38,12 +38,12 @@ async def test_the_owner_is_whoever_got_it_last(x: ExploredRun, tasks: int) -> N
             await lock.acquire()
         else:
             if others:
-                x.fail("somebody who waited was passed")
+                x.fail("a task that waited was passed")
         try:
             await checkpoint()
         finally:
             if lock.statistics().owner is not current_task():
-                x.fail("the lock went to somebody else meanwhile")
+                x.fail("the lock went to another task meanwhile")
             lock.release()
 
     await together(*[worker] * tasks)
@@ -64,7 +64,7 @@ async def test_a_request_is_a_place_in_queue_and_then_the_lock(x: ExploredRun, t
 
 
 @swept(least=80)
-async def test_a_request_can_be_withdrawn_by_somebody_else(x: ExploredRun, tasks: int) -> None:
+async def test_a_request_can_be_withdrawn_by_another_task(x: ExploredRun, tasks: int) -> None:
     lock = Lock()
     requests: list[Request[Task]] = []
 
@@ -114,10 +114,12 @@ async def test_a_request_left_behind_ends_with_its_task(x: ExploredRun, tasks: i
 
 
 @swept(least=130)
-async def test_an_owner_that_ends_breaks_the_lock_for_everybody(x: ExploredRun, tasks: int) -> None:
+async def test_an_owner_that_ends_breaks_the_lock_for_every_task(
+    x: ExploredRun, tasks: int
+) -> None:
     lock = Lock()
     gone = False
-    x.always(lambda: not (gone and lock.statistics().tasks_waiting), "nobody waits for the dead")
+    x.always(lambda: not (gone and lock.statistics().tasks_waiting), "no task waits for the dead")
 
     async def quitter() -> None:
         nonlocal gone
@@ -170,7 +172,7 @@ async def test_the_first_priority_is_served_first(x: ExploredRun, tasks: int) ->
 
 
 @swept(least=19)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     lock = Lock()
 
     async def use() -> None:
@@ -182,7 +184,7 @@ async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int
 
 # The semaphore's twin goes on to four tasks: the policies and the budget are the same code.
 @swept(least=160, sizes=SIZES[:1])
-async def test_a_budget_lets_nobody_in_twice(x: ExploredRun, tasks: int) -> None:
+async def test_a_budget_lets_no_task_in_twice(x: ExploredRun, tasks: int) -> None:
     lock = Lock(checkpoint="budget")
 
     async def worker() -> None:

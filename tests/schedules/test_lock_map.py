@@ -47,10 +47,10 @@ async def test_two_keys_are_taken_in_one_step_in_any_order(x: ExploredRun, tasks
 
 
 @swept(least=40)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     locks = LockMap[str]()
     closed = False
-    x.always(lambda: not (closed and locks.statistics().tasks_waiting), "nobody waits then")
+    x.always(lambda: not (closed and locks.statistics().tasks_waiting), "no task waits then")
 
     async def use() -> None:
         was_closed = closed

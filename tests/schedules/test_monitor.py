@@ -48,7 +48,7 @@ async def test_one_task_is_inside_and_its_guard_holds(x: ExploredRun, tasks: int
 
 
 @swept(least=20)
-async def test_nowait_enters_only_where_nobody_is_inside(x: ExploredRun, tasks: int) -> None:
+async def test_nowait_enters_only_where_no_task_is_inside(x: ExploredRun, tasks: int) -> None:
     monitor = Monitor()
     inside: list[None] = []
 
@@ -127,7 +127,7 @@ async def test_a_buffer_by_guards_loses_no_item_and_invents_none(
 async def test_a_guard_that_looks_at_the_request_passes_over_older_calls(
     x: ExploredRun, tasks: int
 ) -> None:
-    """Who asks for a later number is passed over, and nobody else has to leave before."""
+    """Who asks for a later number is passed over, and no other task has to leave before."""
     monitor = Monitor()
     number = 0
 
@@ -174,7 +174,7 @@ class Connection(Monitor):
             await self.is_free.wait()
             if not self.free:
                 self.x.fail("what the signaller saw is not true any more")
-        while not self.free:  # Mesa: somebody else may have been quicker
+        while not self.free:  # Mesa: another task may have been quicker
             await self.is_free.wait()
         self.free = False
 
@@ -193,7 +193,7 @@ class Connection(Monitor):
 
 
 async def share(connection: Connection, tasks: int) -> None:
-    """If a notification or a signal is lost, somebody waits forever beside a free connection."""
+    """If a notification or a signal is lost, a task waits forever beside a free connection."""
 
     async def user() -> None:
         await connection.take()
@@ -204,7 +204,7 @@ async def share(connection: Connection, tasks: int) -> None:
 
 
 @swept(least=130, twice=True)
-async def test_mesa_a_notification_reaches_somebody_though_its_waiter_is_cancelled(
+async def test_mesa_a_notification_reaches_a_task_though_its_waiter_is_cancelled(
     x: ExploredRun, tasks: int
 ) -> None:
     await share(Connection(x, "mesa"), tasks)
@@ -217,16 +217,16 @@ async def test_hoare_what_the_signaller_saw_is_true_when_the_waiter_goes_on(
     await share(Connection(x, "hoare"), tasks)
 
 
-ANYBODY = object()
+ANY_TASK = object()
 
 
 class Door(Monitor):
-    """Wait outside, by a guard that never holds, or inside, for somebody who pushes."""
+    """Wait outside, by a guard that never holds, or inside, for a task that pushes."""
 
     def __init__(self, discipline: Discipline) -> None:
         super().__init__(discipline=discipline)
         self.pushed = self.condition()
-        self.inside_at_the_end: object = ANYBODY
+        self.inside_at_the_end: object = ANY_TASK
 
     def close(self) -> None:
         super().close()
@@ -245,14 +245,14 @@ class Door(Monitor):
     async def push(self) -> None:
         hands_over = self.pushed.statistics().tasks_waiting > 0
         await self.pushed.signal()
-        if hands_over and self.inside_at_the_end not in (ANYBODY, trio.lowlevel.current_task()):
+        if hands_over and self.inside_at_the_end not in (ANY_TASK, trio.lowlevel.current_task()):
             raise AssertionError("let in again after the monitor was closed")
 
 
 async def shut(
     tasks: int, close: Callable[[], object], *visits: Callable[[], Awaitable[object]]
 ) -> None:
-    """Close a door before which tasks wait; whoever waits, and whoever comes later, is told."""
+    """Close a door before which tasks wait; those that wait, and those that come later, are told."""
 
     async def visitor(visit: Callable[[], Awaitable[object]]) -> None:
         with suppress(trio.ClosedResourceError):

@@ -52,7 +52,7 @@ async def test_one_task_blocks_and_others_are_refused(x: ExploredRun, tasks: int
             await parker.block()
         except trio.BusyResourceError:
             if not busy:
-                x.fail("refused, though nobody blocks")
+                x.fail("refused, though no task blocks")
         else:
             if busy:
                 x.fail("two tasks block at once")
@@ -73,7 +73,7 @@ async def test_one_task_blocks_and_others_are_refused(x: ExploredRun, tasks: int
 async def test_closing_sends_the_blocked_away(x: ExploredRun, tasks: int) -> None:
     parker = Parker()
     closed = False
-    x.always(lambda: not (closed and parker.statistics().tasks_waiting), "nobody blocks then")
+    x.always(lambda: not (closed and parker.statistics().tasks_waiting), "no task blocks then")
 
     async def blocker() -> None:
         try:

@@ -106,7 +106,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_semaphore.test_no_more_than_two_hold_a_permit_of_two,
         (
-            queue.a_release_lets_nobody_in,
+            queue.a_release_lets_no_task_in,
             queue.those_let_in_are_not_woken,
             queue.a_cancelled_acquire_stays_in_queue,
             queue.a_cancellation_beats_a_grant,
@@ -117,7 +117,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_semaphore.test_who_takes_several_permits_takes_all_or_none,
         (
-            queue.a_withdrawal_lets_nobody_in,
+            queue.a_withdrawal_lets_no_task_in,
             queue.newcomers_barge,
             semaphore.half_a_claim_is_taken,
             queue.the_last_in_queue_is_served_first,
@@ -125,10 +125,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_semaphore.test_resizing_changes_how_many_permits_there_are,
-        (semaphore.a_resize_lets_nobody_in,),
+        (semaphore.a_resize_lets_no_task_in,),
     ),
     (
-        test_semaphore.test_closing_sends_everybody_away_who_waits,
+        test_semaphore.test_closing_sends_every_waiting_task_away,
         (queue.closing_forgets_those_in_queue, queue.a_closed_primitive_still_grants),
     ),
     (test_semaphore.test_the_first_priority_is_served_first, (semaphore.the_priority_is_ignored,)),
@@ -141,7 +141,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (semaphore.who_stops_waiting_loses_the_place,),
     ),
     (
-        test_semaphore.test_a_request_can_be_withdrawn_by_somebody_else,
+        test_semaphore.test_a_request_can_be_withdrawn_by_another_task,
         (semaphore.a_withdrawal_of_what_is_granted_says_yes,),
     ),
     (
@@ -191,14 +191,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_lock.test_one_task_owns_the_lock,
         (
             lock.the_lock_is_granted_to_two,
-            queue.a_release_lets_nobody_in,
+            queue.a_release_lets_no_task_in,
             queue.a_cancelled_acquire_stays_in_queue,
             queue.a_cancellation_beats_a_grant,
             queue.the_last_in_queue_is_served_first,
         ),
     ),
     (
-        test_lock.test_an_owner_that_ends_breaks_the_lock_for_everybody,
+        test_lock.test_an_owner_that_ends_breaks_the_lock_for_every_task,
         (lock.the_end_of_an_owner_is_ignored,),
     ),
     (
@@ -206,7 +206,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (lock.what_an_ended_task_asked_for_stays_in_queue,),
     ),
     (
-        test_condition.test_a_notification_reaches_somebody_though_its_waiter_is_cancelled,
+        test_condition.test_a_notification_reaches_a_task_though_its_waiter_is_cancelled,
         (
             condition.a_notification_is_lost_with_its_waiter,
             condition.a_cancelled_waiter_does_not_come_back,
@@ -227,14 +227,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
             monitor.two_are_inside,
             monitor.guards_are_asked_on_arrival_only,
             queue.a_cancellation_beats_a_grant,
-            monitor.a_change_asks_nobody,
+            monitor.a_change_asks_no_task,
         ),
     ),
     (
         test_monitor.test_a_buffer_by_guards_loses_no_item_and_invents_none,
         (
             monitor.guards_are_not_asked,
-            monitor.a_monitor_left_lets_nobody_in,
+            monitor.a_monitor_left_lets_no_task_in,
             queue.a_cancelled_acquire_stays_in_queue,
             queue.those_let_in_are_not_woken,
         ),
@@ -244,7 +244,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (monitor.the_oldest_call_of_an_entry_blocks_the_others,),
     ),
     (
-        test_monitor.test_mesa_a_notification_reaches_somebody_though_its_waiter_is_cancelled,
+        test_monitor.test_mesa_a_notification_reaches_a_task_though_its_waiter_is_cancelled,
         (
             condition.a_notification_is_lost_with_its_waiter,
             condition.a_cancelled_waiter_does_not_come_back,
@@ -284,7 +284,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (wait_queue.a_predicate_is_evaluated_before_the_schedule_point,),
     ),
     (
-        test_monitor.test_nowait_enters_only_where_nobody_is_inside,
+        test_monitor.test_nowait_enters_only_where_no_task_is_inside,
         (monitor.nowait_does_not_look,),
     ),
     (test_wait_queue.test_a_wake_wakes_one_who_waits_and_is_not_kept, (wait_queue.a_wake_is_kept,)),
@@ -305,8 +305,8 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_rwlock.test_a_writer_is_alone,
         (
             rwlock.readers_enter_beside_a_writer,
-            queue.a_release_lets_nobody_in,
-            queue.a_withdrawal_lets_nobody_in,
+            queue.a_release_lets_no_task_in,
+            queue.a_withdrawal_lets_no_task_in,
             queue.a_cancelled_acquire_stays_in_queue,
             queue.a_cancellation_beats_a_grant,
             queue.newcomers_barge,
@@ -325,15 +325,15 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (rwlock.one_reader_that_leaves_lets_a_writer_in,),
     ),
     (
-        test_rwlock.test_nobody_writes_between_a_write_and_its_downgrade,
+        test_rwlock.test_no_task_writes_between_a_write_and_its_downgrade,
         (rwlock.a_downgrade_lets_another_writer_in,),
     ),
     (
-        test_rwlock.test_a_holder_that_ends_breaks_the_lock_for_everybody,
+        test_rwlock.test_a_holder_that_ends_breaks_the_lock_for_every_task,
         (lock.the_end_of_an_owner_is_ignored,),
     ),
     (
-        test_rwlock.test_closing_sends_everybody_away_who_waits,
+        test_rwlock.test_closing_sends_every_waiting_task_away,
         (queue.closing_forgets_those_in_queue, queue.a_closed_primitive_still_grants),
     ),
     (
@@ -342,7 +342,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
             rate_limiter.a_timer_only_withdraws,
             rate_limiter.who_moves_up_to_the_head_has_no_timer,
             rate_limiter.a_cancellation_beats_the_time,
-            queue.a_withdrawal_lets_nobody_in,
+            queue.a_withdrawal_lets_no_task_in,
             queue.a_cancelled_acquire_stays_in_queue,
         ),
     ),
@@ -355,7 +355,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (rate_limiter.who_sleeps_behind_a_request_has_no_timer,),
     ),
     (
-        test_rate_limiter.test_closing_sends_everybody_away_who_waits,
+        test_rate_limiter.test_closing_sends_every_waiting_task_away,
         (queue.closing_forgets_those_in_queue,),
     ),
     (
@@ -363,7 +363,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             resource_pool.who_makes_no_item_keeps_its_place,
             resource_pool.a_cancelled_request_is_assigned_the_place,
-            resource_pool.a_returned_item_wakes_nobody,
+            resource_pool.a_returned_item_wakes_no_task,
             resource_pool.an_item_is_lent_twice,
             resource_pool.a_place_is_given_back_only_by_who_ends_well,
             resource_pool.a_block_that_fails_keeps_its_place,
@@ -380,14 +380,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         ),
     ),
     (
-        test_resource_pool.test_whoever_fails_to_make_an_item_leaves_its_place_to_the_next,
+        test_resource_pool.test_a_task_that_fails_to_make_an_item_leaves_its_place_to_the_next,
         (
             resource_pool.a_failed_block_keeps_its_item,
             resource_pool.what_a_cancelled_block_left_is_lent,
         ),
     ),
     (
-        test_resource_pool.test_closing_sends_everybody_away_who_waits,
+        test_resource_pool.test_closing_sends_every_waiting_task_away,
         (queue.closing_forgets_those_in_queue,),
     ),
     (
@@ -404,7 +404,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (value.an_iterator_skips_to_the_newest, value.a_cancelled_step_of_an_iterator_is_over),
     ),
     (
-        test_value.test_closing_sends_everybody_away_who_waits,
+        test_value.test_closing_sends_every_waiting_task_away,
         (queue.closing_forgets_those_in_queue,),
     ),
     (
@@ -422,7 +422,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (groups.a_block_gives_back_the_first_alone,),
     ),
     (
-        test_lock_map.test_closing_sends_everybody_away_who_waits,
+        test_lock_map.test_closing_sends_every_waiting_task_away,
         (queue.closing_forgets_those_in_queue,),
     ),
     (
@@ -443,10 +443,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_barrier_and_latch.test_who_has_left_is_not_waited_for,
-        (barrier_and_latch.who_leaves_lets_nobody_in, barrier_and_latch.who_leaves_is_waited_for),
+        (barrier_and_latch.who_leaves_lets_no_task_in, barrier_and_latch.who_leaves_is_waited_for),
     ),
     (
-        test_barrier_and_latch.test_the_action_is_done_before_anybody_goes_on,
+        test_barrier_and_latch.test_the_action_is_done_before_any_task_goes_on,
         (
             barrier_and_latch.the_action_runs_after_the_round_is_let_in,
             barrier_and_latch.a_failed_action_lets_the_others_go_on,
@@ -461,19 +461,19 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             capacity_limiter.one_token_too_many,
             queue.a_cancelled_acquire_stays_in_queue,
-            queue.a_release_lets_nobody_in,
+            queue.a_release_lets_no_task_in,
         ),
     ),
     (
         test_capacity_limiter.test_a_change_of_the_total_lets_in_and_keeps_out_as_many,
-        (capacity_limiter.more_tokens_let_nobody_in,),
+        (capacity_limiter.more_tokens_let_no_task_in,),
     ),
     (
         test_capacity_limiter.test_a_borrower_that_waits_is_not_lent_two_tokens,
         (capacity_limiter.a_borrower_may_wait_twice,),
     ),
     (
-        test_broadcast.test_each_item_is_put_for_all_or_for_nobody,
+        test_broadcast.test_each_item_is_put_for_all_or_for_no_task,
         (groups.half_a_group_is_granted, queue.a_cancellation_beats_a_grant),
     ),
     (
@@ -503,11 +503,11 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (buffer.who_waits_for_more_is_not_told_of_the_end,),
     ),
     (
-        test_buffer.test_closing_sends_everybody_away_who_waits,
+        test_buffer.test_closing_sends_every_waiting_task_away,
         (queue.closing_forgets_those_in_queue,),
     ),
     (
-        test_buffer_items.test_a_job_is_done_once_or_is_there_whoever_is_stopped,
+        test_buffer_items.test_a_job_is_done_once_or_is_there_whichever_worker_is_stopped,
         (
             buffer.what_comes_back_goes_to_the_end,
             buffer.what_fails_is_lost,
@@ -516,14 +516,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_buffer_items.test_workers_end_when_nothing_can_come_back,
-        (buffer.the_end_is_told_while_an_item_is_in_hand, buffer.what_comes_back_wakes_nobody),
+        (buffer.the_end_is_told_while_an_item_is_in_hand, buffer.what_comes_back_wakes_no_task),
     ),
     (
         test_buffer_items.test_who_puts_finds_no_room_until_an_item_is_used_up,
         (buffer.an_item_in_hand_leaves_its_room,),
     ),
     (
-        test_buffer_items.test_closing_sends_everybody_away_who_waits,
+        test_buffer_items.test_closing_sends_every_waiting_task_away,
         (queue.closing_forgets_those_in_queue,),
     ),
     (
@@ -531,7 +531,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             pool.a_worker_has_two_jobs,
             pool.whose_job_begins_sleeps_on,
-            queue.a_release_lets_nobody_in,
+            queue.a_release_lets_no_task_in,
             queue.a_cancelled_acquire_stays_in_queue,
         ),
     ),
@@ -577,10 +577,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (test_channel.test_each_item_is_received_by_one_clone, (channel.a_clone_is_not_counted,)),
     (
         test_channel.test_an_end_that_is_closed_tells_those_who_wait_by_it_alone,
-        (channel.closing_an_end_tells_everybody,),
+        (channel.closing_an_end_tells_every_waiter,),
     ),
     (test_pool.test_results_come_once_and_in_order, (pool.results_come_as_jobs_end,)),
-    (test_pool.test_results_come_once_as_jobs_end, (pool.a_job_that_ends_tells_nobody,)),
+    (test_pool.test_results_come_once_as_jobs_end, (pool.a_job_that_ends_tells_no_task,)),
     (test_pool.test_results_of_an_async_source_come_once, (pool.an_end_of_the_source_is_not_told,)),
     (
         test_pool.test_a_result_whose_wait_is_cancelled_comes_next,
@@ -621,7 +621,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         (
             groups.a_claim_to_write_only_reads,
             groups.a_group_is_granted_where_there_is_no_room,
-            queue.a_withdrawal_lets_nobody_in,
+            queue.a_withdrawal_lets_no_task_in,
             queue.newcomers_barge,
         ),
     ),
@@ -646,7 +646,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         ),
     ),
     (
-        test_requests.test_a_request_may_be_closed_by_anybody_at_any_time,
+        test_requests.test_a_request_may_be_closed_by_any_task_at_any_time,
         (groups.a_request_is_given_back_at_each_close,),
     ),
     (
@@ -676,15 +676,15 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
         test_synchronizer.test_calls_on_two_monitors_start_together,
         (
             synchronizer.the_first_of_two_does_not_wait_for_the_other,
-            synchronizer.the_end_of_the_rules_lets_nobody_in,
+            synchronizer.the_end_of_the_rules_lets_no_task_in,
             queue.those_let_in_are_not_woken,
         ),
     ),
     (
-        test_synchronizer.test_whose_trigger_raises_has_not_run_and_keeps_nobody_out,
+        test_synchronizer.test_whose_trigger_raises_has_not_run_and_keeps_no_task_out,
         (
             synchronizer.whose_trigger_raises_runs_all_the_same,
-            synchronizer.a_trigger_that_raises_keeps_everybody_out,
+            synchronizer.a_trigger_that_raises_keeps_every_task_out,
         ),
     ),
     (
@@ -693,7 +693,7 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (
         test_synchronizer.test_philosophers_under_a_rule_over_the_seats_all_eat,
-        (synchronizer.a_trigger_lets_nobody_in_elsewhere,),
+        (synchronizer.a_trigger_lets_no_task_in_elsewhere,),
     ),
     (
         test_transitions.test_what_is_released_in_the_middle_of_a_step_lets_in_who_waits,
@@ -728,14 +728,14 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     ),
     (test_user_written.test_a_fair_queue_gives_each_its_turn, (a_turn_is_not_given_back,)),
     (
-        test_user_written.test_nobody_boards_where_others_step_off,
+        test_user_written.test_no_task_boards_where_others_step_off,
         (the_ferry_boards_after_landing,),
     ),
     (
         test_user_written.test_the_ferry_carries_one_bank_at_a_time,
         (
             the_ferry_boards_from_both_banks,
-            queue.a_release_lets_nobody_in,
+            queue.a_release_lets_no_task_in,
             queue.a_cancelled_acquire_stays_in_queue,
         ),
     ),

@@ -118,7 +118,7 @@ async def test_closing_sends_away_who_is_held_back_and_does_the_rest(
     async with open_pool(1, max_queued=0) as pool:
         ledger.jobs[0] = pool.submit_nowait(ledger.job, 0)
         x.always(
-            lambda: pool._core.cause is None or not pool._core.held_back, "nobody is held back"
+            lambda: pool._core.cause is None or not pool._core.held_back, "no task is held back"
         )
         submits = [partial(ledger.submit, pool, number) for number in range(1, tasks - 1)]
         await together(close, *submits)
@@ -179,7 +179,7 @@ async def test_a_result_whose_wait_is_cancelled_comes_next(x: ExploredRun, tasks
         results = pool.map(ledger.job, range(tasks - 1))
         try:
             while len(got) < tasks - 1:
-                with trio.CancelScope() as scopes[0]:  # which somebody may cancel
+                with trio.CancelScope() as scopes[0]:  # which a task may cancel
                     got.append(await anext(results))
         except (JobCancelled, trio.ClosedResourceError):
             assert pool._core.cause is not None

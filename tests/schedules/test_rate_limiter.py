@@ -16,7 +16,7 @@ from .sweeping import Size, swept, together
 
 @swept(least=20)
 async def test_no_more_is_granted_than_time_has_brought(x: ExploredRun, tasks: int) -> None:
-    """And no less: whoever is still there at the end has waited no longer than for those before."""
+    """And no less: a task that is still there at the end has waited no longer than for those before."""
     limiter = RateLimiter(1, burst=2)
     granted: list[int] = []
 
@@ -35,7 +35,7 @@ async def test_no_more_is_granted_than_time_has_brought(x: ExploredRun, tasks: i
     with observe(note):
         await together(*[partial(worker, 2 if place == 1 else 1) for place in range(tasks)])
         if trio.current_time() > max(0, sum(granted) - 2):
-            x.fail("somebody waited longer than for what was granted")
+            x.fail("a task waited longer than for what was granted")
 
 
 @swept(least=40, sizes=(Size(2, 1), Size(3, 0)), clock="explore")
@@ -58,7 +58,7 @@ async def test_who_gives_up_in_time_takes_nothing(x: ExploredRun, tasks: int) ->
 
 
 @swept(least=30)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     limiter = RateLimiter(1)
 
     async def use() -> None:
@@ -69,7 +69,7 @@ async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int
 
 
 @swept(least=30)
-async def test_a_request_is_granted_in_its_turn_whoever_waits_for_it(
+async def test_a_request_is_granted_in_its_turn_whichever_task_waits_for_it(
     x: ExploredRun, tasks: int
 ) -> None:
     limiter = RateLimiter(1, burst=1)

@@ -45,8 +45,8 @@ async def test_a_request_of_a_group_is_all_of_it_or_nothing(x: ExploredRun, task
 
 
 @swept(least=100)
-async def test_a_request_may_be_closed_by_anybody_at_any_time(x: ExploredRun, tasks: int) -> None:
-    """Whoever is told that it waits in vain holds nothing, and nothing is given back twice."""
+async def test_a_request_may_be_closed_by_any_task_at_any_time(x: ExploredRun, tasks: int) -> None:
+    """A task that is told that it waits in vain holds nothing, and nothing is given back twice."""
     permits, other = Semaphore(1, max_value=1), Semaphore(1, max_value=1)
     requests: list[GroupRequest[object]] = []
 

@@ -12,7 +12,7 @@ from structsync.testing import ExploredRun
 from .closing import closed_meanwhile
 from .sweeping import swept, together
 
-SIZE = 1  # of the pools: whoever is lost takes the last place along
+SIZE = 1  # of the pools: a lost item takes the last place along
 
 
 class Shelf:
@@ -97,7 +97,7 @@ async def test_whatever_ends_a_check_or_a_close_frees_the_place(x: ExploredRun, 
 
 
 @swept(least=30)
-async def test_whoever_fails_to_make_an_item_leaves_its_place_to_the_next(
+async def test_a_task_that_fails_to_make_an_item_leaves_its_place_to_the_next(
     x: ExploredRun, tasks: int
 ) -> None:
     shelf = Shelf(x)
@@ -121,7 +121,7 @@ async def test_whoever_fails_to_make_an_item_leaves_its_place_to_the_next(
 
 
 @swept(least=30)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     shelf = Shelf(x)
     pool = ResourcePool(shelf.make, SIZE, close=shelf.close)
     shelf.whole(pool)

@@ -73,7 +73,7 @@ async def test_a_writer_is_alone_where_writers_come_first(x: ExploredRun, tasks:
 
 
 @swept(least=100)
-async def test_nobody_writes_between_a_write_and_its_downgrade(x: ExploredRun, tasks: int) -> None:
+async def test_no_task_writes_between_a_write_and_its_downgrade(x: ExploredRun, tasks: int) -> None:
     lock = RWLock(policy="phase")
     writes = 0
 
@@ -85,20 +85,22 @@ async def test_nobody_writes_between_a_write_and_its_downgrade(x: ExploredRun, t
             lock.downgrade()
             await checkpoint()
             if writes != before:
-                x.fail("somebody wrote while it was read")
+                x.fail("a task wrote while it was read")
 
     async def read() -> None:
         async with lock.reading():
             before = writes
             await checkpoint()
             if writes != before:
-                x.fail("somebody wrote while it was read")
+                x.fail("a task wrote while it was read")
 
     await together(read, *[write_and_read] * (tasks - 1))
 
 
 @swept(least=40)
-async def test_a_holder_that_ends_breaks_the_lock_for_everybody(x: ExploredRun, tasks: int) -> None:
+async def test_a_holder_that_ends_breaks_the_lock_for_every_task(
+    x: ExploredRun, tasks: int
+) -> None:
     lock = RWLock()
     broken = False
 
@@ -124,6 +126,6 @@ async def test_a_holder_that_ends_breaks_the_lock_for_everybody(x: ExploredRun, 
 
 
 @swept(least=60)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     room = Room(x, RWLock())
     await closed_meanwhile(x, room.lock, room.write, *[room.read] * (tasks - 2))

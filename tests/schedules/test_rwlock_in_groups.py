@@ -43,7 +43,7 @@ async def test_who_may_read_or_take_the_lock_does_one_of_the_two(
         async with acquire_any(room.lock.read_claim(), lock.claim()) as claim:
             reads = current_task() in room.lock.statistics().readers
             if reads == (lock.statistics().owner is current_task()):
-                x.fail("somebody was granted both, or nothing")
+                x.fail("a task was granted both, or nothing")
             if reads != (claim.primitive is room.lock):
                 x.fail("told of another claim than the one that was granted")
             await checkpoint()
@@ -58,7 +58,7 @@ async def test_who_may_read_or_take_the_lock_does_one_of_the_two(
 async def test_a_reader_that_ends_breaks_the_groups_that_wait_to_write(
     x: ExploredRun, tasks: int
 ) -> None:
-    """And takes them out of the other queue, so that whoever needs only that goes on."""
+    """And takes them out of the other queue, so that a task that needs only that goes on."""
     rwlock, lock = RWLock(), Lock()
     broken = False
 

@@ -72,7 +72,7 @@ async def test_resizing_changes_how_many_permits_there_are(x: ExploredRun, tasks
 
 
 @swept(least=19)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(1, max_value=1)
 
     async def use() -> None:
@@ -97,7 +97,7 @@ async def test_a_request_is_a_place_in_queue_and_then_a_permit(x: ExploredRun, t
 
 
 @swept(least=80)
-async def test_a_request_can_be_withdrawn_by_somebody_else(x: ExploredRun, tasks: int) -> None:
+async def test_a_request_can_be_withdrawn_by_another_task(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(1, max_value=1)
     requests: list[Request[int]] = []
 
@@ -165,7 +165,7 @@ async def test_the_first_priority_is_served_first(x: ExploredRun, tasks: int) ->
 async def test_the_eligible_pass_a_claim_that_does_not_fit(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(2, max_value=2, policy="eligible")
     waiting: list[int] = []
-    x.always(lambda: all(one > semaphore.value for one in waiting), "nobody waits who fits")
+    x.always(lambda: all(one > semaphore.value for one in waiting), "no task waits who fits")
 
     def note(event: PrimitiveEvent) -> None:
         if event.kind == "requested":
@@ -186,7 +186,7 @@ async def test_the_eligible_pass_a_claim_that_does_not_fit(x: ExploredRun, tasks
 
 
 @swept(least=160)
-async def test_a_budget_lets_nobody_in_twice(x: ExploredRun, tasks: int) -> None:
+async def test_a_budget_lets_no_task_in_twice(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(1, max_value=1, checkpoint="budget")
 
     async def worker() -> None:
@@ -199,7 +199,7 @@ async def test_a_budget_lets_nobody_in_twice(x: ExploredRun, tasks: int) -> None
 
 
 @swept(least=20)
-async def test_nobody_slips_in_without_waiting_where_others_wait(
+async def test_no_task_slips_in_without_waiting_where_others_wait(
     x: ExploredRun, tasks: int
 ) -> None:
     semaphore = Semaphore(1, max_value=1)
@@ -212,7 +212,7 @@ async def test_nobody_slips_in_without_waiting_where_others_wait(
             await semaphore.acquire()
         else:
             if others:
-                x.fail("somebody who waited was passed")
+                x.fail("a task that waited was passed")
         with x.exclusive("the permit"):
             try:
                 await checkpoint()

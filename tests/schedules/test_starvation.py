@@ -13,7 +13,7 @@ from structsync.testing import ExploredRun, explore
 
 from .sweeping import Size, swept, together
 
-#: Nobody ever ends here, and tasks may not be taken for one another: that is what is asked.
+#: No task ever ends here, and tasks may not be taken for one another: that is what is asked.
 ENDLESS = (Size(2, 1), Size(3, 0))
 
 
@@ -31,7 +31,7 @@ async def once(x: ExploredRun, held: AbstractAsyncContextManager[object]) -> Non
 
 
 @swept(least=20, liveness=True, sizes=ENDLESS)
-async def test_everybody_gets_a_permit_some_day(x: ExploredRun, tasks: int) -> None:
+async def test_every_task_gets_a_permit_eventually(x: ExploredRun, tasks: int) -> None:
     semaphore = Semaphore(1, max_value=1)
 
     async def worker() -> None:
@@ -53,7 +53,7 @@ async def test_a_large_claim_is_not_starved_by_small_ones(x: ExploredRun, tasks:
 
 
 @swept(least=20, liveness=True, sizes=ENDLESS)
-async def test_everybody_owns_the_lock_some_day(x: ExploredRun, tasks: int) -> None:
+async def test_every_task_owns_the_lock_eventually(x: ExploredRun, tasks: int) -> None:
     lock = Lock()
 
     async def worker() -> None:
@@ -64,7 +64,7 @@ async def test_everybody_owns_the_lock_some_day(x: ExploredRun, tasks: int) -> N
 
 
 @swept(least=20, liveness=True, sizes=ENDLESS)
-async def test_everybody_gets_a_token_some_day(x: ExploredRun, tasks: int) -> None:
+async def test_every_task_gets_a_token_eventually(x: ExploredRun, tasks: int) -> None:
     limiter = CapacityLimiter(1)
 
     async def worker() -> None:
@@ -106,7 +106,7 @@ def test_readers_that_come_first_starve_a_writer() -> None:
 
 
 @pytest.mark.parametrize("policy", ["eligible", "priority"])
-def test_a_policy_that_says_so_starves_somebody(policy: str) -> None:
+def test_a_policy_that_says_so_starves_a_task(policy: str) -> None:
     """Two small claims can keep a large one out forever, if they may pass it."""
 
     async def program(x: ExploredRun) -> None:

@@ -58,7 +58,7 @@ async def test_calls_on_two_monitors_start_together(x: ExploredRun, tasks: int) 
 
 
 @swept(least=20, sizes=SIZES[:1])
-async def test_whose_trigger_raises_has_not_run_and_keeps_nobody_out(
+async def test_whose_trigger_raises_has_not_run_and_keeps_no_task_out(
     x: ExploredRun, tasks: int
 ) -> None:
     """The trigger fails for every second call, and counts the others."""
@@ -74,7 +74,7 @@ async def test_whose_trigger_raises_has_not_run_and_keeps_nobody_out(
             ran[0] += 1
             await checkpoint()
 
-    x.finally_(lambda: ran[0] <= begun[0] // 2, "nobody runs without its trigger")
+    x.finally_(lambda: ran[0] <= begun[0] // 2, "no task runs without its trigger")
     async with Synchronizer() as synchronizer:
         work = monitor.entry(body)
         synchronizer.trigger(work, count)
@@ -91,7 +91,7 @@ async def test_whose_trigger_raises_has_not_run_and_keeps_nobody_out(
 async def test_closing_a_member_sends_away_those_who_wait_for_it(
     x: ExploredRun, tasks: int
 ) -> None:
-    """Whoever has started with a partner goes on; nobody waits for one that cannot come any more."""
+    """A call that has started with a partner goes on; none waits for one that cannot come any more."""
     here, there = Monitor(), Monitor()
 
     async with Synchronizer() as synchronizer:
@@ -113,7 +113,7 @@ async def test_closing_a_member_sends_away_those_who_wait_for_it(
 
 @swept(least=60, sizes=SIZES[:1])
 async def test_philosophers_under_a_rule_over_the_seats_all_eat(x: ExploredRun, tasks: int) -> None:
-    """Neighbours never eat at once; whoever is cancelled in the middle leaves the others to eat."""
+    """Neighbours never eat at once; one that is cancelled in the middle leaves the others to eat."""
     eating: set[int] = set()
 
     async with Synchronizer() as synchronizer:

@@ -40,7 +40,7 @@ async def test_what_is_released_in_the_middle_of_a_step_lets_in_who_waits(
 async def test_who_is_about_to_park_is_let_in_by_who_hears_of_it(
     x: ExploredRun, tasks: int
 ) -> None:
-    """The release comes between the decision to wait and the wait, in which trio can wake nobody."""
+    """The release comes between the decision to wait and the wait, in which trio can wake no task."""
     semaphore = Semaphore(0)
 
     def let_in(event: PrimitiveEvent) -> None:
@@ -94,7 +94,7 @@ async def test_who_is_granted_and_cancelled_in_the_middle_of_a_step_has_what_it_
 
 
 class SharedTickets(SemaphoreCore):
-    """Tickets, one of which an abandoned block holds until somebody is evaluated."""
+    """Tickets, one of which an abandoned block holds until a task is granted."""
 
     def __init__(self) -> None:
         super().__init__(0)

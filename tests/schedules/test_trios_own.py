@@ -52,7 +52,7 @@ async def test_trio_event(x: ExploredRun, tasks: int) -> None:
     async def waiter() -> None:
         await event.wait()
         if not event.is_set():
-            x.fail("woken by nobody")
+            x.fail("woken by no task")
 
     async def setter() -> None:
         try:
@@ -76,7 +76,7 @@ async def senders_and_a_receiver(x: ExploredRun, tasks: int, buffered: int) -> N
                 await end.send(None)
             except trio.BrokenResourceError:
                 if not stopped:
-                    x.fail("told that nobody receives, but somebody does")
+                    x.fail("told that no task receives, but a task does")
             else:
                 sent += 1
 

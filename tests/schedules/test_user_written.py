@@ -46,14 +46,14 @@ async def test_the_ferry_carries_one_bank_at_a_time(x: ExploredRun, tasks: int) 
             finally:
                 aboard.remove(bank)
 
-    x.finally_(lambda: not ferry._core.aboard, "nobody has stayed aboard")
+    x.finally_(lambda: not ferry._core.aboard, "no task has stayed aboard")
     banks = ["left", "right"]
     await together(*[partial(passenger, banks[place % 2]) for place in range(tasks)])
 
 
 @pytest.mark.light
 @swept(least=60)
-async def test_nobody_boards_where_others_step_off(x: ExploredRun, tasks: int) -> None:
+async def test_no_task_boards_where_others_step_off(x: ExploredRun, tasks: int) -> None:
     ferry = ferries.Ferry(seats=2)
     aboard, landed = 0, False
 
@@ -117,5 +117,5 @@ async def test_a_fair_queue_gives_each_its_turn(x: ExploredRun, tasks: int) -> N
             with x.exclusive("the turn"):
                 await checkpoint()
 
-    x.finally_(lambda: turns.core.free == 1, "nobody has kept a turn")
+    x.finally_(lambda: turns.core.free == 1, "no task has kept a turn")
     await together(*[partial(use, ("gold", "silver")[place % 2]) for place in range(tasks)])

@@ -13,7 +13,7 @@ from .sweeping import Size, swept, together
 
 @swept(least=20)
 async def test_a_value_that_held_for_a_moment_is_not_missed(x: ExploredRun, tasks: int) -> None:
-    """Whoever waits when it is assigned gets it, though it is gone before anybody runs."""
+    """A task that waits when it is assigned gets it, though it is gone before any task runs."""
     value = Value(0)
 
     async def wait() -> None:
@@ -26,7 +26,7 @@ async def test_a_value_that_held_for_a_moment_is_not_missed(x: ExploredRun, task
         value.value = 2
         value.value = 0
         if value.statistics().tasks_waiting:
-            x.fail("somebody who waited has missed it")
+            x.fail("a task that waited has missed it")
         await checkpoint()
         value.value = 2  # for those who come later
         value.value = 1
@@ -65,7 +65,7 @@ async def test_an_iterator_gives_each_assignment_once(x: ExploredRun, tasks: int
 
 
 @swept(least=20)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     value = Value(0)
 
     async def use() -> None:

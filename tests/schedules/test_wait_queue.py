@@ -15,7 +15,7 @@ from .sweeping import TIMED, swept, together
 async def test_a_wake_is_never_spent_on_a_wait_that_is_cancelled(
     x: ExploredRun, tasks: int
 ) -> None:
-    """Else somebody waits forever beside a connection that is free."""
+    """Else a task waits forever beside a connection that is free."""
     queue = WaitQueue()
     free = 1
 
@@ -59,8 +59,8 @@ async def test_who_waits_for_a_predicate_goes_on_while_it_is_true(
 async def test_a_wake_wakes_one_who_waits_and_is_not_kept(x: ExploredRun, tasks: int) -> None:
     queue = WaitQueue()
     expected, woken = 0, 0
-    x.always(lambda: woken <= expected, "nobody wakes by himself")
-    x.finally_(lambda: woken == expected, "each wake wakes somebody")
+    x.always(lambda: woken <= expected, "no task wakes by itself")
+    x.finally_(lambda: woken == expected, "each wake wakes a task")
 
     async def waiter() -> None:
         nonlocal woken
@@ -90,7 +90,7 @@ async def test_a_wake_wakes_one_who_waits_and_is_not_kept(x: ExploredRun, tasks:
 async def test_waking_all_wakes_those_who_wait_now(x: ExploredRun, tasks: int) -> None:
     queue = WaitQueue()
     opened = False
-    x.always(lambda: not (opened and queue.statistics().tasks_waiting), "nobody is left behind")
+    x.always(lambda: not (opened and queue.statistics().tasks_waiting), "no task is left behind")
 
     async def waiter() -> None:
         while not opened:
@@ -109,10 +109,10 @@ async def test_waking_all_wakes_those_who_wait_now(x: ExploredRun, tasks: int) -
 
 
 @swept(least=19)
-async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int) -> None:
+async def test_closing_sends_every_waiting_task_away(x: ExploredRun, tasks: int) -> None:
     queue = WaitQueue()
     closed = False
-    x.always(lambda: not (closed and queue.statistics().tasks_waiting), "nobody waits then")
+    x.always(lambda: not (closed and queue.statistics().tasks_waiting), "no task waits then")
 
     async def waiter() -> None:
         try:
@@ -121,7 +121,7 @@ async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int
             if not closed:
                 x.fail("told that it is closed before it was")
         else:
-            x.fail("woken, though nobody wakes")
+            x.fail("woken, though no task wakes")
 
     async def closer() -> None:
         nonlocal closed
@@ -138,7 +138,7 @@ async def test_closing_sends_everybody_away_who_waits(x: ExploredRun, tasks: int
 async def test_a_wait_that_is_out_of_time_has_not_been_woken(x: ExploredRun, tasks: int) -> None:
     queue = WaitQueue()
     expected, woken = 0, 0
-    x.finally_(lambda: woken == expected, "each wake wakes somebody")
+    x.finally_(lambda: woken == expected, "each wake wakes a task")
 
     async def waiter() -> None:
         nonlocal woken

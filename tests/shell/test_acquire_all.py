@@ -413,7 +413,7 @@ async def test_what_a_change_of_one_primitive_ends_elsewhere_is_told_there(
 
 
 class GateCore(Arbiter[str]):
-    """Lets anybody in while it is open."""
+    """Lets any task in while it is open."""
 
     mood: str
 

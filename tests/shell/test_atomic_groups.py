@@ -117,7 +117,7 @@ async def test_triggers_of_a_group_run_together_and_an_error_ends_the_whole_grou
         await b.alone()
 
 
-async def test_who_gives_up_leaves_the_others_waiting_for_somebody_else() -> None:
+async def test_who_gives_up_leaves_the_others_waiting_for_another_task() -> None:
     told, (a, b) = parts("ab")
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
         synchronizer.atomic(a.joint, b.joint)

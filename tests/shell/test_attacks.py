@@ -62,7 +62,7 @@ async def test_what_is_known_to_be_held_is_bound_to_its_run(make: Callable[[], A
     in_thread(lambda: trio.run(use)).unwrap()
 
 
-def test_what_a_run_held_when_its_thread_ended_binds_nobody() -> None:
+def test_what_a_run_held_when_its_thread_ended_binds_no_task() -> None:
     semaphore = Semaphore(2, max_value=2)
     in_thread(semaphore.acquire_nowait).unwrap()
     semaphore.acquire_nowait()
@@ -131,7 +131,7 @@ async def test_a_task_that_outlives_many_locks_forgets_them() -> None:
         async with Lock():
             pass
     touched = ownership._by_task[trio.lowlevel.current_task()]
-    assert len(touched.primitives) <= 2 * 16 + 1
+    assert len(touched) <= 2 * 16 + 1
 
 
 async def test_what_a_request_was_granted_later_binds_the_run() -> None:
@@ -161,8 +161,8 @@ async def test_a_task_notes_a_lock_once_however_it_takes_it() -> None:
         with one.request():
             pass
     touched = ownership._by_task[trio.lowlevel.current_task()]
-    assert {reference() for reference, _ in touched.primitives} == {one, other}
-    assert len(touched.primitives) == 2
+    assert {reference() for reference, _ in touched} == {one, other}
+    assert len(touched) == 2
 
 
 # ==== a cancelled task gets Cancelled ====
@@ -195,7 +195,7 @@ def taken_back(scope: trio.CancelScope, wait: Coroutine[Any, Any, int]) -> Gener
         return cast(int, stop.value)
 
 
-async def test_a_deadline_that_is_set_and_taken_back_cancels_nobody_at_a_barrier() -> None:
+async def test_a_deadline_that_is_set_and_taken_back_cancels_no_task_at_a_barrier() -> None:
     barrier, numbers = Barrier(2), list[int]()
 
     async def come() -> None:
@@ -220,7 +220,7 @@ def test_a_core_that_is_no_arbiter_is_refused(core: Any) -> None:
         Primitive(core)
 
 
-# ==== checks that nobody watched ====
+# ==== checks that were not watched ====
 
 
 LEAKS: dict[str, Callable[[], Any]] = {"lock": Lock, "limiter": lambda: CapacityLimiter(1)}

@@ -65,7 +65,7 @@ async def test_workers_of_different_length_all_come_to_their_ends() -> None:
     assert barrier.parties == 0
 
 
-async def test_when_all_have_left_nobody_waits_forever() -> None:
+async def test_when_all_have_left_no_task_waits_forever() -> None:
     barrier = Barrier(1)
     barrier.leave()
     with pytest.raises(RuntimeError, match="have left it; make a new one"):

@@ -20,7 +20,7 @@ def rest(subscription: Subscription[Any]) -> list[Any]:
 
 async def test_every_consumer_gets_each_item_that_is_put_after_it_subscribed() -> None:
     broadcast = Broadcast[int](3)
-    await broadcast.put(0)  # to nobody
+    await broadcast.put(0)  # to no task
     with broadcast.subscribe() as early:
         await broadcast.put(1)
         with broadcast.subscribe() as late:
@@ -70,7 +70,7 @@ async def test_a_put_that_waits_for_the_last_consumer_ends_when_that_leaves() ->
         consumer.close()
 
 
-async def test_a_cancelled_put_has_put_nothing_for_anybody() -> None:
+async def test_a_cancelled_put_has_put_nothing_for_any_task() -> None:
     broadcast = Broadcast[int](1)
     slow, fast = broadcast.subscribe(), broadcast.subscribe()
     broadcast.put_nowait(1)
@@ -122,7 +122,7 @@ async def test_the_end_is_told_to_each_when_it_has_all() -> None:
 
 @pytest.mark.parametrize("slow", ["wait", "drop"])
 @pytest.mark.parametrize("subscribed", [False, True])
-def test_nothing_is_put_for_nobody_after_the_end(slow: Any, subscribed: bool) -> None:
+def test_nothing_is_put_for_no_task_after_the_end(slow: Any, subscribed: bool) -> None:
     """Where a put never waits, an item that is put is gone without a word."""
     broadcast = Broadcast[int](1, slow=slow)
     if subscribed:

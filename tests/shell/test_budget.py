@@ -54,7 +54,7 @@ async def test_one_acquire_in_a_hundred_and_twenty_eight_is_a_schedule_point(kin
 
 
 @each_kind
-async def test_the_budget_belongs_to_the_primitive_whoever_acquires(kind: str) -> None:
+async def test_the_budget_belongs_to_the_primitive_whichever_task_acquires(kind: str) -> None:
     primitive = make(kind)
     counts: list[int] = []
 

@@ -147,7 +147,7 @@ async def test_what_comes_back_to_a_complete_buffer_can_be_got() -> None:
     assert [item async for item in buffer] == [1]
 
 
-async def test_workers_do_each_job_once_whoever_of_them_is_stopped(autojump_clock: Any) -> None:
+async def test_workers_do_each_job_once_whichever_of_them_is_stopped(autojump_clock: Any) -> None:
     jobs, done = filled(*range(9), room=9), list[int]()
 
     async def work() -> None:

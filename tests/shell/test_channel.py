@@ -88,7 +88,7 @@ async def test_who_has_used_an_end_before_is_not_told_that_it_is_closed() -> Non
         assert [await receiver.receive(), await receiver.receive()] == [1, 2]
 
 
-async def test_who_waits_by_an_end_that_is_closed_is_told_and_nobody_else() -> None:
+async def test_who_waits_by_an_end_that_is_closed_is_told_and_no_other_task() -> None:
     ends: Ends = open_channel(1)
     sender, receiver = ends
     another = sender.clone()

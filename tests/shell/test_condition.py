@@ -100,7 +100,7 @@ async def test_the_successor_takes_over_the_place_in_the_queue_of_the_lock() -> 
     assert granted == ["b", "newcomer", "a"]
 
 
-async def test_with_nobody_to_take_over_the_notification_ends() -> None:
+async def test_with_no_task_to_take_over_the_notification_ends() -> None:
     condition = Condition()
     async with trio.open_nursery() as nursery:
         waits = Waits(nursery)

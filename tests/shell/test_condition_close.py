@@ -9,7 +9,7 @@ import structsync
 async def test_a_wait_under_a_closed_lock_is_refused_and_keeps_the_lock(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    """Nobody could own the lock again to notify: the wait would never end."""
+    """No task could own the lock again to notify: the wait would never end."""
     lock = structsync.Lock()
     condition = structsync.Condition(lock)
     await lock.acquire()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 import trio
@@ -52,7 +53,7 @@ async def test_a_guard_that_is_false_blocks_it() -> None:
     assert (account.balance, account.statistics().tasks_waiting) == (3, 0)
 
 
-async def test_somebody_inside_blocks_it() -> None:
+async def test_a_task_inside_blocks_it() -> None:
     account = Account()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(account.stay)
@@ -111,12 +112,14 @@ async def test_an_async_function_is_refused_and_does_not_run() -> None:
     assert account.look.nowait() == 3
 
 
-@pytest.mark.parametrize("function", [promise, Promise], ids=["coroutine", "object"])
+@pytest.mark.parametrize(
+    "function", [promise, Promise, partial(promise)], ids=["coroutine", "object", "without a name"]
+)
 async def test_a_function_that_returns_an_awaitable_is_an_error(
     function: Callable[[], object],
 ) -> None:
     monitor = Monitor()
-    with pytest.raises(TypeError, match=r"(promise|Promise) returned an awaitable"):
+    with pytest.raises(TypeError, match=r"(promise|Promise|partial\(.*\)) returned an awaitable"):
         monitor.entry(function).nowait()
     assert monitor.statistics().owner is None
 

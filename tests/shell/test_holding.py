@@ -140,7 +140,7 @@ async def test_it_shows_how_much_it_holds() -> None:
     assert repr(held) == "<Holding of 0 claims>"
 
 
-async def test_leaving_a_block_that_nobody_entered_gives_nothing_back() -> None:
+async def test_leaving_a_block_that_no_task_entered_gives_nothing_back() -> None:
     semaphore = Semaphore(1, max_value=1)
     await acquire_all(semaphore.claim()).__aexit__(None, None, None)
     assert semaphore.value == 1

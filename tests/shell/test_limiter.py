@@ -36,7 +36,7 @@ async def test_a_borrower_that_waits_already_is_refused_at_once() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_giving_back_for_somebody_who_holds_nothing_is_refused() -> None:
+async def test_giving_back_for_a_task_that_holds_nothing_is_refused() -> None:
     with pytest.raises(RuntimeError, match="isn't holding any of this CapacityLimiter's tokens"):
         CapacityLimiter(1).release_on_behalf_of("b")
 
@@ -48,7 +48,7 @@ async def test_a_task_that_holds_nothing_cannot_release() -> None:
         limiter.release()
 
 
-async def test_a_token_that_was_freed_goes_to_the_queue_and_to_nobody_else() -> None:
+async def test_a_token_that_was_freed_goes_to_the_queue_and_to_no_other_task() -> None:
     """O3 of the bugs of peers: a nowait acquire slipped in and made -1 available."""
     limiter, got = CapacityLimiter(1), []  # type: ignore[var-annotated]
     limiter.acquire_on_behalf_of_nowait("a")

@@ -74,6 +74,6 @@ def test_a_policy_that_does_not_exist_is_refused() -> None:
 async def test_a_borrower_that_waits_is_refused_whatever_its_priority() -> None:
     limiter = CapacityLimiter(1, policy="priority")
     limiter.acquire_nowait()
-    limiter.request("somebody", priority=1)
+    limiter.request("a borrower", priority=1)
     with pytest.raises(RuntimeError, match="already waiting"):
-        await limiter.acquire_on_behalf_of("somebody", priority=-1)
+        await limiter.acquire_on_behalf_of("a borrower", priority=-1)

@@ -43,7 +43,7 @@ async def test_an_entry_is_gone_with_its_last_user() -> None:
     assert reference() is None
 
 
-async def test_a_lock_that_is_held_stays_though_nobody_has_it() -> None:
+async def test_a_lock_that_is_held_stays_though_no_task_has_it() -> None:
     locks = LockMap[int]()
     await locks[1].acquire()
     gc.collect()
@@ -54,7 +54,7 @@ async def test_a_lock_that_is_held_stays_though_nobody_has_it() -> None:
     assert not locks[1].locked()
 
 
-async def test_a_lock_that_somebody_has_is_the_lock_of_the_key() -> None:
+async def test_a_lock_that_a_task_has_is_the_lock_of_the_key() -> None:
     locks = LockMap[int]()
     claim, lock = locks.claim(1), locks[1]
     async with lock:
@@ -174,7 +174,7 @@ async def test_a_map_of_which_another_run_uses_a_lock_stays_open_as_a_whole() ->
 
 
 @pytest.mark.parametrize("attempt", ["submit", "admit", "release"])
-def test_nobody_queues_for_a_map_itself(attempt: str) -> None:
+def test_no_task_queues_for_a_map_itself(attempt: str) -> None:
     core = LockMap[str]()._core
     before = core.snapshot()
     with pytest.raises(NotImplementedError, match=r"by its lock: \w+ locks\[key\]"):

@@ -102,7 +102,7 @@ async def test_a_granted_lock_request_makes_its_maker_the_owner() -> None:
     assert not lock.locked()
 
 
-async def test_the_owner_is_the_maker_whoever_waits() -> None:
+async def test_the_owner_is_the_maker_whichever_task_waits() -> None:
     lock = Lock()
     maker = trio.lowlevel.current_task()
     async with trio.open_nursery() as nursery:

@@ -297,7 +297,7 @@ async def test_a_second_release_is_refused_and_a_leak_is_named() -> None:
     rack.release()
 
 
-def test_it_may_move_to_another_run_once_nobody_holds_it() -> None:
+def test_it_may_move_to_another_run_once_no_task_holds_it() -> None:
     rack = Rack("saw")
 
     async def use() -> str:

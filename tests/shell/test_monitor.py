@@ -213,7 +213,7 @@ async def test_entries_of_one_monitor_exclude_each_other() -> None:
     assert door.inside == ["a", "knock"]
 
 
-async def test_a_function_that_is_taken_out_sends_away_who_waits_for_it_and_nobody_else() -> None:
+async def test_a_function_that_is_taken_out_sends_away_who_waits_for_it_and_no_other_task() -> None:
     door, told = Door(), list[str]()
     knock = door.entry(lambda: None)
 

@@ -94,7 +94,7 @@ async def test_a_plain_function_may_become_an_entry_in_a_subclass() -> None:
 
 
 class OpenCore(Arbiter[int]):
-    """Admits nobody."""
+    """Admits no task."""
 
     def admits(self, claim: int) -> bool:
         return False

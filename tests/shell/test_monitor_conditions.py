@@ -60,7 +60,7 @@ class Stage:
 # ==== Mesa ====
 
 
-async def test_mesa_whoever_notifies_goes_on_and_the_notified_wait_in_queue() -> None:
+async def test_mesa_the_notifier_goes_on_and_the_notified_wait_in_queue() -> None:
     async with trio.open_nursery() as nursery:
         stage = Stage(nursery, "mesa")
         await stage.wait("a")
@@ -140,7 +140,7 @@ async def test_hoare_of_several_signallers_the_first_is_first() -> None:
     assert stage.seen[3:] == ["b out", "s out", "a out"]
 
 
-async def test_hoare_a_signal_that_finds_nobody_is_a_checkpoint_and_not_kept() -> None:
+async def test_hoare_a_signal_that_finds_no_task_is_a_checkpoint_and_not_kept() -> None:
     async with trio.open_nursery() as nursery:
         stage = Stage(nursery, "hoare")
 
@@ -340,7 +340,7 @@ async def test_a_scope_owns_a_monitor_and_its_condition() -> None:
         await monitor.entry(condition.wait)()
 
 
-async def test_a_scope_that_ends_while_somebody_is_inside_reports_it() -> None:
+async def test_a_scope_that_ends_while_a_task_is_inside_reports_it() -> None:
     stay = trio.Event()
     async with trio.open_nursery() as nursery:
         with pytest.raises(PermitLeakError):

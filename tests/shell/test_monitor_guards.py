@@ -166,7 +166,7 @@ async def test_a_guard_on_the_state_is_asked_once_per_change_not_once_per_waiter
         monitor.changed()
 
 
-async def test_a_guard_is_not_asked_while_somebody_is_inside() -> None:
+async def test_a_guard_is_not_asked_while_a_task_is_inside() -> None:
     monitor, guard, leave = Monitor(), Asked(True), trio.Event()
     async with trio.open_nursery() as nursery:
         await start(nursery, monitor.entry(leave.wait))
@@ -285,7 +285,7 @@ async def test_a_guard_that_enters_is_refused() -> None:
         await monitor.entry(lambda: None, enter)()
 
 
-async def test_a_guard_that_cancels_somebody_who_waits_does_no_harm() -> None:
+async def test_a_guard_that_cancels_a_task_that_waits_does_no_harm() -> None:
     monitor, order = Monitor(), list[str]()
     scope, shut = trio.CancelScope(), Asked(False)
 

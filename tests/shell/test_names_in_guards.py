@@ -54,6 +54,11 @@ def test_what_is_like_nothing_is_to_be_declared() -> None:
         made(lambda self: self.xyzzy)
 
 
+def test_a_private_name_is_not_what_was_meant() -> None:
+    with pytest.raises(TypeError, match=r"not have: declare it in the class \(_reserv: int"):
+        made(lambda self: self._reserv, _reserve=0)
+
+
 def all_of(self: Any) -> bool:
     # one for each form of a name that is known
     return bool(self.balance and self.owner and self.statistics() and self.limit and self.late)

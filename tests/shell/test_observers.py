@@ -1,4 +1,4 @@
-"""The event stream: each step once, told to whoever observes, who cannot do harm (I6)."""
+"""The event stream: each step once, told to observers, which cannot do harm (I6)."""
 
 import json
 import logging
@@ -76,7 +76,7 @@ async def test_an_acquire_in_a_cancelled_scope_ends_as_withdrawn_or_is_no_event(
     assert story.kinds in ([], ["requested", "withdrawn"])
 
 
-async def test_a_release_that_lets_somebody_in_is_told_before_the_grant() -> None:
+async def test_a_release_that_lets_a_task_in_is_told_before_the_grant() -> None:
     semaphore = Semaphore(0)
     with observe(story := Story(semaphore)):
         request = semaphore.request(2)

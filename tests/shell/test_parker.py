@@ -39,7 +39,7 @@ async def test_two_unblocks_let_two_blocks_pass_in_any_order(order: tuple[str, .
     assert parker.statistics().unblocks == 0
 
 
-async def test_unblocks_that_nobody_used_are_counted() -> None:
+async def test_unblocks_that_no_task_used_are_counted() -> None:
     parker = Parker()
     parker.unblock()
     parker.unblock()

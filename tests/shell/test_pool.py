@@ -181,7 +181,7 @@ async def test_workers_are_started_when_needed_and_used_again() -> None:
     assert {task.name for task in tasks} == {"worker of TaskPool"}
 
 
-VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="of nobody")
+VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="of no task")
 
 
 async def test_a_job_runs_in_a_copy_of_the_context_of_who_submitted_it() -> None:
@@ -205,7 +205,7 @@ async def test_a_job_runs_in_a_copy_of_the_context_of_who_submitted_it() -> None
             nursery.start_soon(submit, "a")
         await wait_all_tasks_blocked()  # and after one
         await submit("b")
-    assert seen == ["of nobody"] * 2 + ["a"] * 4 + ["b"] * 4
+    assert seen == ["of no task"] * 2 + ["a"] * 4 + ["b"] * 4
 
 
 async def test_leaving_waits_for_all_jobs_and_for_those_that_they_submit() -> None:

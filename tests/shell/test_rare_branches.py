@@ -10,7 +10,7 @@ import trio
 
 from structsync import Arbiter, Condition, Lock, Primitive, Semaphore, observe
 from structsync._core.queue.policy import make_policy
-from structsync._runtime import parking
+from structsync._runtime import positions
 from structsync._runtime.runs import check_run
 from structsync._runtime.woken import WOKEN
 
@@ -48,7 +48,7 @@ async def test_a_request_that_is_granted_while_its_owner_begins_to_wait_is_not_s
         semaphore.release()
         return check_run(live)
 
-    monkeypatch.setattr(parking, "check_run", interrupted)
+    monkeypatch.setattr(positions, "check_run", interrupted)
     with trio.fail_after(1):
         await request.wait()
     assert request.status == "granted"
@@ -67,11 +67,11 @@ async def test_a_release_that_fails_after_the_step_is_logged(
 
 def test_who_waits_on_a_condition_holds_nothing_of_it() -> None:
     core = Condition()._core
-    assert core.held_by("anybody") is None
-    assert core.owner_exited("anybody", "cause") == []
+    assert core.held_by("any task") is None
+    assert core.owner_exited("any task", "cause") == []
 
 
-def test_nobody_passes_a_fifo_queue_and_each_joins_at_its_end() -> None:
+def test_no_task_passes_a_fifo_queue_and_each_joins_at_its_end() -> None:
     semaphore = Semaphore(0)._core
     first = semaphore.enqueue(1)
     policy = make_policy("fifo", None)

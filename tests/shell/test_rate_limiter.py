@@ -1,4 +1,4 @@
-"""RateLimiter: time brings permits back, exactly, and whoever came first gets them."""
+"""RateLimiter: time brings permits back, exactly, and the first to come gets them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_a_task_that_comes_late_does_not_delay_those_after_it(
     assert await times_of(limiter, 1, 1) == [0.5, 1.5]
 
 
-async def test_a_cancelled_head_delays_nobody_and_loses_nothing(autojump_clock: object) -> None:
+async def test_a_cancelled_head_delays_no_task_and_loses_nothing(autojump_clock: object) -> None:
     """H1 of the bugs of peers, of time: those behind are granted as if it had never come."""
     limiter, scope = RateLimiter(1, burst=3), trio.CancelScope()
     limiter.acquire_nowait(2)
@@ -330,7 +330,7 @@ async def test_a_scope_misses_nothing_of_a_rate_limiter() -> None:
         await scope.own(RateLimiter(1)).acquire()
 
 
-async def test_whoever_is_next_is_woken_though_another_call_saw_the_time_of_the_first(
+async def test_the_next_task_is_woken_though_another_call_saw_the_time_of_the_first(
     mock_clock: trio.testing.MockClock,
 ) -> None:
     limiter, order = RateLimiter(1), list[int]()

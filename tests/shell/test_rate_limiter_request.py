@@ -1,4 +1,4 @@
-"""RateLimiter.request(): a position in the queue whose time comes whether or not anybody waits for it."""
+"""RateLimiter.request(): a position in the queue whose time comes whether or not any task waits for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def test_a_request_is_granted_at_once_where_permits_are_there(autojump_clo
     assert limiter.value == 1, "permits do not come back by a close"
 
 
-async def test_its_time_comes_though_nobody_waits_for_it(autojump_clock: Clock) -> None:
+async def test_its_time_comes_though_no_task_waits_for_it(autojump_clock: Clock) -> None:
     limiter = RateLimiter(1)
     first, second = limiter.request(), limiter.request()
     assert [first.status, second.status] == ["granted", "pending"]
@@ -42,7 +42,7 @@ async def test_who_waits_for_it_is_woken_when_its_time_has_come(autojump_clock: 
     await request.wait()
 
 
-async def test_a_task_behind_a_request_that_nobody_waits_for_is_woken_in_time(
+async def test_a_task_behind_a_request_that_no_task_waits_for_is_woken_in_time(
     autojump_clock: Clock,
 ) -> None:
     limiter = RateLimiter(1, burst=2)

@@ -27,7 +27,7 @@ async def test_a_request_takes_its_place_in_queue_at_the_call() -> None:
     assert (first.status, second.status) == ("granted", "pending")
 
 
-async def test_a_request_that_nobody_waits_for_holds_up_those_behind_it() -> None:
+async def test_a_request_that_no_task_waits_for_holds_up_those_behind_it() -> None:
     semaphore = Semaphore(1)
     request = semaphore.request(2)
     with pytest.raises(trio.WouldBlock):
@@ -63,7 +63,7 @@ async def test_withdrawing_the_head_lets_those_behind_it_in_at_once() -> None:
     assert behind.status == "granted"
 
 
-async def test_withdrawing_in_the_middle_lets_nobody_pass_the_head() -> None:
+async def test_withdrawing_in_the_middle_lets_no_task_pass_the_head() -> None:
     semaphore = Semaphore(1)
     head, middle, last = semaphore.request(2), semaphore.request(5), semaphore.request(1)
     middle.withdraw()

@@ -24,7 +24,7 @@ settle = trio.testing.wait_all_tasks_blocked
 
 
 class Requester(NamedTuple):
-    """A primitive, how a task requests it, and how somebody else keeps it busy meanwhile."""
+    """A primitive, how a task requests it, and how another task keeps it busy meanwhile."""
 
     make: Callable[[], Any]
     request: Callable[[Any], Any]
@@ -44,7 +44,7 @@ REQUESTERS = {
         lambda: CapacityLimiter(1), CapacityLimiter.request, CapacityLimiter.acquire
     ),
     "borrower": Requester(
-        lambda: CapacityLimiter(1), lambda p: p.request("somebody"), CapacityLimiter.acquire
+        lambda: CapacityLimiter(1), lambda p: p.request("a borrower"), CapacityLimiter.acquire
     ),
     "all of a group": Requester(
         Lock, lambda p: acquire_all(Semaphore(1).claim(), p.claim()).request(), Lock.acquire
@@ -252,8 +252,8 @@ async def test_a_granted_request_is_not_withdrawn_in_the_middle_of_a_step_either
 
 async def test_what_was_released_by_hand_is_not_given_back_silently() -> None:
     limiter = CapacityLimiter(1)
-    request = limiter.request("somebody")
-    limiter.release_on_behalf_of("somebody")
+    request = limiter.request("a borrower")
+    limiter.release_on_behalf_of("a borrower")
     with pytest.raises(RuntimeError, match="isn't holding"):
         request.close()
     assert not request.released

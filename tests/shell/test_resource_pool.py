@@ -137,7 +137,7 @@ async def test_a_place_whose_factory_is_cancelled_goes_to_the_next() -> None:
 async def test_a_queued_request_that_is_cancelled_as_a_place_becomes_free_keeps_none(
     cancel_first: bool,
 ) -> None:
-    """encode/httpcore #1093: its place was a connection in state CONNECTING that nobody made."""
+    """encode/httpcore #1093: its place was a connection in state CONNECTING that no task made."""
     shop = Workshop()
     pool = ResourcePool(shop.make, 1, close=shop.close)
     second = trio.CancelScope()
@@ -311,7 +311,7 @@ async def test_a_block_that_ends_well_returns_its_item() -> None:
 
 
 async def test_the_item_of_a_cancelled_block_is_closed() -> None:
-    """A request that is given up has left an answer in its connection; nobody is to read that for another's."""
+    """A request that is given up has left an answer in its connection; no task is to read that for another's."""
     shop = Workshop()
     pool = ResourcePool(shop.make, 1, close=shop.close)
     with trio.CancelScope() as scope:

@@ -68,8 +68,8 @@ async def test_start_soon_names_the_child() -> None:
         names.append(trio.lowlevel.current_task().name)
 
     async with open_scope() as scope:
-        scope.start_soon(child, name="somebody")
-    assert names == ["somebody"]
+        scope.start_soon(child, name="a borrower")
+    assert names == ["a borrower"]
 
 
 async def test_what_is_started_in_its_nursery_is_a_child_of_the_scope() -> None:

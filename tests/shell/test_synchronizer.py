@@ -266,7 +266,7 @@ async def test_observers_hear_of_both_monitors() -> None:
 
 
 async def test_observers_hear_of_both_monitors_where_a_change_lets_in() -> None:
-    """Nobody leaves a monitor here: a guard that was false is true, and is said to be."""
+    """No task leaves a monitor here: a guard that was false is true, and is said to be."""
     a, b, ready, heard = Monitor(), Monitor(), list[int](), list[PrimitiveEvent]()
     here, there = a.entry(lambda: 1, when=lambda: bool(ready)), b.entry(lambda: 2)
     async with Synchronizer() as synchronizer, trio.open_nursery() as nursery:
@@ -322,7 +322,7 @@ def refusal_in_a_thread(call: Callable[[], object]) -> str:
     return "".join(told)
 
 
-async def test_a_monitor_under_rules_is_of_the_run_of_the_synchronizer_though_nobody_is_inside() -> (
+async def test_a_monitor_under_rules_is_of_the_run_of_the_synchronizer_though_no_task_is_inside() -> (
     None
 ):
     """What starts there may let in those who wait at the other monitors, in the run of those."""

@@ -14,7 +14,7 @@ from structsync import PermitLeakError, threads
 from structsync._runtime.thread_blocks import Call
 from tests.thread_runs import Foreign, accept_all, run_elsewhere
 
-VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="nobody")
+VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="no task")
 
 
 async def add(a: int, b: int) -> int:
@@ -71,7 +71,7 @@ async def test_each_call_sees_the_context_of_its_thread_then() -> None:
                 found.append(threads.call(variable))
         return found
 
-    assert await trio.to_thread.run_sync(calls) == ["nobody", "one", "two", "three"]
+    assert await trio.to_thread.run_sync(calls) == ["no task", "one", "two", "three"]
 
 
 async def test_calls_that_come_in_one_step_see_each_the_context_of_its_time() -> None:
@@ -100,8 +100,8 @@ async def test_a_call_that_is_dropped_does_not_end_the_next_one() -> None:
         name: str = called._reply.get().unwrap()
         return name
 
-    assert await trio.to_thread.run_sync(calls) == "nobody"
-    assert await trio.to_thread.run_sync(threads.call, variable) == "nobody"
+    assert await trio.to_thread.run_sync(calls) == "no task"
+    assert await trio.to_thread.run_sync(threads.call, variable) == "no task"
 
 
 async def test_a_call_cannot_leave_a_lock_locked_outside_of_any_block() -> None:

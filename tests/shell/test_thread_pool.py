@@ -10,7 +10,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from structsync import SyncPool, open_thread_pool
 
-VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="nobody")
+VARIABLE: ContextVar[str] = ContextVar("VARIABLE", default="no task")
 
 
 def add(a: int, b: int) -> int:
@@ -24,8 +24,8 @@ def thread() -> int:
 async def test_a_job_runs_in_a_thread_and_sees_the_context_of_who_submitted_it() -> None:
     async with open_thread_pool(2) as pool:
         assert type(pool) is SyncPool
-        VARIABLE.set("somebody")
-        assert await pool.run(VARIABLE.get) == "somebody"
+        VARIABLE.set("a borrower")
+        assert await pool.run(VARIABLE.get) == "a borrower"
         assert await pool.run(thread) != threading.get_ident()
         job = await pool.submit(add, 1, 2)
         assert await job.wait() == 3

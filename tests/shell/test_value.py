@@ -36,7 +36,7 @@ async def test_what_is_there_already_is_returned_at_once() -> None:
     assert await Value("ready").wait_for(lambda state: state == "ready") == "ready"
 
 
-async def test_all_who_wait_for_a_value_are_granted_and_nobody_else() -> None:
+async def test_all_who_wait_for_a_value_are_granted_and_no_other_task() -> None:
     value, found = Value(0), []
 
     async def wait(least: int) -> None:
@@ -179,7 +179,7 @@ def test_it_can_be_assigned_outside_a_run() -> None:
     assert value.value == 1
 
 
-async def test_an_iterator_that_nobody_has_holds_nothing() -> None:
+async def test_an_iterator_that_no_task_has_holds_nothing() -> None:
     value = Value(0)
     changes = value.changes()
     for number in range(100_000):  # one chain, which is let go without recursion
@@ -200,7 +200,7 @@ async def test_statistics_and_repr_show_the_value() -> None:
 
 async def test_a_value_has_no_claim_to_give_back() -> None:
     with pytest.raises(NotImplementedError):
-        Value(0)._release(None)  # type: ignore[arg-type]  # nobody does
+        Value(0)._release(None)  # type: ignore[arg-type]  # no task does
 
 
 async def test_a_value_may_be_awaited_while_something_is_held() -> None:

@@ -1,4 +1,4 @@
-"""A wait queue wakes the oldest, counts exactly, and keeps no wake that found nobody."""
+"""A wait queue wakes the oldest, counts exactly, and keeps no wake that found no task."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def test_waking_fewer_than_none_is_a_value_error() -> None:
         WaitQueue().wake(-1)
 
 
-def test_waking_nobody_needs_no_run() -> None:
+def test_waking_no_task_needs_no_run() -> None:
     queue = WaitQueue()
     queue.wake()
     queue.wake_all()

@@ -163,7 +163,7 @@ class Pipeline:
         shared = [self.first, self.second, *self.semaphores, *self.locks, self.limiter, self.rwlock]
         for one in shared:
             if one.statistics().tasks_waiting:
-                raise Unaccounted(f"somebody waits: {one!r}")
+                raise Unaccounted(f"a task waits: {one!r}")
         for semaphore in self.semaphores:
             if semaphore.value != semaphore.max_value:
                 raise Unaccounted(f"permits are missing: {semaphore!r}")

@@ -29,7 +29,7 @@ async def soak(seconds: float, to_the_end: float) -> Pipeline:
         with trio.fail_after(seconds + to_the_end):
             await pipeline.run(seconds)
     except trio.TooSlowError:
-        raise Unaccounted("somebody waits for what is lost") from None
+        raise Unaccounted("a task waits for what is lost") from None
     return pipeline
 
 

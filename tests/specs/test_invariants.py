@@ -135,7 +135,7 @@ def test_a_second_withdrawal_that_changes_something_is_noticed_and_undone() -> N
     ("ended", "after"),
     [("", "abc"), ("b", "ac"), ("", "abcx"), ("ab", "cx"), ("abc", ""), ("", "abcxy")],
 )
-def test_whoever_has_not_ended_keeps_its_place(ended: str, after: str) -> None:
+def test_a_task_that_has_not_ended_keeps_its_place(ended: str, after: str) -> None:
     assert invariants.places_are_kept("abc", ended, after)
 
 

@@ -158,7 +158,7 @@ class BufferMachine(CoreMachine):
 
     @rule(number=st.integers(0, 5))
     def use_up(self, number: int) -> None:
-        lent = [*self.model.lent, "nobody"]
+        lent = [*self.model.lent, "no task"]
         who = lent[number % len(lent)]
         claim = self.claim_of(who)
         self.agree(lambda: self.core.release(claim), lambda: self.model.use_up(who), RuntimeError)
@@ -209,7 +209,7 @@ class BufferMachine(CoreMachine):
 
     @invariant()
     def the_next_to_get_collects(self) -> None:
-        """A window is open exactly if items are there and somebody waits for them."""
+        """A window is open exactly if items are there and a task waits for them."""
         if hasattr(self, "core"):
             waits = any(not isinstance(one.claim, tuple) for one in self.model.entries)
             assert (self.core.collecting is not None) == bool(waits and self.model.items)

@@ -86,7 +86,7 @@ class CoreMachine(RuleBasedStateMachine):
         who: str | None = None,
         refusal: type[Exception] = ValueError,
     ) -> str | None:
-        """Let somebody, by default a newcomer, submit a claim; return the name unless refused."""
+        """Let a task, by default a newcomer, submit a claim; return the name unless refused."""
         who = who or self.newcomer()
         assert self.core.admissible(claim, priority) == self.model.would_be_served(claim, priority)
         asked: list[Request[Any]] = []
@@ -158,7 +158,7 @@ class CoreMachine(RuleBasedStateMachine):
             assert invariants.nothing_waits_when_closed_or_broken(self.core)
 
     @invariant()
-    def everybody_stands_where_the_model_says(self) -> None:
+    def every_task_stands_where_the_model_says(self) -> None:
         if hasattr(self, "core"):
             standing = [(entry.who, entry.claim) for entry in self.model.standing()]
             assert [(one.waiter, one.claim) for one in self.core.waiting()] == standing

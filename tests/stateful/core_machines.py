@@ -96,7 +96,7 @@ class LimiterMachine(CoreMachine):
     @precondition(lambda self: self.requests)
     @rule(borrower=one_of(lambda self: list(self.requests)), priority=PRIORITIES)
     def borrow_again(self, borrower: str, priority: int) -> None:
-        """Somebody asks who holds, waits, gave back or withdrew."""
+        """A task asks who holds, waits, gave back or withdrew."""
         self.ask(borrower, priority)
 
     def ask(self, borrower: str, priority: int) -> None:

@@ -56,7 +56,7 @@ class GroupMachine(RuleBasedStateMachine):
         if taken:
             assert len(taken) == (len(group.members) if group.every else 1)
             self.holding[who] = taken
-            for earlier in self.waiting[: self.place(who)]:  # nobody was passed in any queue
+            for earlier in self.waiting[: self.place(who)]:  # no task was passed in any queue
                 assert not {at for at, _ in taken} & {at for at, _ in self.wanted[earlier]}
 
     def place(self, who: str) -> int:

@@ -21,7 +21,7 @@ class GroupsModel:
     """Who waits, in the order of arrival, and who holds what; each queue has so much room.
 
     Of those who wait for any of several the first line that can serves them; where two can after one
-    step, no order is promised, and whoever asks says which it was.
+    step, no order is promised, and the caller says which it was.
     """
 
     def __init__(self, sizes: tuple[int, ...]) -> None:
@@ -50,7 +50,7 @@ class GroupsModel:
         return [("granted" if at in taken else "withdrawn", who, at) for at in wish.wanted]
 
     def arrive(self, who: str, wish: Wish) -> Told:
-        """Join each queue; whoever need not wait takes the first, as they are written."""
+        """Join each queue; a group that need not wait takes the first, as they are written."""
         if self.out & {*wish.wanted}:
             raise Refused
         self.waiting[who] = wish
@@ -60,7 +60,7 @@ class GroupsModel:
         return [(kind, who, at) for at in self.holding[who] for kind in ("requested", "granted")]
 
     def serve(self, chosen: dict[str, int]) -> Told:
-        """Let in everybody who may, again and again; ``chosen`` says which queue served whom."""
+        """Let in every task that may, again and again; ``chosen`` says which queue served whom."""
         told: Told = []
         for who in [*self.waiting]:
             due = self.due(who)
@@ -78,7 +78,7 @@ class GroupsModel:
             self.room[at] += n
 
     def end(self, at: int) -> Told:
-        """The queue goes out of service: whoever waits in it leaves the others too."""
+        """The queue is closed or broken: what waits in it leaves the others too."""
         self.out.add(at)
         told: Told = []
         for who in self.queue(at):

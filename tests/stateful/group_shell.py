@@ -41,7 +41,7 @@ def names(*tasks: trio.lowlevel.Task | None) -> list[str]:
 class GroupShellMachine(ShellMachine):
     """Five tasks; a semaphore, a lock and a read-write lock. A task is in one block at a time.
 
-    Events are compared without their order, which nothing promises across primitives; that nobody
+    Events are compared without their order, which nothing promises across primitives; that no task
     was passed in any queue is the model's to say.
     """
 
@@ -159,7 +159,9 @@ class GroupShellMachine(ShellMachine):
 
         self.stepper.step(start)
         self.predict_arrival(who, wish)
-        if who in self.groups.holding:  # it would have had to wait for nobody: it has not even come
+        if (
+            who in self.groups.holding
+        ):  # it would have had to wait for no task: it has not even come
             self.groups.leave(who)
             self.predicted.clear()
             self.visitors[who].expected = "cancelled"
@@ -238,7 +240,7 @@ class GroupShellMachine(ShellMachine):
         super().events_are_those_of_the_model()
 
     @invariant()
-    def everybody_holds_what_the_model_says(self) -> None:
+    def every_task_holds_what_the_model_says(self) -> None:
         if not hasattr(self, "groups"):
             return
         held = self.groups.holding
@@ -255,7 +257,7 @@ class GroupShellMachine(ShellMachine):
             assert who not in self.given or [self.given[who]] == [*held[who]]
 
     @invariant()
-    def everybody_waits_where_the_model_says(self) -> None:
+    def every_task_waits_where_the_model_says(self) -> None:
         if hasattr(self, "groups"):
             for at, primitive in enumerate(self.primitives):
                 queue = [one.waiter.name for one in primitive._core.waiting()]

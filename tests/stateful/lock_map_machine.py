@@ -20,7 +20,7 @@ class LockMapMachine(RuleBasedStateMachine):
         super().__init__()
         self.entries: WeakValueDictionary[Any, KeyedLockCore] = WeakValueDictionary()
         self.map = LockMapCore(self.entries)
-        self.had: list[tuple[str, KeyedLockCore]] = []  # references that somebody keeps
+        self.had: list[tuple[str, KeyedLockCore]] = []  # references that a task keeps
         self.lines: dict[str, list[str]] = {key: [] for key in "xyz"}  # the first one holds
         self.requests: dict[str, Request[Any]] = {}  # of those in a line; each has its lock
         self.comers = 0
@@ -84,12 +84,12 @@ class LockMapMachine(RuleBasedStateMachine):
             assert (lock.owner if lock else None) == (line[0] if line else None)
 
     @invariant()
-    def what_is_held_is_kept_and_what_nobody_has_is_not(self) -> None:
+    def what_is_held_is_kept_and_what_no_task_has_is_not(self) -> None:
         held = {key for key, line in self.lines.items() if line}
         assert {*self.map.held} == held
         assert {*self.entries} == held | {key for key, _ in self.had}
 
     @invariant()
-    def whoever_has_the_lock_of_a_key_has_the_same(self) -> None:
+    def all_that_have_the_lock_of_a_key_have_the_same(self) -> None:
         for key, lock in self.had:
             assert self.entries[key] is lock

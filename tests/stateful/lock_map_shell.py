@@ -59,7 +59,7 @@ class LockMapShellMachine(OneLineMachine):
     @rule(key=KEYS, patience=PATIENCE)
     def acquire(self, key: str, patience: int | None) -> None:
         async def call() -> None:
-            await self.primitive[key].acquire()  # and nobody has the lock itself
+            await self.primitive[key].acquire()  # and no task has the lock itself
 
         self.visit(call, (key, f"w{len(self.visitors)}"), "", patience)
 
@@ -130,7 +130,7 @@ class LockMapShellMachine(OneLineMachine):
                 assert owner.name == who
 
     @invariant()
-    def nothing_is_left_of_a_key_that_nobody_uses(self) -> None:
+    def nothing_is_left_of_a_key_that_no_task_uses(self) -> None:
         if hasattr(self, "primitive"):
             used = {*self.model.holders, *(entry.claim[0] for entry in self.model.entries)}
             if not {*self.primitive._locks} <= used:

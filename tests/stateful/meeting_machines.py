@@ -94,7 +94,7 @@ class BarrierMachine(CoreMachine):
             party = [*(entry.who for entry in waiting), who]
             assert [self.requests[one].claim for one in party] == [*range(len(party))]
 
-    @precondition(lambda self: self.model.arrivals > 2)  # or there is soon nobody left
+    @precondition(lambda self: self.model.arrivals > 2)  # or there is soon no task left
     @rule(fails=st.booleans())
     def leave(self, fails: bool) -> None:
         acted: list[int] = []

@@ -129,7 +129,7 @@ class LatchShellMachine(OneLineMachine):
     def wait(self, patience: int | None) -> None:
         self.visit(self.primitive.wait, 0, "", patience)
 
-    # With nobody there it should not open before anybody comes, not in every run.
+    # With no task there it should not open before any task comes, not in every run.
     @precondition(lambda self: self.model.entries or self.model.count > 6)
     @rule(n=st.integers(1, 3), number=st.integers(0, 5))
     def count_down(self, n: int, number: int) -> None:

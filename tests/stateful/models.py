@@ -1,6 +1,6 @@
 """What each primitive should do, restated in lists: slow, obvious, and without code of the package.
 
-Every arrival joins the queue; then whoever is next and fits is served, again and again. There is no
+Every arrival joins the queue; then the next request that fits is served, again and again. There is no
 case for "granted at once", none for withdrawal at the head: that is what makes these models obvious.
 A transition returns who was ended by it, in order, and how: ``[("a", "granted"), ...]``. One that is
 not allowed raises :exc:`Refused` and changes nothing.

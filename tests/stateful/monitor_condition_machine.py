@@ -77,7 +77,7 @@ class StageModel(LockModel):
 
 
 class MesaMachine(LockMachine):
-    """Whoever notifies goes on; the notified stand in the queue with those who come."""
+    """The notifier goes on; the notified stand in the queue with those who come."""
 
     core: MonitorCore  # type: ignore[assignment]  # it has all of a lock that conditions use
     model: StageModel
@@ -106,12 +106,12 @@ class MesaMachine(LockMachine):
         return [who for who in super().awake() if who not in standing]
 
     def leavers(self) -> list[str]:
-        return []  # a monitor need not be told who ends: nobody stays inside without its function
+        return []  # a monitor need not be told who ends: no task stays inside without its function
 
     @precondition(lambda self: self.model.owner and self.crowded() and self.idle())
     @rule(condition=one_of(lambda self: self.crowded()))
     def notify_the_first_of_several(self, condition: str) -> None:
-        """So that it matters who takes over its position in the queue, before whoever comes next."""
+        """So that it matters who takes over its position in the queue, before the next one comes."""
         self.notify(condition, 1)
         self.acquire(self.idle()[0], 0)
 
@@ -141,7 +141,7 @@ class MesaMachine(LockMachine):
     # ==== what holds ====
 
     @invariant()
-    def everybody_stands_where_the_model_says(self) -> None:
+    def every_task_stands_where_the_model_says(self) -> None:
         if hasattr(self, "core"):
             standing = [entry.who for entry in self.model.standing()]
             assert [one.waiter for one in self.core.waiting()] == standing
@@ -149,14 +149,14 @@ class MesaMachine(LockMachine):
 
 
 class HoareMachine(MesaMachine):
-    """Whoever is signalled goes on; the signaller is the first to get in again."""
+    """The signalled task goes on; the signaller is the first to get in again."""
 
     condition_type: type[ConditionCore] = HoareConditionCore
 
     @precondition(lambda self: self.model.owner)
     @rule(condition=st.sampled_from(CONDITIONS), count=st.just(1) | st.integers(1, 3))
     def notify(self, condition: str, count: int | None) -> None:
-        """Signal; and whoever is inside then signals in turn."""
+        """Signal; and the task that is inside then signals in turn."""
         for _ in range(count or 1):
             self.signal(condition)
 

@@ -158,11 +158,11 @@ class MonitorShellMachine(ShellMachine):
     @precondition(lambda self: self.held_up())
     @rule()
     def let_in_who_has_no_room(self) -> None:
-        """By the end of their guard, which only matters while nobody is inside."""
+        """By the end of their guard, which only matters while no task is inside."""
         self.change_in_one_step([("guard", 0)])
 
     def held_up(self) -> bool:
-        """Whether the guard on putting is what somebody waits for."""
+        """Whether the guard on putting is what a task waits for."""
         waiting = [entry.claim.entry.name for entry in self.model.entries]
         return self.model.inside is None and "put" in waiting
 

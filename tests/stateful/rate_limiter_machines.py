@@ -104,7 +104,7 @@ class RateLimiterShellMachine(OneLineMachine):
 
     @rule(seconds=st.integers(1, 3))
     def time_passes(self, seconds: int) -> None:
-        # Before anybody is cancelled by it: a grant beats a deadline.
+        # Before any task is cancelled by it: a grant beats a deadline.
         self.stepper.step(lambda: self.stepper.clock.jump(seconds))
         self.end(self.model.pass_time(seconds))
         self.predict_what_is_late()

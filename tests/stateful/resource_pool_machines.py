@@ -117,8 +117,8 @@ class ResourcePoolMachine(CoreMachine):
     @rule()
     def put_back_what_was_not_lent(self) -> None:
         self.agree(
-            lambda: self.core.release("nobody"),
-            lambda: self.model.put_back("nobody"),
+            lambda: self.core.release("no task"),
+            lambda: self.model.put_back("no task"),
             RuntimeError,
         )
 
@@ -235,7 +235,7 @@ class ResourcePoolShellMachine(OneLineMachine):
         self.change(real, model, number)
 
     def finish(self, coroutine: Any) -> None:
-        """Run what a block ends with: nobody waits there."""
+        """Run what a block ends with: no task waits there."""
         try:
             coroutine.send(None)
         except StopIteration:

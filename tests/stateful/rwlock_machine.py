@@ -60,7 +60,7 @@ class RWLockModel(QueueModel):
         return self.after(claim)
 
     def after(self, claim: Access) -> Ended:
-        """Serve who is next after somebody has read, or written."""
+        """Serve who is next after a task has read, or written."""
         entered: Ended = []
         if self.order == "phase" and claim.mode is WRITE:
             for entry in [one for one in self.entries if one.claim.mode is READ]:
@@ -90,7 +90,7 @@ class RWLockMachine(CoreMachine):
 
     @rule(who=st.sampled_from(TASKS), mode=MODES)
     def ask(self, who: str, mode: Any) -> None:
-        """Somebody asks who is idle, waits, or is inside."""
+        """A task asks who is idle, waits, or is inside."""
         self.submit(Access(mode, who), who=who, refusal=RuntimeError)
 
     @precondition(lambda self: self.model.inside)

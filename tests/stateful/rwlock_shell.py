@@ -32,7 +32,7 @@ class RWLockShellMachine(ShellMachine):
     def create(self, order: Any) -> None:
         self.primitive, self.model = structsync.RWLock(policy=order), RWLockModel(order)
         self.gone: set[str] = set()  # whose tasks have ended
-        self.errors_of_ended = ""  # the error of whoever comes then
+        self.errors_of_ended = ""  # the error of those that come then
 
     def outcome_of(self, visitor: Visitor, status: str) -> str:
         return self.errors_of_ended if status == "broken" else super().outcome_of(visitor, status)

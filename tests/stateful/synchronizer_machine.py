@@ -2,7 +2,7 @@
 
 Between monitors no order is promised, so the model does not foretell who starts first. It goes through
 what the cores report, start by start, and demands of each that it is the next of its monitor, that
-those who have to start with it do, and that the triggers run were theirs; and that nobody is left who
+those who have to start with it do, and that the triggers run were theirs; and that no task is left who
 could start.
 """
 
@@ -252,13 +252,13 @@ class SynchronizerMachine(RuleBasedStateMachine):
     # ==== what holds after every step ====
 
     @invariant()
-    def nobody_is_left_who_could_start(self) -> None:
+    def no_task_is_left_who_could_start(self) -> None:
         for at, core in enumerate(self.cores):
             assert self.model.next_of(at) is None
             assert invariants.nothing_grantable_waits(core)
 
     @invariant()
-    def everybody_is_where_the_model_says(self) -> None:
+    def every_task_is_where_the_model_says(self) -> None:
         for at, core in enumerate(self.cores):
             standing = [one.who for one in self.model.waiting if one.place[0] == at]
             assert [one.waiter for one in core.queue] == standing

@@ -82,7 +82,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         (machine, plant)
         for machine in (SemaphoreMachine, SemaphoreShellMachine)
         for plant in (
-            queue.a_withdrawal_lets_nobody_in,
+            queue.a_withdrawal_lets_no_task_in,
             queue.newcomers_barge,
             queue.overtaking_does_not_age,
             semaphore.a_permit_leaks_when_a_waiter_is_granted,
@@ -94,7 +94,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     *[
         (RWLockMachine, plant)
         for plant in (
-            queue.a_withdrawal_lets_nobody_in,
+            queue.a_withdrawal_lets_no_task_in,
             queue.newcomers_barge,
             rwlock.readers_enter_beside_a_writer,
             rwlock.one_reader_enters_where_a_writer_leaves,
@@ -115,18 +115,18 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
     ],
     (BarrierMachine, barrier_and_latch.numbers_are_given_on_arrival),
     (BarrierMachine, barrier_and_latch.a_reset_opens_what_is_closed),
-    (BarrierMachine, barrier_and_latch.who_leaves_lets_nobody_in),
+    (BarrierMachine, barrier_and_latch.who_leaves_lets_no_task_in),
     (BarrierMachine, barrier_and_latch.who_leaves_is_waited_for),
     (BarrierMachine, barrier_and_latch.a_failed_action_lets_the_others_go_on),
     (LatchMachine, barrier_and_latch.the_latch_opens_early),
     *[
         (RWLockShellMachine, plant)
         for plant in (
-            queue.a_withdrawal_lets_nobody_in,
+            queue.a_withdrawal_lets_no_task_in,
             queue.newcomers_barge,
             rwlock.readers_enter_beside_a_writer,
             rwlock.one_reader_enters_where_a_writer_leaves,
-            rwlock.a_downgrade_lets_nobody_in,
+            rwlock.a_downgrade_lets_no_task_in,
             lock.the_end_of_an_owner_is_ignored,
             queue.those_let_in_are_not_woken,
             queue.a_cancelled_acquire_stays_in_queue,
@@ -139,7 +139,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             barrier_and_latch.numbers_are_given_on_arrival,
             barrier_and_latch.a_reset_opens_what_is_closed,
             barrier_and_latch.a_deserter_only_leaves,
-            barrier_and_latch.who_leaves_lets_nobody_in,
+            barrier_and_latch.who_leaves_lets_no_task_in,
             barrier_and_latch.who_leaves_is_waited_for,
             barrier_and_latch.a_cancelled_party_fills_the_round,
         )
@@ -149,7 +149,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         for machine in (RateLimiterMachine, RateLimiterShellMachine)
         for plant in (
             rate_limiter.the_bucket_overflows,
-            rate_limiter.whoever_is_granted_late_delays_the_next,
+            rate_limiter.a_late_grant_delays_the_next,
             rate_limiter.a_cancellation_beats_the_time,
         )
     ],
@@ -160,7 +160,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         (machine, plant)
         for machine in (ResourcePoolMachine, ResourcePoolShellMachine)
         for plant in (
-            resource_pool.a_returned_item_wakes_nobody,
+            resource_pool.a_returned_item_wakes_no_task,
             resource_pool.a_failed_block_keeps_its_item,
         )
     ],
@@ -203,10 +203,10 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             buffer.half_of_a_put_is_put,
             buffer.the_end_of_a_window_takes_nothing,
             buffer.who_waits_for_more_is_not_told_of_the_end,
-            buffer.what_comes_back_wakes_nobody,
+            buffer.what_comes_back_wakes_no_task,
             buffer.what_comes_back_goes_to_the_end,
             buffer.what_fails_is_lost,
-            queue.a_withdrawal_lets_nobody_in,
+            queue.a_withdrawal_lets_no_task_in,
             queue.closing_forgets_those_in_queue,
         )
     ],
@@ -257,9 +257,9 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             monitor.two_are_inside,
             monitor.guards_are_not_asked,
             monitor.guards_are_asked_on_arrival_only,
-            monitor.a_monitor_left_lets_nobody_in,
-            monitor.a_change_asks_nobody,
-            monitor.a_guard_that_is_removed_lets_nobody_in,
+            monitor.a_monitor_left_lets_no_task_in,
+            monitor.a_change_asks_no_task,
+            monitor.a_guard_that_is_removed_lets_no_task_in,
             monitor.the_oldest_call_of_an_entry_blocks_the_others,
             monitor.entries_take_turns,
             monitor.a_closed_monitor_takes_new_calls,
@@ -307,7 +307,7 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
             synchronizer.an_error_of_a_trigger_is_forgotten,
             synchronizer.one_synchronizer_overrules_the_others,
             synchronizer.a_block_takes_all_rules_with_it,
-            synchronizer.the_end_of_the_rules_lets_nobody_in,
+            synchronizer.the_end_of_the_rules_lets_no_task_in,
             synchronizer.a_partner_waits_for_what_is_closed,
             monitor.the_oldest_call_of_an_entry_blocks_the_others,
         )
@@ -339,8 +339,8 @@ FOUND_BY: list[tuple[type[RuleBasedStateMachine], Plant]] = [
         )
     ],
     (SemaphoreMachine, queue.withdrawing_an_ended_request_gives_back),
-    (LimiterMachine, capacity_limiter.more_tokens_let_nobody_in),
-    (LimiterShellMachine, capacity_limiter.more_tokens_let_nobody_in),
+    (LimiterMachine, capacity_limiter.more_tokens_let_no_task_in),
+    (LimiterShellMachine, capacity_limiter.more_tokens_let_no_task_in),
     (LimiterMachine, capacity_limiter.a_borrower_may_wait_twice),
     (LimiterShellMachine, capacity_limiter.a_borrower_may_wait_twice),
     (WaitQueueMachine, wait_queue.a_wake_is_kept),

@@ -91,7 +91,7 @@ class ValueShellMachine(OneLineMachine):
 
     @rule(value=VALUES, then=VALUES)
     def assign_for_a_moment(self, value: int, then: int) -> None:
-        """Nobody has run when the next value is there."""
+        """No task has run when the next value is there."""
 
         def assign_both() -> None:
             for one in (value, then):

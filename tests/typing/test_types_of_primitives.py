@@ -92,14 +92,14 @@ async def test_a_lock_and_its_condition_know_their_owner() -> None:
 
 async def test_a_limiter_has_borrowers_of_any_kind() -> None:
     limiter = CapacityLimiter(2)
-    assert_type(await limiter.acquire_on_behalf_of("somebody"), None)
+    assert_type(await limiter.acquire_on_behalf_of("a borrower"), None)
     assert_type(limiter.acquire_on_behalf_of_nowait(3), None)
     assert assert_type(limiter.total_tokens, float) == 2
     assert assert_type(limiter.borrowed_tokens, int) == 2
     assert assert_type(limiter.available_tokens, float) == 0
     statistics = assert_type(limiter.statistics(), CapacityLimiterStatistics)
     assert len(assert_type(statistics.borrowers, list[Task | object])) == 2
-    limiter.release_on_behalf_of("somebody")
+    limiter.release_on_behalf_of("a borrower")
     limiter.release_on_behalf_of(3)
 
 
@@ -190,7 +190,7 @@ async def _refused(semaphore: Semaphore, lock: Lock, barrier: Barrier, queue: Wa
     await semaphore.acquire(1, 2)  # type: ignore[call-arg]  # by keyword
     with semaphore.permits():  # type: ignore[attr-defined]  # async with
         pass
-    lock.acquire_nowait(priority=1)  # type: ignore[call-arg]  # nobody is in its way
+    lock.acquire_nowait(priority=1)  # type: ignore[call-arg]  # no task is in its way
     Condition(trio.Lock())  # type: ignore[arg-type]  # ours
     CapacityLimiter("1")  # type: ignore[arg-type]  # no number
     RWLock(policy="priority")  # type: ignore[arg-type]  # no such policy

@@ -64,7 +64,7 @@ async def test_a_request_has_the_type_of_its_claim() -> None:
         assert_type(request, Request[int])
         assert assert_type(request.status, Status) == "granted"
         assert assert_type(request.released, bool) is False
-    with CapacityLimiter(1).request("somebody", priority=0) as borrowed:
+    with CapacityLimiter(1).request("a borrower", priority=0) as borrowed:
         assert_type(borrowed, Request[object])
 
 

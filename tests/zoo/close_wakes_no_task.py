@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Queue:
-    """Raises for whoever comes when it is closed."""
+    """Raises for a caller when it is closed."""
 
     def __init__(self) -> None:
         self.items: deque[str] = deque()

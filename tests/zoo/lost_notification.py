@@ -31,7 +31,7 @@ class Pool:
             self.free -= 1
 
     async def put_back(self) -> None:
-        # whoever has a connection puts it back, cancelled or not
+        # a task that has a connection puts it back, cancelled or not
         with trio.CancelScope(shield=True):
             async with self.condition:
                 self.free += 1

@@ -21,7 +21,7 @@ Timeout: TypeAlias = Callable[[Take], Awaitable[str | None]]
 
 
 class Queue:
-    """Whoever was woken finds an item; a wake-up is never overridden by a cancellation."""
+    """A woken task finds an item; a wake-up is never overridden by a cancellation."""
 
     def __init__(self) -> None:
         self.items: deque[str] = deque()

@@ -57,7 +57,7 @@ async def wait_shielded(x: ExploredRun) -> None:
 EXHIBIT = Exhibit(
     name="retry after a cancellation",
     source="N5, bpo-32841, its fix carried over from asyncio, where a cancellation comes once",
-    mechanism="Whoever catches Cancelled and waits again is cancelled again; the loop never ends.",
+    mechanism="A task that catches Cancelled and waits again is cancelled again; the loop never ends.",
     buggy=retry_forever,
     fixed=wait_shielded,
     settings=Settings(cancels=0, max_steps=200),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class BargingSemaphore:
-    """Whoever is woken looks again; whoever comes meanwhile looks first."""
+    """A woken task looks again; a task that comes meanwhile looks first."""
 
     def __init__(self, value: int) -> None:
         self.value = value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heapreplace
-from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -53,8 +52,11 @@ class Lanes(Queue[Any]):
         return self.length > 0
 
     def __iter__(self) -> Iterator[Request[Any]]:
-        # Lanes are sorted, and to sort what consists of sorted parts is to merge them.
-        return iter(sorted(chain.from_iterable(self.by_entry.values()), key=attrgetter("ticket")))
+        standing = [one for lane in self.by_entry.values() for one in lane]
+        if len(self.by_entry) > 1:
+            # Lanes are sorted, and to sort what consists of sorted parts is to merge them.
+            standing.sort(key=attrgetter("ticket"))
+        return iter(standing)
 
     def candidates(self) -> Iterator[Request[Any]]:
         """Yield those that may be granted next, the oldest first.

@@ -5,7 +5,7 @@ the guard, while the monitor is free, and the grant follows in the same step. *T
 of the grant, while all monitors that it concerns are taken, so nothing can come between. *Bonds* make
 calls of several entries start together.
 
-What a trigger changes may permit calls of other monitors. They are settled by whoever made the
+What a trigger changes may permit calls of other monitors. They are settled by the caller that made the
 transition, from a worklist (``settle_transitively`` in :mod:`structsync._core.queue.group`) and not by
 recursion: a chain of triggers may be as long as the queue.
 
@@ -151,7 +151,7 @@ class Rules(EntryRules):
         return [synchronizer for synchronizer, _ in self.triggers]
 
     def ended_with(self, request: Request[Any]) -> None:
-        """Do nothing: whoever gives up leaves the others waiting."""
+        """Do nothing: a call that gives up leaves the others waiting."""
 
     def to_settle(self, request: Request[Any]) -> Sequence[ToSettle]:
         """Return what a call that has ended left to settle in other monitors."""

@@ -1,7 +1,7 @@
 """Jobs that wait for workers, and a bound on how many: the decisions of :class:`structsync.TaskPool`.
 
 A job stands in the queue from the moment at which it is submitted; a free worker takes the next by the
-policy. The bound holds back whoever submits, not the job: beyond it a job has its position all the
+policy. The bound holds back the submitting task, not the job: beyond it a job has its position all the
 same, and is *held back*, that is not accepted yet. Rejected: a second queue in front of the first, in
 which an urgent job would wait behind others for the room to become urgent.
 """
@@ -79,7 +79,7 @@ class JobQueueCore(Arbiter[Any]):
         self.accepted = 0
         # In the order of arrival. Not a dict, whose front is slow to take from once it is long.
         self.held_back: OrderedDict[int, Request[Any]] = OrderedDict()
-        # Who was accepted, and is to be told; emptied by whoever made the transition.
+        # Who was accepted, and is to be told; emptied by the caller of the transition.
         self.newly_accepted: list[Request[Any]] = []
 
     def entered(self, request: Request[Any]) -> None:

@@ -1,6 +1,6 @@
 """Items of a buffer that are in hand: lent to a block, and put back where they were if it fails.
 
-A lent item keeps its room: whoever puts waits until the block ends, so that it can always be put back. And it
+A lent item keeps its room: a put waits until the block ends, so that it can always be put back. And it
 keeps its position, for which items have numbers: in the order in which they were put, from the first loan
 on. A buffer that lends nothing knows none of this.
 

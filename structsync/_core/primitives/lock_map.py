@@ -4,7 +4,7 @@ Two locks for one key at the same time would both be granted. So what stands for
 as it is referred to (``entries``, which holds it weakly), and, whatever becomes of those, as long as it is
 held (``held``). One that is free and that no task refers to is forgotten.
 
-Rejected: to count the users of each entry. Whoever took a lock out of the map and has not acquired it yet
+Rejected: to count the users of each entry. A task that took a lock out of the map and has not acquired it yet
 would have to be counted, too, and nothing tells when a task has lost interest.
 """
 

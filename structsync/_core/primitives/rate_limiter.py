@@ -3,7 +3,7 @@
 A token bucket without a sum that grows: what is on hand is computed from the last moment at which the
 bucket was full (``anchor``) and the number of permits granted since then (``spent``, an int). So the
 time of the thousandth grant is rounded once, not a thousand times. Whether a claim fits and when it will
-fit are one comparison, so that whoever is woken at that time fits then.
+fit are one comparison, so that a request that is woken at that time fits then.
 
 Time comes from outside: :meth:`RateLimiterCore.elapse` is told what the clock shows.
 """

@@ -5,7 +5,7 @@ borrower makes one in its place. So at most as many items exist as there are pla
 made and closed included, and whatever becomes of a borrower, all that can be lost is its place: which goes
 to the next as soon as it is released.
 
-Whoever closes an item needs a place for that as well, and so do those who make one ahead. No task waits for an
+A task that closes an item needs a place for that as well, and so does one that makes an item ahead. No task waits for an
 item to be closed: one that is not to be lent again stays among the idle ones, at their bottom, and is closed
 by who is granted it or who comes past first.
 """

@@ -182,7 +182,7 @@ class Arbiter(PrimitiveState[ClaimT]):
         """Grant whatever can be granted now, of the candidates if they are given, in grant order.
 
         Runs after every change that may make a request grantable. One pass is enough: a grant makes
-        no room, so whoever was passed over is not admitted later in the pass.
+        no room, so a request that was passed over is not admitted later in the pass.
         """
         ended: list[Request[ClaimT]] = []
         walk: Iterator[Request[ClaimT]] | None = None

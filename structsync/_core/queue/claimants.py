@@ -24,7 +24,7 @@ class ClaimantArbiter(Arbiter[Any]):
         self.pending: dict[Hashable, Request[Any]] = {}
 
     def claimant_of(self, claim: Any) -> Hashable:
-        """Return who makes a claim; whoever overrides this overrides the index, too."""
+        """Return who makes a claim; a class that overrides this overrides the index, too."""
         claimant: Hashable = claim
         return claimant
 

@@ -5,8 +5,8 @@ the group's consent where it would grant a *member*, and then has the group gran
 end in the same step (I5): granted with it, or withdrawn.
 
 Where a group has left a queue, those behind it may now fit, and one of them may be of another group,
-and so on. That is done with a worklist, not by recursion: see :func:`settle_transitively`. Whoever
-makes a transition calls it before anything else can look.
+and so on. That is done with a worklist, not by recursion: see :func:`settle_transitively`. The caller
+of a transition calls it before anything else can look.
 
 Why nothing deadlocks: a group holds nothing while it waits. Of the groups that wait for all, the one
 whose last position was taken first stands behind none of them, because all positions of a group are

@@ -20,7 +20,7 @@ class Ledger:
             self._balances.pop(who, None)
 
     def total(self) -> int:
-        """Return the units that are out, whoever took and gave them."""
+        """Return the units that are held, whichever tasks took and released them."""
         return sum(self._balances.values())
 
     def debtors(self) -> list[tuple[Hashable, int]]:

@@ -1,6 +1,6 @@
 """The queue of the policy "priority": a list for each level, and a heap of the levels.
 
-Rejected: a heap of all who wait. Whoever withdraws stays in it until a rebuild, and of 100,000 each grant
+Rejected: a heap of all requests. One that is withdrawn stays in it until a rebuild, and of 100,000 each grant
 looks at entries that no cache holds. Rejected: the levels in a sorted list; where each that waits has a level
 of its own, whatever joins moves all that are behind.
 """
@@ -20,7 +20,7 @@ SPARE: Final = 16  # so many levels more than twice those who wait are known, an
 class Level(Request[Any]):
     """Both ends of the list of those on one level: its links are to the first (behind) and the last (ahead).
 
-    So the list is a ring. Whoever leaves links two others to each other, and need not know of which level.
+    So the list is a ring. A request that leaves links two others to each other, and need not know its level.
     """
 
     __slots__ = ("number",)
@@ -39,7 +39,7 @@ Top: TypeAlias = tuple[int, int, Level]
 class Levels(Queue[ClaimT]):
     """Pending requests by level, the smallest number first; on one level the oldest. No ``head`` is kept.
 
-    Each level that is known has one entry in ``tops``, a heap. Whoever joins a level ranks behind all who
+    Each level that is known has one entry in ``tops``, a heap. A request that joins a level ranks behind all who
     were on it, so an entry may be before the first of its level, never behind; it is brought up to date, or
     dropped if none is left there, when it gets to the top of the heap.
     """
@@ -109,19 +109,21 @@ class Levels(Queue[ClaimT]):
                 heapreplace(tops, (self.rank(first.ticket, level.number), first.ticket, level))
 
     def ranked(self) -> list[tuple[int, int, Request[ClaimT]]]:
-        """Return the rank, the ticket and the request of all, in the order in which they stand."""
-        return sorted(
+        """Return the rank, the ticket and the request of all, level by level."""
+        return [
             (self.rank(one.ticket, number), one.ticket, one)
             for number, level in self.by_number.items()
             for one in on(level)
-        )
+        ]
 
     def __bool__(self) -> bool:
         return self.length > 0
 
     def __iter__(self) -> Iterator[Request[ClaimT]]:
         standing = [one for level in self.by_number.values() for one in on(level)]
-        return iter(sorted(standing, key=attrgetter("ticket")))
+        if len(self.by_number) > 1:
+            standing.sort(key=attrgetter("ticket"))
+        return iter(standing)
 
     def _drop_empty(self) -> None:
         """Forget the levels on which no request is."""
@@ -146,9 +148,11 @@ class AgeingLevels(Levels[ClaimT]):
         return ticket + number
 
 
-def on(level: Level) -> Iterator[Request[Any]]:
-    """Yield the requests on a level, the oldest first."""
+def on(level: Level) -> list[Request[Any]]:
+    """Return the requests on a level, the oldest first."""
+    requests: list[Request[Any]] = []
     request: Any = level.behind
     while request is not level:
-        yield request
+        requests.append(request)
         request = request.behind
+    return requests

@@ -118,7 +118,7 @@ class Priority(Fifo):
             yield first
 
     def in_order(self, queue: AnyQueue) -> list[Request[Any]]:
-        return [request for *_, request in levels_of(queue).ranked()]
+        return [request for *_, request in sorted(levels_of(queue).ranked())]
 
     def snapshot(self, queue: AnyQueue, next_ticket: int) -> Ranks:
         ranks = sorted((ticket, rank) for rank, ticket, _ in levels_of(queue).ranked())

@@ -108,7 +108,7 @@ class Queue(Generic[ClaimT]):
     def remove(self, request: Request[ClaimT]) -> None:
         """Take a request out that stands here."""
         ahead, behind = request.ahead, request.behind
-        # Not left linked: whoever holds an ended request would hold all that came after it.
+        # Not left linked: a reference to an ended request would keep all that came after it.
         if ahead is None:
             self.head = behind
         else:
@@ -138,8 +138,9 @@ class Queue(Generic[ClaimT]):
 
     def clear(self) -> None:
         """Take out all that stand here."""
-        for request in self:
-            self.remove(request)
+        if self.length:
+            for request in self:
+                self.remove(request)
 
     def __len__(self) -> int:
         return self.length

@@ -144,8 +144,9 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         """
         own = vars(self)
         state = tuple([own[name] for name in self.state_fields])
-        queue = tuple([(request.claim, request.waiter) for request in self.queue])
-        return (state, self.cause, queue, self.policy.snapshot(self.queue, self.next_ticket))
+        queue = self.queue
+        waiting = tuple([(one.claim, one.waiter) for one in queue]) if queue.length else ()
+        return (state, self.cause, waiting, self.policy.snapshot(queue, self.next_ticket))
 
     def restore(self, snapshot: Any) -> None:
         """Return to a situation that :meth:`snapshot` described; its requests are made anew."""

@@ -2,7 +2,7 @@
 
 Every process that holds or waits has a replica, and applies the same entries in the same order; so all of
 them come to the same decisions, and nothing but the cores makes any. What is here beside them: who asked
-for what, entries that come twice, sessions that die, and grants that outlive the engine's memory.
+for what, entries that come twice, and sessions that die.
 
 An engine writes ``join`` before the first operation of a session and ``end`` after its last one, in the
 same step in which it looks whether the session is alive. An operation of a session that has not joined
@@ -89,7 +89,7 @@ class SharedCore(SharedState):
     def _withdraw(self, asking: Key, number: int) -> list[Outcome]:
         place = self.places.get((asking[0], number))
         if place is None or place.raises or not place.requests:
-            return []  # it has ended, and whoever waited has been told
+            return []  # it has ended, and the waiters have been told
         request = place.requests[0]
         if place.hold is not None:
             place.raises = True
@@ -107,26 +107,6 @@ class SharedCore(SharedState):
             return [_refusal(asking, RuntimeError("nothing is held under this number"))]
         del self.places[place.key]
         return [Outcome(asking, Result.DONE), *self._settled(self._discharge(place))]
-
-    def _reclaim(self, asking: Key, number: int, wants: Iterable[Any], token: int) -> list[Outcome]:
-        key = (asking[0], number)
-        found = self.places.get(key)
-        if found is not None and found.token:  # the log was not lost
-            return [Outcome(asking, Result.GRANTED, found.token)]
-        place = Place(key, [Want(*want) for want in wants])
-        place.token = token
-        granted = Outcome(asking, Result.GRANTED, token)
-        return self._unless_refused(asking, lambda: self._take_again(place), granted)
-
-    def _take_again(self, place: Place) -> Ended:
-        pairs = self._pairs(place)
-        if place.key in self.places or not all(core.admits(claim) for core, claim in pairs):
-            raise RuntimeError("another session may hold it by now")
-        for core, claim in pairs:
-            core.take(claim)
-        self.places[place.key] = place
-        self.token = max(self.token, place.token)
-        return []
 
     def _count_down(self, asking: Key, want: Any) -> list[Outcome]:
         latch, done = Want(*want), Outcome(asking, Result.DONE)

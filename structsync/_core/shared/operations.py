@@ -19,7 +19,6 @@ class Verb(StrEnum):
     ACQUIRE = "acquire"  # (wants)
     WITHDRAW = "withdraw"  # (number of the request)
     RELEASE = "release"  # (number of the request that was granted)
-    RECLAIM = "reclaim"  # (number, wants, token): it was granted before the engine lost its log
     COUNT_DOWN = "count_down"  # (want): of a latch
     WAIT = "wait"  # (condition, number of the request that was granted the lock)
     DIGEST = "digest"  # by the engine: what every replica must come to here; see the replica

@@ -1,6 +1,6 @@
 """Operations and snapshots as bytes, and back: what is stored in a log and sent between processes.
 
-It is JSON, because whoever looks into a log can read it. Tuples come back as tuples, and what the cores
+It is JSON, so that a person who looks into a log can read it. Tuples come back as tuples, and what the cores
 that ship keep in their snapshots beside plain values is tagged. Nothing else is encoded, and nothing that
 is decoded runs code.
 """

@@ -71,7 +71,7 @@ class Outstanding(Attempt):
             self._wake()
 
     def gone(self, token: int | None = None) -> None:
-        """Give it up, if that host has it; whoever has it, if none is named."""
+        """Give it up, if that host has it; at any host, if none is named."""
         if self.lose(token):
             self._wake()
 

@@ -173,7 +173,7 @@ class Hosting:
             self._session._nursery.start_soon(self._send, ticket, token, result)
 
     async def _meet(self, caller: str) -> None:
-        """Read the log: whoever calls has joined it before."""
+        """Read the log: a caller has joined it before."""
         with suppress(LeaseLost):
             await self._client.read(self.name)
         met = self.strangers.pop(caller)

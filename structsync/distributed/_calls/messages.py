@@ -112,7 +112,7 @@ encode = msgspec.msgpack.Encoder().encode
 
 
 def decode(data: bytes) -> AnyMessage | None:
-    """Return a message; None if it is none, which whoever may use the engine can send at any time."""
+    """Return a message; None if it is none: any user of the engine can send one at any time."""
     if len(data) > LONGEST:
         return None
     try:

@@ -41,16 +41,24 @@ def _sender_of(stream: trio.abc.Stream) -> socket.socket | None:
 class Reply:
     """What will come for one request; an error of the server is a reply."""
 
-    __slots__ = ("arrived", "lost", "value")
+    __slots__ = ("arrived", "lost", "then", "value")
 
     arrived: trio.Event
     value: Any
     lost: bool  # the connection has ended before
+    then: Callable[[Any], object] | None
 
-    def __init__(self) -> None:
+    def __init__(self, then: Callable[[Any], object] | None) -> None:
         self.arrived = trio.Event()
         self.value = None
         self.lost = False
+        self.then = then
+
+    def arrive(self) -> None:
+        """Wake the task that waits for it."""
+        self.arrived.set()
+        if self.then is not None:
+            self.then(self.value)
 
     async def wait(self) -> Any:
         """Wait for it.
@@ -78,6 +86,7 @@ class Connection:
     _work: trio.Event
     _scope: trio.CancelScope
     _sender: socket.socket | None
+    _idle: trio.Event  # nothing runs in the background
 
     def __init__(self, stream: trio.abc.Stream, pushed: Pushed, patience: float = math.inf) -> None:
         self.stream = stream
@@ -90,10 +99,16 @@ class Connection:
         self._scope = trio.CancelScope()
         self._patience = patience
         self._sender = _sender_of(stream)
+        self._idle = trio.Event()
+        self._idle.set()
 
     def post(self, *command: str | bytes | int) -> Reply:
         """Send a command when that is possible."""
-        reply = Reply()
+        return self.post_then(None, *command)
+
+    def post_then(self, then: Callable[[Any], object] | None, *command: str | bytes | int) -> Reply:
+        """Do the same; the function is called with the reply, or with None if it will not come."""
+        reply = Reply(then)
         self.replies.append(reply)
         self._outgoing += _pack(command)
         if self._sender is not None and self.is_usable:
@@ -103,11 +118,12 @@ class Connection:
         return reply
 
     async def exchange(self, *commands: Command) -> list[Any]:
-        """Send commands, and return their replies, while nothing runs in the background.
+        """Send commands, and return their replies, once nothing runs in the background.
 
         Raises:
           DeliveryFailed: if the connection ends before.
         """
+        await self._idle.wait()  # what was cancelled there may still be receiving
         replies = [self.post(*command) for command in commands]
         try:
             await self._send()
@@ -123,6 +139,7 @@ class Connection:
 
         Then all who wait for a reply are told.
         """
+        self._idle = trio.Event()
         try:
             with self._scope:
                 async with trio.open_nursery() as nursery:
@@ -131,6 +148,8 @@ class Connection:
                     nursery.start_soon(self._keep_watching)
         except* (trio.BrokenResourceError, trio.ClosedResourceError, hiredis.HiredisError):
             self._end()
+        finally:
+            self._idle.set()
         if self._scope.cancelled_caught:
             self._end()
 
@@ -152,7 +171,7 @@ class Connection:
         while self.replies:
             reply = self.replies.popleft()
             reply.lost = True
-            reply.arrived.set()
+            reply.arrive()
 
     async def _keep_sending(self) -> None:
         while True:
@@ -200,4 +219,4 @@ class Connection:
             else:
                 reply = self.replies.popleft()
                 reply.value = value
-                reply.arrived.set()
+                reply.arrive()

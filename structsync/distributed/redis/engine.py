@@ -10,18 +10,19 @@ from __future__ import annotations
 import logging
 import math
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import hiredis
 import trio
 
+from structsync._core.shared.history import History, Mark
 from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 from structsync._core.shared.state import VERSION
 from structsync.distributed.client import BACKOFF, LONGEST_BACKOFF
-from structsync.distributed.engine import Hinted, Received, Renewal, Tail
+from structsync.distributed.engine import Appended, Hinted, Received, Renewal, Tail
 from structsync.distributed.errors import DeliveryFailed, SessionEnded
 
 from .address import Address
@@ -35,6 +36,8 @@ ELSEWHERE = frozenset(["LOADING", "MASTERDOWN", "NOSCRIPT", "READONLY"])
 #: What a server says that may do it later.
 LATER = frozenset(["BUSY", "MISCONF", "NOREPLICAS", "OOM"])
 MICROSECONDS = 1_000_000
+#: Of a log of which nothing was read: the position up to which it was, and the stamp before that.
+UNSEEN = (0, b"0")
 #: What a message begins with, and no name of a log does, because it is no UTF-8.
 MESSAGE = b"\xff"
 
@@ -45,11 +48,13 @@ class RedisEngine:
     """One session of a namespace on a server."""
 
     recheck: float = math.inf
+    forgets: bool = True
     address: Address
     namespace: str
     base: str  # the names of all keys begin with it, and with a hash tag: they are in one place
     patience: float  # in seconds; who says nothing for so long is gone
     identity: str
+    joining: tuple[str | bytes | int, ...]  # what the server is told of a session
     seen: dict[
         str, tuple[int, bytes]
     ]  # of each log: up to which position it was read, and that stamp
@@ -73,14 +78,12 @@ class RedisEngine:
     async def open(self, ttl: float) -> str:
         self.patience = ttl / 4
         self.identity = secrets.token_hex(8)
-        join, end = (Operation(verb, self.identity).encode() for verb in (Verb.JOIN, Verb.END))
+        lasts = round(ttl * MICROSECONDS)
+        self.joining = (lasts, VERSION, *_comes_and_goes(self.identity))
         try:
             self.connection = await self._connect()
-            lasts = round(ttl * MICROSECONDS)
             try:
-                (reply,) = await self.connection.exchange(
-                    self._command("open", lasts, VERSION, join, end)
-                )
+                (reply,) = await self.connection.exchange(self._command("open", *self.joining))
                 self._check_opened(reply, ttl)
             except BaseException:
                 await self.connection.close()
@@ -135,13 +138,34 @@ class RedisEngine:
                 hinted(log)
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
-        position, stamp = self.seen.get(log, (0, b"0"))
+        seen = self.seen.get(log, UNSEEN)
         while True:
-            reply = await self._call("append", log, position, stamp, *operations)
+            reply = await self._call("append", log, *seen, *operations)
+            if reply[0] == b"unknown":
+                raise DeliveryFailed  # the next renewal tells the server of this session
             if reply[0] != b"grace":
                 break
             await trio.sleep(reply[1] / MICROSECONDS)
-        _, start, snapshot, lines = reply
+        return self._tail_of(log, reply)
+
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
+        if not self.connected.is_set():
+            return False
+
+        def take(reply: Any) -> None:
+            if isinstance(reply, list) and reply[0] == b"ok":
+                done(self._tail_of(log, reply))
+            else:
+                done(None)
+
+        seen = self.seen.get(log, UNSEEN)
+        self.connection.post_then(take, *self._command("append", log, *seen, *operations))
+        return True
+
+    def _tail_of(self, log: str, reply: list[Any]) -> Tail:
+        _, start, snapshot, lines, before = reply
         entries, stamps = [], []
         for line in lines:
             its_stamp, _, entry = line.partition(b" ")
@@ -149,11 +173,23 @@ class RedisEngine:
             stamps.append(int(its_stamp))
         if lines:  # behind a snapshot there are some: at least that by which others compare
             self.seen[log] = (start + len(lines), b"%d" % stamps[-1])
-        return Tail(start, entries, snapshot, stamps)
+        return Tail(start, entries, snapshot, stamps, int(before or 0))
 
-    async def renew(self, read: Mapping[str, int]) -> Renewal:
-        known = [detail for log, seen in self.seen.items() for detail in (log, *seen)]
-        _, earliest, *ends = await self._call("renew", *known)
+    async def renew(
+        self, read: Mapping[str, int], history_of: Callable[[str], History | None]
+    ) -> Renewal:
+        while True:
+            known = [detail for log, seen in self.seen.items() for detail in (log, *seen)]
+            word, *details = await self._call("renew", *known)
+            if word == b"unknown":
+                await self._call("rejoin", *self.joining)
+            elif word == b"lost":
+                for log in details:
+                    name = bytes(log).decode()
+                    await self._call("restore", name, *_written(history_of(name)))
+            else:
+                break
+        earliest, *ends = details
         named = {ends[n].decode(): ends[n + 1] for n in range(0, len(ends), 2)}
         return Renewal(named, earliest / MICROSECONDS)
 
@@ -203,7 +239,7 @@ class RedisEngine:
         return connection
 
     def _pushed(self, said: list[Any]) -> None:
-        # Whoever may use the server can send anything: it is a message, the name of a log, or nothing.
+        # Any user of the server can send anything: it is a message, the name of a log, or nothing.
         if said[0] == b"message" and isinstance(said[-1], bytes):
             if said[-1].startswith(MESSAGE):
                 self.received(said[-1].removeprefix(MESSAGE))
@@ -239,3 +275,21 @@ class RedisEngine:
         if word in ELSEWHERE | LATER:
             raise DeliveryFailed
         raise RuntimeError(f"{self.address.place} refuses what a session needs: {problem}")
+
+
+def _comes_and_goes(session: str) -> tuple[bytes, bytes]:
+    """Return what is written into a log when a session joins, and when it ends."""
+    join, end = (Operation(verb, session).encode() for verb in (Verb.JOIN, Verb.END))
+    return join, end
+
+
+def _written(history: History | None) -> list[str | bytes | int]:
+    """Return a history as the script takes it; what was received and not applied yet is brought later."""
+    assert history is not None, "a log that a session has read has a history"
+    written: list[str | bytes | int] = [history.position, history.stamp]
+    for place in (history.base, history.mark or Mark()):
+        written += [place.position, place.stamp, place.state or b""]
+    written.append(len(history.sessions))
+    for session in history.sessions:
+        written += [session, *_comes_and_goes(session)]
+    return written + [b"%d %b" % one for one in history.entries]

@@ -27,10 +27,14 @@ local sessions = base .. ':sessions'
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
 local known = redis.call('HMGET', base, 'run', 'ttl', 'now', 'grace', 'stamp', 'version')
-if not known[1] and verb ~= 'open' then
-  return { 'ended' }
+if not known[2] then
+  if verb ~= 'open' and verb ~= 'rejoin' then
+    return { 'unknown' } -- the session says who it is, and the script how long ago that can have been forgotten
+  end
+  known[2], known[6] = ARGV[3], ARGV[4]
+  redis.call('HSET', base, 'ttl', known[2], 'version', known[6])
 end
-local ttl = tonumber(known[2] or ARGV[3])
+local ttl = tonumber(known[2])
 local before = tonumber(known[3] or now)
 local known_grace = tonumber(known[4] or -1)
 local grace = known_grace
@@ -143,6 +147,12 @@ end
 
 local act = {}
 
+-- What a session is to the server: the entries that are written for it, and its lease.
+local function welcome(session, join, ends_with, lease)
+  redis.call('HSET', key('session', session), 'join', join, 'end', ends_with)
+  redis.call('ZADD', sessions, 'NX', digits(lease), session)
+end
+
 -- ttl, version, join, end
 function act.open()
   if redis.call('ZCOUNT', sessions, '(0', '+inf') > 0 then
@@ -154,8 +164,16 @@ function act.open()
     end
   end
   redis.call('HSET', base, 'ttl', ARGV[3], 'version', ARGV[4])
-  redis.call('HSET', key('session', me), 'join', ARGV[5], 'end', ARGV[6])
-  redis.call('ZADD', sessions, digits(now + tonumber(ARGV[3])), me)
+  welcome(me, ARGV[5], ARGV[6], now + tonumber(ARGV[3]))
+  return { 'ok' }
+end
+
+-- the same, of a session that was open when the server forgot it
+function act.rejoin()
+  if now >= grace or known[2] ~= ARGV[3] or known[6] ~= ARGV[4] then
+    return { 'ended' }
+  end
+  welcome(me, ARGV[5], ARGV[6], grace)
   return { 'ok' }
 end
 
@@ -178,23 +196,32 @@ function act.append()
     has_read(log, its, position)
   end
   write(log, ARGV, 6)
-  local snapshot = false
+  local snapshot, before = false, false
   if position < its.start then
-    position, snapshot = its.start, redis.call('HGET', key('log', log), 'snapshot')
+    position, before, snapshot = its.start, its.stamp, redis.call('HGET', key('log', log), 'snapshot')
   end
-  return { 'ok', position, snapshot, redis.call('LRANGE', key('entries', log), position - its.start, -1) }
+  local entries = redis.call('LRANGE', key('entries', log), position - its.start, -1)
+  return { 'ok', position, snapshot, entries, before }
 end
 
 -- of each log: its name, the position up to which it was read, and the stamp of the entry before that
 function act.renew()
+  local lost = { 'lost' }
   for index = 3, #ARGV, 3 do
     local log, position = ARGV[index], tonumber(ARGV[index + 1])
     local its = look(log)
     if has_lost(log, its, position, ARGV[index + 2]) then
+      lost[#lost + 1] = log
+    else
+      has_read(log, its, position)
+    end
+  end
+  if #lost > 1 then
+    if now >= grace then
       is_over(me)
       return { 'ended' }
     end
-    has_read(log, its, position)
+    return lost
   end
   redis.call('ZADD', sessions, digits(now + ttl), me)
   local earliest, first = ttl, redis.call('ZRANGE', sessions, 0, 1, 'WITHSCORES')
@@ -210,6 +237,49 @@ function act.renew()
     reply[#reply + 1] = start_of(log) + redis.call('LLEN', key('entries', log))
   end
   return reply
+end
+
+-- Take what a session has read in place of what there is. All others have read less of the same, or come later.
+local function bring_back(log)
+  local former, read, first = {}, key('read', log), 12 + 3 * tonumber(ARGV[12])
+  local start, offered = tonumber(ARGV[6]), tonumber(ARGV[9])
+  for _, session in ipairs(redis.call('ZRANGE', read, 0, -1)) do
+    former[session] = redis.call('ZSCORE', read, session)
+    redis.call('SREM', key('logs', session), log)
+  end
+  redis.call('DEL', key('entries', log), key('log', log), read)
+  redis.call('HSET', key('log', log), 'start', start, 'stamp', ARGV[7], 'snapshot', ARGV[8])
+  if offered > start then
+    redis.call('HSET', key('log', log), 'offered', offered, 'offer_stamp', ARGV[10], 'offer', ARGV[11])
+  end
+  for index = 13, first, 3 do
+    local session = ARGV[index]
+    welcome(session, ARGV[index + 1], ARGV[index + 2], grace)
+    redis.call('SADD', key('logs', session), log)
+    redis.call('ZADD', read, math.max(start, tonumber(former[session] or 0)), session)
+  end
+  for index = first + 1, #ARGV do
+    redis.call('RPUSH', key('entries', log), ARGV[index])
+  end
+  stamp = math.max(stamp, tonumber(ARGV[5]))
+end
+
+-- log, position up to which it was read, stamp of the entry before that; then what was read: where it starts,
+-- the stamp and the state before; the same of where replicas compared last; how many sessions there are, and
+-- of each its name, join and end; "<stamp> <entry>" of each entry
+function act.restore()
+  local log, position, seen = ARGV[3], tonumber(ARGV[4]), ARGV[5]
+  local its = look(log)
+  local ends = its.start + redis.call('LLEN', key('entries', log))
+  local goes_further = tonumber(seen) > tonumber(stamp_before(log, its, ends) or 0)
+  if goes_further and now < grace then
+    bring_back(log)
+  end
+  if has_lost(log, look(log), position, seen) then
+    is_over(me)
+    return { 'ended' }
+  end
+  return { 'ok' }
 end
 
 -- log, position, state there, entry by which others compare
@@ -236,9 +306,12 @@ if verb ~= 'append' and now >= grace then -- there is always a renewal soon
   end
 end
 local reply = { 'ended' }
-local ends = tonumber(redis.call('ZSCORE', sessions, me) or 0)
-if verb == 'open' or ends > now or (ends > 0 and now < grace) then
+local lease = redis.call('ZSCORE', sessions, me)
+local ends = tonumber(lease or 0)
+if verb == 'open' or ends > now or (ends > 0 and now < grace) or verb == 'rejoin' and not lease then
   reply = act[verb]()
+elseif not lease and now < grace then
+  reply = { 'unknown' }
 end
 redis.call('HSET', base, 'now', digits(now), 'stamp', digits(stamp))
 return reply

@@ -1,4 +1,4 @@
-"""The subcommand `merge-shards`: what the shards of a search come to together."""
+"""The subcommand `merge-shards`: the verdict of all shards of a search together."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def digest_of(function: object) -> str | None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, nothing else.")
 def merge_shards(files: Sequence[Path], as_json: bool) -> None:
-    """Say what the shards of a search come to together.
+    """Merge the results of the shards of a search.
 
-    FILES are what `structsync explore --shard K/N --json` has printed, one for each K. A test is confirmed
-    if each of its shards is there and complete, and all are of the same search: of the same test, settings,
-    versions of Python, trio and structsync, and cut alike.
+    FILES are what `structsync explore --shard K/N --json` has printed, one for each K. A test is
+    confirmed if all of its shards are present and complete, and all are of the same search: of the
+    same test, settings, versions of Python, trio and structsync, and cut alike.
 
     Exit code: 0 all confirmed; 1 a schedule breaks something; 2 something is not finished; 64 wrong usage.
     """

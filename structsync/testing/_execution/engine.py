@@ -31,6 +31,18 @@ UNWIND_STEPS = 2_000
 class Engine(ScheduledExecution):
     """Runs a test once, under the schedule that a chooser makes."""
 
+    __slots__ = (
+        "_in_step",
+        "_init_task",
+        "_most_steps",
+        "_root",
+        "_unwound",
+        "chooser",
+        "handle",
+        "problem",
+        "recorder",
+    )
+
     def __init__(
         self,
         settings: Settings,
@@ -44,10 +56,11 @@ class Engine(ScheduledExecution):
         self.recorder = recorder
         self.problem: Exception | None = None
         """What the chooser raised."""
-        self._root = trio.CancelScope()
-        """Round everything that is to end when the execution is over."""
+        self._root = trio.CancelScope() if settings.cancels else self.whole
+        """Round everything that is to end when the execution is over; not round tasks of the system."""
         self._unwound = 0
         self._in_step = False
+        self._most_steps = settings.max_steps
         handle._attach(self)
 
     def __explore_state__(self) -> object:
@@ -81,7 +94,7 @@ class Engine(ScheduledExecution):
         """Run the test function and say how it ended."""
         self._init_task = trio.lowlevel.current_root_task()
         self.own_file = file_of(test)
-        with executing(self):
+        with self._root, executing(self):
             try:
                 value = None
                 if self.settings.cancels:
@@ -99,6 +112,10 @@ class Engine(ScheduledExecution):
                 if self.ending is None:
                     self.end(problem or Ending("passed", value=value))
         self.finished = True
+        self.test_has_ended()
+
+    def test_has_ended(self) -> None:
+        """End what only the test was for; nothing, where trio does that."""
 
     def end(self, ending: Ending) -> None:
         """Let the execution end like this, unless it has ended already."""
@@ -140,27 +157,29 @@ class Engine(ScheduledExecution):
     def decide(self) -> Task | None:
         """Let something happen; return the task that is to run for a step, if that is it."""
         woke = self._settle() if self._woken else []
+        recorder = self.recorder
         if self._in_step and self.ending is None:
             self._in_step = False
-            if self.recorder is not None:
-                self.recorder.after(self, woke)
+            if recorder is not None:
+                recorder.after(self, woke)
             handle = self.handle
             if (
-                not self.finished
-                and (handle._violation or handle._always or self.watched.checked)
+                (handle._violation or handle._always or self.watched.checked)
+                and not self.finished
                 and (violation := handle._after_step()) is not None
             ):
                 self.end(violation)
                 return None  # whom that aborts is runnable only after this
         if self.ending is not None or self.finished:
             return self._unwind()
-        if self._next_deadline() <= self.clock.now and self._fire_due():
+        if self._timers and self._next_deadline() <= self.clock.now and self._fire_due():
             return None
         options = self._options()
+        choices = self.choices
         if not options:
             self._deadlocked()
             return None
-        if len(self.choices) >= self.settings.max_steps:
+        if len(choices) >= self._most_steps:
             self._never_ends()
             return None
         self.branched |= len(options) > 1
@@ -172,12 +191,13 @@ class Engine(ScheduledExecution):
         if choice is None:
             self.end(Ending("cut"))
             return None
-        if self.recorder is not None:
-            self.recorder.before(self, choice, options[0])
-        self.choices.append(choice)
+        if recorder is not None:
+            recorder.before(self, choice, options[0])
+        choices.append(choice)
         self.firsts.append(options[0])
         self._in_step = True
-        return self._apply(choice)
+        kind, name = choice
+        return self._take(self.names.tasks[name]) if kind == "run" else self._apply(choice)
 
     def _deadlocked(self) -> None:
         names = [self.names.of[task] for task in self.blocked()]

@@ -1,4 +1,4 @@
-"""One execution of a test as it is seen by whoever chooses in it, watches it or writes it down.
+"""One execution of a test as it is seen by what chooses in it, watches it or writes it down.
 
 What makes it run is an engine, which is above this module and implements :class:`Execution`.
 """
@@ -67,6 +67,8 @@ class Ending:
 
 class Execution(abc.ABC):
     """One run of a test, from its first step to its ending."""
+
+    __slots__ = ()
 
     settings: Settings
     own_file: str | None

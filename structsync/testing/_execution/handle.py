@@ -122,9 +122,9 @@ class ExploredRun:
     def not_cancelled(self) -> NotCancelled:
         """Return a context manager inside of which the current task is not cancelled from outside.
 
-        For what no program would cancel in earnest: a task of the test that only looks on, the last lines
-        of a fixture. Neither the task is chosen for a cancellation, nor any scope round it; what the
-        program itself cancels is cancelled.
+        For what no program would cancel in earnest: a task of the test that only looks on, the last
+        lines of a fixture. Neither the task is chosen for a cancellation, nor any scope around it;
+        what the program itself cancels is cancelled.
         """
         return NotCancelled(self)
 
@@ -178,9 +178,8 @@ class ExploredRun:
             for predicate, text in self._always:
                 if problem := _failed(predicate):
                     self._violate(f"not always: {text}{problem}".rstrip(), text)
-            if self._watched.checked:
-                for text in self._watched.queues.violated():
-                    self._violate(text, text.partition(":")[0])
+            if self._watched.checked and (wrong := self._watched.queues.violated()) is not None:
+                self._violate(wrong, wrong.partition(":")[0])
         return self._violation
 
     async def _at_end(self) -> Ending | None:

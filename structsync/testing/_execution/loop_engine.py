@@ -11,6 +11,7 @@ the real time.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Collection
 from math import inf
 from typing import Any
 
@@ -24,7 +25,7 @@ from .addresses import address_of
 from .current import release
 from .engine import Engine
 from .execution import AsyncTest, Ending, close_for_good
-from .runner import handle_trap, is_cancelled, let_go, new_runner
+from .runner import CHECKPOINT, NOTHING, goes_on, handle_trap, is_cancelled, let_go, new_runner
 
 _RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
 
@@ -32,10 +33,15 @@ _RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
 class LoopEngine(Engine):
     """Steps the tasks of a ``Runner`` one at a time."""
 
+    __slots__ = (
+        "_instruments",
+        "_internal",
+        "_runner",
+        "_step_context",
+        "_waiting_for_idle",
+        "paused",
+    )
     _runner: _run.Runner
-
-    paused = False
-    """Set by who wants the control back between two steps."""
 
     def run(self, test: AsyncTest) -> Ending:
         self.begin(test)
@@ -50,23 +56,31 @@ class LoopEngine(Engine):
         """Prepare the execution; what follows takes place in :meth:`proceed`."""
         self.scopes.is_cancelled = is_cancelled
         self._runner = runner = new_runner(self, self.clock, self.start_entry_task)
+        self.paused = False
+        """Set by who wants the control back between two steps."""
         self._internal: list[Task] = []
+        self._instruments: object = runner.instruments
+        # trio puts another one in its place where it is long; this one then stays long, and is no news.
+        self._timers = runner.deadlines._heap
+        self._waiting_for_idle: Collection[object] = runner.waiting_for_idle
         runner.asyncgens.install_hooks(runner)
         runner.init_task = runner.spawn_impl(self._init, (test,), None, "<init>", system_task=True)
 
     def proceed(self) -> None:
         """Go on until the execution is over, or paused."""
         _RUN_CONTEXT.runner = runner = self._runner
+        self._step_context = _RUN_CONTEXT.__dict__  # of this thread
         previous, sniffio_library.name = sniffio_library.name, "trio"
         try:
             tasks, runq, internal = runner.tasks, runner.runq, self._internal
+            decide, step = self.decide, self._step
             while tasks and not self.paused:
                 if runq:
                     self._drain()
                 if internal:
-                    self._step(internal.pop(0))
-                elif (task := self.decide()) is not None:
-                    self._step(task)
+                    step(internal.pop(0))
+                elif (task := decide()) is not None:
+                    step(task)
         except trio.TrioInternalError as error:
             self.trio_gave_up(error)
             runner.tasks.clear()
@@ -84,16 +98,17 @@ class LoopEngine(Engine):
         self.handle._execution = None
 
     async def _init(self, test: AsyncTest) -> None:
-        """Stand in for ``Runner.init``, which needs sockets to shut down."""
+        """Stand in for ``Runner.init``, which needs sockets to shut down.
+
+        One nursery is enough for the test and for the tasks of the system, since the test knows when it ends.
+        """
         runner = self._runner
         try:
             async with trio.open_nursery() as runner.system_nursery:
-                async with trio.open_nursery() as nursery:
-                    self._root = nursery.cancel_scope
-                    runner.main_task = runner.spawn_impl(self.main, (test,), nursery, None)
-                self.finished = True
-                if runner.system_nursery._children:
-                    runner.system_nursery.cancel_scope.cancel()
+                runner.main_task = runner.spawn_impl(
+                    self.main, (test,), runner.system_nursery, None
+                )
+            self.finished = True
         except BaseException as error:  # noqa: BLE001 - of a system task; trio.run would raise it
             self.crashed(error)
         if runner.asyncgens.alive or runner.entry_queue.size():
@@ -102,6 +117,12 @@ class LoopEngine(Engine):
                 self._start_entry_task(nursery)
                 await runner.asyncgens.finalize_remaining(runner)
                 nursery.cancel_scope.cancel()
+
+    def test_has_ended(self) -> None:
+        system = self._runner.system_nursery
+        assert system is not None
+        if len(system._children) > 1:  # with the task that is just ending
+            system.cancel_scope.cancel()
 
     def start_entry_task(self) -> bool:
         """Start the task behind ``run_sync_soon``, if it is not too early or too late for it."""
@@ -130,7 +151,8 @@ class LoopEngine(Engine):
     def _step(self, task: Task) -> None:
         """Run a task until its next trap, as trio's ``unrolled_run`` does."""
         runner = self._runner
-        _RUN_CONTEXT.task = task
+        context = self._step_context
+        context["task"] = task
         send, value = task._next_send_fn, task._next_send
         assert send is not None
         task._next_send_fn = task._next_send = None
@@ -145,14 +167,18 @@ class LoopEngine(Engine):
         try:
             if final is not None:
                 runner.task_exited(task, final)
+            elif trap is CHECKPOINT and runner.instruments is self._instruments:
+                goes_on(task)
+                (self._woken if address_of(task) in self._runs else self._internal).append(task)
             else:
                 handle_trap(runner, task, trap)
         except Exception as error:
             raise trio.TrioInternalError("raised in trio's own step, as in trio.run") from error
-        del _RUN_CONTEXT.task
+        del context["task"]
 
     def pending_of(self, task: Task) -> object:
-        return task._next_send
+        pending = task._next_send
+        return None if pending is NOTHING else pending
 
     def coroutine_of(self, task: Task) -> Any:
         return task.coro
@@ -184,7 +210,7 @@ class LoopEngine(Engine):
         return min(names, default=""), depth
 
     def decide(self) -> Task | None:
-        if self._runner.waiting_for_idle and self.ending is None and self._is_quiet():
+        if self._waiting_for_idle and self.ending is None and self._is_quiet():
             self._wake_idle()
             return None
         return super().decide()

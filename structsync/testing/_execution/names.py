@@ -39,21 +39,21 @@ class Names:
 
     def add(self, task: Task) -> str:
         """Name a task that was just spawned."""
-        nursery = task.parent_nursery
-        parent = "system" if nursery is None else self.of.get(nursery.parent_task, "system")
-        base = MAIN if not self.of else _base(task.name)
         if not self.of:
             name = MAIN
         else:
-            number = self._counts.get((parent, base), 0)
-            self._counts[parent, base] = number + 1
-            name = f"{base}#{number}" if parent == MAIN else f"{parent}/{base}#{number}"
+            nursery = task.parent_nursery
+            parent = "system" if nursery is None else self.of.get(nursery.parent_task, "system")
+            spawned = parent, _base(task.name)
+            number = self._counts.get(spawned, 0)
+            self._counts[spawned] = number + 1
+            name = _numbered(spawned, number)
         self.of[task] = name
         self.tasks[name] = task
         return name
 
     def for_report(self, holder: object) -> str:
-        """Return what a report calls whoever holds something: a task, or any other object."""
+        """Return what a report calls the holder of something: a task, or any other object."""
         if isinstance(holder, Task):
             return self.of.get(holder, holder.name)
         return self.readable(str(holder))
@@ -66,6 +66,12 @@ class Names:
             return by_address.get(int(found["address"], 16), found["quoted"])
 
         return _ADDRESS.sub("", _TASK.sub(named, text))
+
+
+@functools.lru_cache(maxsize=1024)
+def _numbered(spawned: tuple[str, str], number: int) -> str:
+    parent, base = spawned
+    return f"{base}#{number}" if parent == MAIN else f"{parent}/{base}#{number}"
 
 
 @functools.lru_cache(maxsize=1024)
@@ -86,7 +92,7 @@ class _OpenScope:
     of_nursery: bool = False
 
 
-#: Whoever refers to a scope that the program has not kept: the ``with`` statement that is to leave it, trio (for
+#: What refers to a scope that the program has not kept: the ``with`` statement that is to leave it, trio (for
 #: a deadline once more), the list of open scopes, and the argument of the function that counts.
 _ONLY_ENTERED = 4
 

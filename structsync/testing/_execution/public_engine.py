@@ -52,11 +52,6 @@ class PublicEngine(Engine):
         assert self.ending is not None, "an execution ended without an ending"
         return self.ending
 
-    async def main(self, test: AsyncTest) -> None:
-        """Run the test function and say how it ended."""
-        with self._root:
-            await super().main(test)
-
     def _adopt(self, task: Task) -> None:
         self._inner[task] = task.coro
         self._alive.add(task)

@@ -1,6 +1,6 @@
 """A program that reaches for what no schedule decides, in words: what it called, where, and what to do.
 
-Much of trio reaches for a thread or a socket only inside: whoever looks up the address of a host is told of
+Much of trio reaches for a thread or a socket only inside: a caller that looks up the address of a host is told of
 the network, not of the thread in which that happens.
 """
 

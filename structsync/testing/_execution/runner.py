@@ -22,11 +22,33 @@ from trio.lowlevel import Task
 from . import hash_order
 from .stand_ins import NoSockets, Wakeup
 
+CHECKPOINT: object = _traps.CancelShieldedCheckpoint
+
+
+class _Nothing:
+    """What a task gets that goes on after a checkpoint: ``outcome.Value(None)``, for more than one to use."""
+
+    __slots__ = ()
+
+    def unwrap(self) -> None:
+        """Return None, which is the value."""
+
+
+NOTHING: Any = _Nothing()
+
+
+def goes_on(task: Task) -> None:
+    """Let a task go on that made a checkpoint, as ``Runner.reschedule`` does where no instrument looks on."""
+    task._schedule_points += 1
+    task._next_send_fn = task.coro.send
+    task._next_send = NOTHING
+    task._abort_func = task.custom_sleep_data = None
+
 
 def handle_trap(runner: _run.Runner, task: Task, trap: object) -> None:
     """Do what a task wants that has stopped, as trio's ``unrolled_run`` does."""
     task._schedule_points += 1
-    if trap is _traps.CancelShieldedCheckpoint:
+    if trap is CHECKPOINT:
         runner.reschedule(task)
     elif type(trap) is _traps.WaitTaskRescheduled:
         task._cancel_points += 1
@@ -141,7 +163,7 @@ DERIVED: dict[type, frozenset[str]] = {
 }
 #: Of these an execution has one; between two steps nothing is in them that tasks do not show.
 ONE_EACH: tuple[type, ...] = (_run.Runner, EntryQueue)
-#: Whoever waits for quiet is kept by its address, which is in its frame and in its abort function.
+#: A task that waits for quiet is kept by its address, which is in its frame and in its abort function.
 _waits_for_quiet = _run.Runner.wait_all_tasks_blocked.__code__
 KEPT: dict[CodeType, tuple[str, ...]] = {
     _waits_for_quiet: ("cushion",),

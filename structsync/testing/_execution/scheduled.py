@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Collection, Coroutine, Iterator
+from collections.abc import Collection, Coroutine, Iterator, Sized
 from contextvars import copy_context
 from math import inf
 from typing import Any, cast
@@ -23,19 +23,50 @@ from .execution import Ending, Execution, VirtualClock
 from .names import MAIN, Names, Scopes
 from .oracles import WatchedPrimitives
 from .own import is_started_in
-from .schedule import Choice
+from .schedule import Choice, Kind
 
 _CLOCK = Choice("clock", "")
 
 
-@functools.lru_cache(maxsize=256)
-def scope_choice(name: str) -> Choice:
-    """Return the choice to cancel a scope: one of each name, because it is on offer in most steps."""
-    return Choice("scope", name)
+@functools.lru_cache(maxsize=1024)
+def _choice(kind: Kind, name: str) -> Choice:
+    """Return a choice: the one of this name, because it is on offer in most steps of most executions."""
+    return Choice(kind, name)
 
 
 class ScheduledExecution(Execution, trio.abc.Instrument):
     """An execution that goes on by one option at a time."""
+
+    # More attributes than Python keeps in an object without a dictionary of its own.
+    __slots__ = (
+        "_any_order",
+        "_cancels_scopes",
+        "_cancels_tasks",
+        "_early_clock",
+        "_guards",
+        "_is_plain",
+        "_places",
+        "_runs",
+        "_timers",
+        "_woken",
+        "batch",
+        "branched",
+        "cancels_left",
+        "choices",
+        "clock",
+        "context",
+        "ending",
+        "finished",
+        "firsts",
+        "names",
+        "own_file",
+        "pool",
+        "raced",
+        "scopes",
+        "settings",
+        "watched",
+        "whole",
+    )
 
     def __init__(self, settings: Settings, watched: WatchedPrimitives) -> None:
         self.settings = settings
@@ -65,6 +96,11 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self._any_order = settings.order == "any"
         self._early_clock = settings.clock == "explore"
         self._cancels_scopes = settings.cancel != "tasks"
+        self._cancels_tasks = bool(settings.cancels) and settings.cancel != "scopes"
+        self._is_plain = not (self._early_clock or settings.cancels)
+        """Whether nothing but runnable tasks is on offer while there are any."""
+        self._timers: Sized = (None,)
+        """What may be due: empty only if an engine knows that nothing is."""
 
     # What an engine adds.
 
@@ -91,8 +127,8 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         name = self.names.add(task)
         address = address_of(task)
         self._places[address] = len(self._places)
-        self._runs[address] = Choice("run", name)
-        if self._may_be_cancelled_alone(task, name):
+        self._runs[address] = _choice("run", name)
+        if self._cancels_tasks and self._may_be_cancelled_alone(task, name):
             self._guards[task] = guard = trio.CancelScope()
             task.coro = cast(Any, _guarded(task.coro, guard))
         self._adopt(task)
@@ -102,12 +138,9 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
         Not about the test function, nor about a task in the system, which no program can cancel.
         """
-        asked = self.settings
-        if asked.cancel == "scopes" or not asked.cancels or name == MAIN:
+        if name == MAIN or name.startswith("system/"):
             return False
-        if name.startswith("system/"):
-            return False
-        return asked.cancel == "tasks" or is_started_in(self.own_file, task)
+        return self.settings.cancel == "tasks" or is_started_in(self.own_file, task)
 
     def guard_of(self, task: Task) -> trio.CancelScope | None:
         return self._guards.get(task)
@@ -152,6 +185,8 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
             runnable = self.batch
         runs = self._runs
         options = [runs[address_of(task)] for task in runnable]
+        if self._is_plain and runnable:
+            return tuple(options)
         if not runnable or self._early_clock:
             boundary = self._any_order or len(self.batch) == len(self.pool)
             may_pass = self.clock.passes and (not runnable or boundary)
@@ -165,7 +200,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         found: list[Choice] = []
         if self._cancels_scopes:
             open_ones = self.scopes.cancellable(self.exempt(), self.whole)
-            found = [scope_choice(name) for name in open_ones]
+            found = [_choice("scope", name) for name in open_ones]
         return found + self._cancellations_of_tasks(runnable) if self._guards else found
 
     def _cancellations_of_tasks(self, runnable: list[Task]) -> list[Choice]:
@@ -182,9 +217,8 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         ]
 
     def _apply(self, choice: Choice) -> Task | None:
+        """Let happen what is not a step of a task; return the task that is to run for it, if one is."""
         kind, name = choice
-        if kind == "run":
-            return self._take(self.names.tasks[name])
         if len(self.batch) == len(self.pool):
             self.batch = []  # between two batches: who wakes by it is in the next one
         if kind == "clock":

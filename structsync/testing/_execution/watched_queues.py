@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+from trio.lowlevel import Task
 
 import structsync
 from structsync._core.queue.request import GRANTED, PENDING, Request
 from structsync._core.queue.state import PrimitiveState
-from structsync._runtime.events import PrimitiveEvent
-from structsync._runtime.live import everywhere
+from structsync._runtime.events import EventKind, PrimitiveEvent
+from structsync._runtime.live import Live, everywhere, without_event
 from structsync._runtime.primitive import Primitive
 from structsync.checking.invariants import is_grantable, nothing_grantable_waits
 
@@ -22,8 +24,15 @@ _hearing: list[WatchedQueues] = []
 
 def hear(event: PrimitiveEvent) -> None:
     """Hand an event on to the execution in which it happens."""
+    _hear(event.kind, event.primitive, event.task)
+
+
+def _hear(kind: EventKind, primitive: Live[Any], task: Task | None) -> None:
     for queues in _hearing:
-        queues.on_event(event)
+        queues.on_event(kind, primitive, task)
+
+
+without_event[hear] = _hear
 
 
 def hear_nothing() -> None:
@@ -66,7 +75,7 @@ class WatchedQueues:
     def __init__(self) -> None:
         self._queues: list[_WatchedQueue] = []
         self._granted: dict[int, int] = {}
-        self._released: PrimitiveEvent | None = None
+        self._released: tuple[Live[Any], Task | None] | None = None
         self._hears = False
         hear_nothing()
 
@@ -74,26 +83,26 @@ class WatchedQueues:
         """Watch those who stand before a primitive; ``title`` returns what it is called by then."""
         self._queues.append(_WatchedQueue(primitive, title))
 
-    def on_event(self, event: PrimitiveEvent) -> None:
+    def on_event(self, kind: EventKind, primitive: Live[Any], task: Task | None) -> None:
         """Note which claims were granted."""
-        if event.kind == "granted" and not self._becomes_a_reader(event):
-            at = address_of(event.primitive)
+        if kind == "granted" and not self._becomes_a_reader(primitive, task):
+            at = address_of(primitive)
             self._granted[at] = self._granted.get(at, 0) + 1
-        self._released = event if event.kind == "released" else None
+        self._released = (primitive, task) if kind == "released" else None
 
-    def _becomes_a_reader(self, granted: PrimitiveEvent) -> bool:
+    def _becomes_a_reader(self, primitive: Live[Any], task: Task | None) -> bool:
         # It passes no request; its events are a release and a grant of what was not requested.
         before = self._released
         return (
             before is not None
-            and before.primitive is granted.primitive
-            and before.task is granted.task
-            and isinstance(granted.primitive, structsync.RWLock)
+            and before[0] is primitive
+            and before[1] is task
+            and isinstance(primitive, structsync.RWLock)
         )
 
-    def violated(self) -> Iterator[str]:
-        """Yield what does not hold after a step."""
-        hears = False
+    def violated(self) -> str | None:
+        """Return what does not hold after a step."""
+        hears, found = False, None
         for watched in self._queues:
             core, before = watched.core, watched.before
             head = core.queue.head if watched.is_plain else None  # not every queue knows it
@@ -103,24 +112,35 @@ class WatchedQueues:
             if waits and (
                 not nothing_grantable_waits(core) if head is None else is_grantable(core, head)
             ):
-                yield f"{watched.title()}: a task waits for what could be granted (lost wakeup)"
+                found = found or (
+                    f"{watched.title()}: a task waits for what could be granted (lost wakeup)"
+                )
             watched.before = waiting = _in(head) if watched.is_plain else core.waiting()
-            hears = hears or bool(waiting)
+            if waiting:
+                hears = True
             granted = self._granted.get(address_of(watched.primitive), 0) if self._granted else 0
             # Where nothing was granted, and no request came or went, none was passed.
             if before and watched.is_one and (granted or waiting != before):
                 newcomers = 0 if watched.is_condition else granted
                 if _overtaken(before, newcomers):
-                    yield f"{watched.title()}: a grant has passed a request that was ahead of it in the queue"
-        self._granted.clear()
-        self._released = None
-        if hears is not self._hears:
-            self._hears = hears
-            if hears:
-                _hearing.append(self)
-                everywhere.append(hear)
-            else:
-                hear_nothing()
+                    found = found or (
+                        f"{watched.title()}: a grant has passed a request that was ahead of it in the queue"
+                    )
+        if hears or self._hears:
+            self._granted.clear()
+            self._released = None
+            if hears is not self._hears:
+                self._listen(hears)
+        return found
+
+    def _listen(self, hears: bool) -> None:
+        """Listen from now on to the events, or do not."""
+        self._hears = hears
+        if hears:
+            _hearing.append(self)
+            everywhere.append(hear)
+        else:
+            hear_nothing()
 
 
 def _in(head: Request[Any] | None) -> list[Request[Any]]:

@@ -63,7 +63,7 @@ def watched_tickets() -> Iterator[None]:
 def _opened_by_the_program(caller: FrameType) -> bool:
     """Return whether it is code of the program that opens a scope, not code of trio for itself.
 
-    A nursery's scope is opened by ``__aenter__``, on behalf of whoever awaits that, and the scope
+    A nursery's scope is opened by ``__aenter__``, on behalf of its caller, and the scope
     of ``fail_after`` by a generator of trio.
     """
     if not _is_trios(caller):

@@ -28,5 +28,5 @@ def cancelled_as_a_whole(x: ExploredRun) -> Iterator[None]:
     execution = x._execution
     assert execution is not None
     with trio.CancelScope() as scope:
-        execution.scopes = _OneScope(execution.names, scope)
+        execution.scopes = _OneScope(execution.names, scope)  # type: ignore[misc]  # a slot of each engine
         yield

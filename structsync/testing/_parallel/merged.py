@@ -1,7 +1,7 @@
 """Each state once, in several processes.
 
 A lane cuts an execution at a state that was known when its round began, or that it has been in itself. That
-state may be one below which no process has been yet: whoever first came there has the way on among what is left
+state may be one below which no process has been yet: the lane that came there first has what follows among what is left
 of its lane. So nothing is complete before nothing is left of any lane.
 """
 

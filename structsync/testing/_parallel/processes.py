@@ -83,7 +83,7 @@ class Processes(Jobs):
         return [self._answer()[1] for _ in self._workers]
 
     def run(self, jobs: Sequence[Job]) -> list[Any]:
-        """Return what comes of jobs, in their order, whoever does them.
+        """Return the results of jobs, in their order, whichever process does them.
 
         Raises:
           Interrupted: Ctrl-C was pressed.

@@ -37,7 +37,7 @@ class Surroundings:
 
 
 def main() -> None:
-    """Serve whoever started this process, until the pipe is closed."""
+    """Serve the process that started this one, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     serve(*orders())
 
@@ -73,5 +73,5 @@ def _answer(bench: Bench, data: bytes) -> tuple[str, object]:
         return "result", job.run(bench)
     except RAISED as error:
         return type(error).__name__, str(error)
-    except Exception as error:  # noqa: BLE001 - told to whoever started this process
+    except Exception as error:  # noqa: BLE001 - told to the process that started this one
         return "RuntimeError", "".join(traceback.format_exception(error))

@@ -65,24 +65,22 @@ class DepthFirst:
         self._depth = 0
 
     def choose(self, execution: Execution, options: tuple[Choice, ...]) -> Choice | None:
-        depth = self._depth
+        depth, path = self._depth, self._path
         self.key = None
-        if self._fingerprinter is not None and depth >= len(self._path):
+        if depth < len(path):
+            node = path[depth]
+            if node.options != options:
+                raise differing(depth, node.options, options)
+            self._depth = depth + 1
+            return node.options[node.index]
+        if self._fingerprinter is not None:
             worth = len(options) > 1 or len(execution.choices) % STRIDE == 0
             if worth and self._known(execution, self._budget()):
                 return None
-        return self._go(options, depth)
-
-    def _go(self, options: tuple[Choice, ...], depth: int) -> Choice:
-        """Go on along the path, or make it longer."""
-        path = self._path
-        if depth == len(path):
-            path.append(_Node(options, 0, self._budget()))
-        node = path[depth]
-        if node.options != options:
-            raise differing(depth, node.options, options)
+        node = _Node(options, 0, self._budget())
+        path.append(node)
         self._depth = depth + 1
-        return node.options[node.index]
+        return node.options[0]
 
     def _budget(self) -> int:
         """Return how many deviations are left at the end of the path."""

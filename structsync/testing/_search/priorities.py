@@ -1,7 +1,7 @@
 """Schedules by priorities at random, which find a fault with a chance that can be stated.
 
-PCT for short (Burckhardt and others 2010). Each task has a priority at random, and whoever has the highest
-goes on; at ``depth - 1`` steps at random whoever would go on gets a priority below all others. A fault that
+PCT for short (Burckhardt and others 2010). Each task has a random priority, and the one with the highest
+runs; at ``depth - 1`` random steps the task that would run gets a priority below all others. A fault that
 needs ``d`` orderings of steps (its depth; most need one or two, a deadlock of two locks two) among ``n``
 tasks within ``k`` steps is met by one such execution with a probability of at least ``1 / (n * k**(d-1))``,
 however many schedules there are.
@@ -38,7 +38,7 @@ class RandomPriorities:
     def begin(self) -> None:
         """Start an execution."""
         self._priorities: dict[Choice, float] = {}
-        # The last change makes whoever it hits the last of all.
+        # The last change makes the task that it hits the last of all.
         steps = [self._random.randrange(self.longest) for _ in range(self.depth - 1)]
         self._changes = {step: -number for number, step in enumerate(steps, 1)}
         self._injections: list[int] | None = None

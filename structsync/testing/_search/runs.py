@@ -26,7 +26,7 @@ from . import engine_choice
 _now = time.perf_counter
 
 
-#: Whoever wants to see the progress does so after so many executions.
+#: The progress is reported after so many executions.
 _TELL = 16
 
 
@@ -145,7 +145,7 @@ class Runs:
         return None if most is None else max(0.0, self._share * most - self.seconds)
 
     def stopped(self, states: int) -> str | None:
-        """Return why the search is to end now, or None; tell whoever wants to see the progress."""
+        """Return why the search is to end now, or None; report the progress."""
         settings = self.settings
         if self._progress is not None and self.executions - self._told >= _TELL:
             self._told = self.executions

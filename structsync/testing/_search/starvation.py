@@ -59,7 +59,7 @@ class TransitionMap(DepthFirst):
     """Goes depth first through all states, and keeps them and the choices between them."""
 
     def __init__(self, fingerprinter: Fingerprinter, seed: int = 0) -> None:
-        super().__init__(fingerprinter)
+        super().__init__(None)  # each state is looked at here, to be numbered
         self._print = fingerprinter
         self.log = MergeLog(seed)
         """Some of the places where an execution was cut."""
@@ -99,7 +99,7 @@ class TransitionMap(DepthFirst):
         if step >= len(self._path) and not is_new:
             self.log.cut(execution.choices)
             return None
-        return self._go(options, step)
+        return super().choose(execution, options)
 
     def number(self, execution: Execution) -> int | None:
         """Return the number of the state in which an execution is, if it is known."""

@@ -1,7 +1,7 @@
 """An execution that stands still until it is told from outside what happens next.
 
 Both engines run in here: the fast one hands the control back as it is; the reference one lives in a
-guest run of trio, whose host is whoever calls.
+guest run of trio, whose host is the caller.
 """
 
 from __future__ import annotations

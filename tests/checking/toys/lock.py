@@ -1,8 +1,8 @@
-"""A lock hands itself to the one who waits longest, and forgets nobody."""
+"""A lock hands itself to the one who waits longest, and forgets no task."""
 
 from structsync.checking import Spec, action, invariant, leads_to, start, step
 
-TASKS = ("p", "q", "r")  # with two, nobody is in line to be overtaken
+TASKS = ("p", "q", "r")  # with two, no task is in line to be overtaken
 
 
 class Core:
@@ -67,7 +67,7 @@ class LockSpec(Spec):
 
     @invariant
     def nothing_grantable_waits(self) -> bool:
-        """A lock that nobody owns has nobody waiting."""
+        """A lock that no task owns has no task waiting."""
         return self.core.owner is not None or not self.core.queue
 
     @invariant
@@ -81,5 +81,5 @@ class LockSpec(Spec):
 
     @leads_to(who=TASKS)
     def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
-        """Whoever waits owns the lock eventually, or gives up."""
+        """A task that waits owns the lock eventually, or gives up."""
         return who in self.core.queue, who not in self.core.queue

@@ -7,7 +7,7 @@ from .lock import Core, LockSpec
 
 @fault(LockSpec, "core", refuted_by="nothing_grantable_waits")
 class LostWakeupAtRelease(Core):
-    """Releasing wakes nobody."""
+    """Releasing wakes no task."""
 
     def release(self) -> None:
         self.owner = None
@@ -15,7 +15,7 @@ class LostWakeupAtRelease(Core):
 
 @fault(LockSpec, "core", refuted_by="who_waits_is_served")
 class NoTaskIsWoken(Core):
-    """Releasing wakes nobody, seen as a wait without end."""
+    """Releasing wakes no task, seen as a wait without end."""
 
     def release(self) -> None:
         self.owner = None
@@ -39,5 +39,5 @@ class ReleaseFails(Core):
 
     def release(self) -> None:
         if self.queue:
-            raise RuntimeError("somebody waits")
+            raise RuntimeError("a task waits")
         super().release()

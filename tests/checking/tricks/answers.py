@@ -299,7 +299,7 @@ def a_canonical_that_forgets_what_a_property_sees() -> type[Spec]:
 
 
 @trick
-def a_leads_to_for_nobody() -> type[Spec]:
+def a_leads_to_for_no_value() -> type[Spec]:
     class Trick(Base):
         @leads_to(who={})
         def served(self, who: str) -> tuple[bool, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.primitives.lock_map import LockMapCore
@@ -17,7 +18,7 @@ def not_written(core: Any) -> bool:
     return core.writer is None and not core.queue
 
 
-whoever_reads_does_not_count = fault(
+readers_do_not_count = fault(
     RWLockCore, "at_rest", refuted_by="at_rest.it_is_at_rest_while_no_task_holds_it_and_none_waits"
 )(property(not_written))
 
@@ -36,15 +37,26 @@ def one_more_is_accepted(core: JobQueueCore) -> bool:
     return core.cause is None and core.accepted <= core.max_queued
 
 
-def nobody_waits(core: Any) -> bool:
+def no_task_waits(core: Any) -> bool:
     return not core.queue
 
 
-nobody_queues_for_the_map = fault(
+no_task_queues_for_the_map = fault(
     LockMapCore, "at_rest", refuted_by="at_rest.a_map_is_at_rest_while_none_of_its_locks_is_held"
-)(property(nobody_waits))
+)(property(no_task_waits))
 
 
 @fault(CapacityLimiterCore, "held_by", refuted_by="at_rest.who_holds_a_token_is_known_by_name")
 def tokens_have_no_names(core: CapacityLimiterCore, claimant: Hashable) -> Hashable:
     return None
+
+
+def no_task_is_inside(core: Any) -> bool:
+    return core.owner is None and not core.queue and not core.conditions
+
+
+signallers_do_not_count = fault(
+    MonitorCore,
+    "at_rest",
+    refuted_by="at_rest.a_monitor_is_at_rest_while_no_task_is_inside_or_waits_and_no_rule_concerns_it",
+)(property(no_task_is_inside))

@@ -19,7 +19,7 @@ a_round_waits_for_one_too_many = OfASpec(
 @fault(
     BarrierCore, "release_round", refuted_by="barrier.a_full_round_goes_in_and_each_has_a_number"
 )
-def nobody_has_a_number(core: BarrierCore) -> Ended:
+def no_task_has_a_number(core: BarrierCore) -> Ended:
     core.places = core.parties
     return core.settle()
 
@@ -34,8 +34,8 @@ a_deserter_only_leaves = Shared(
 )
 
 
-who_leaves_lets_nobody_in = Shared(
-    barrier_and_latch.who_leaves_lets_nobody_in, "barrier.who_leaves_for_good_is_not_waited_for"
+who_leaves_lets_no_task_in = Shared(
+    barrier_and_latch.who_leaves_lets_no_task_in, "barrier.who_leaves_for_good_is_not_waited_for"
 )
 
 

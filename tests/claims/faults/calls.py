@@ -57,7 +57,7 @@ def what_runs_is_forgotten_with_its_caller(table: CallTable, caller: str) -> lis
 
 
 @fault(Attempt, "hear", refuted_by="calls.the_first_answer_of_its_host_is_the_end")
-def whoever_answers_is_believed(attempt: Attempt, token: int, number: int, said: Any) -> bool:
+def any_answer_is_believed(attempt: Attempt, token: int, number: int, said: Any) -> bool:
     return attempt.ended is None and intact_hear(attempt, attempt.token, attempt.number, said)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from structsync import Status
 from structsync._core.primitives.condition import ConditionCore
+from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.request import Request
 
 from ...plants import condition  # noqa: TID252 - the one home of the faults
@@ -117,3 +118,10 @@ def the_last_reason_counts(core: ConditionCore, cause: Hashable) -> Ended:
     core.cause = cause
     core.notify(None)
     return []
+
+
+@fault(
+    ClaimantArbiter, "held_by", refuted_by="condition.no_waiter_that_is_gone_breaks_the_condition"
+)
+def any_waiter_holds_it(core: ClaimantArbiter, claimant: object) -> object:
+    return core.pending.get(claimant)

@@ -37,6 +37,22 @@ the_other_place_is_kept = Shared(
 )
 
 
-@fault(SemaphoreCore, "settle", refuted_by="group.whoever_stood_behind_a_withdrawn_group_is_let_in")
-def nobody_is_let_in(core: SemaphoreCore) -> list[Request[Any]]:
+@fault(SemaphoreCore, "settle", refuted_by="group.a_request_behind_a_withdrawn_group_is_granted")
+def no_task_is_let_in(core: SemaphoreCore) -> list[Request[Any]]:
     return []
+
+
+@fault(Claims, "take", refuted_by="group.a_group_that_is_granted_is_an_arrival_in_each_queue")
+def a_group_that_is_granted_is_no_arrival(group: Claims, members: Sequence[Member]) -> None:
+    for member in members:
+        member.arbiter.grant(member)
+    group._withdraw_pending()
+
+
+def the_first(group: Claims) -> Member:
+    return group.members[0]
+
+
+the_first_stands_for_all = fault(
+    Claims, "standing", refuted_by="group.of_a_group_the_member_that_ended_it_stands_for_all"
+)(property(the_first))

@@ -17,7 +17,7 @@ ends_beyond_none_are_counted = OfASpec(
     JobQueueCore, job_queue_faults.EndsTwice, "job_queue.a_job_that_ends_frees_one_worker"
 )
 
-nobody_is_accepted_for_who_leaves = OfASpec(
+no_task_is_accepted_for_who_leaves = OfASpec(
     JobQueueCore,
     job_queue_faults.RoomIsNotPassedOn,
     "job_queue.the_oldest_are_accepted_as_far_as_there_is_room",

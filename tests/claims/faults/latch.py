@@ -7,7 +7,7 @@ from structsync.specs import latch_faults
 
 from ._planting import OfASpec
 
-the_last_count_lets_nobody_in = OfASpec(
+the_last_count_lets_no_task_in = OfASpec(
     LatchCore, latch_faults.NoTaskIsLetIn, "latch.a_count_lets_all_in_exactly_at_zero"
 )
 

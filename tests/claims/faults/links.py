@@ -23,7 +23,7 @@ def who_joins_stands_before_all(queue: Queue[Any], request: Request[Any]) -> Non
     queue.length += 1
 
 
-@fault(Queue, "remove", refuted_by="links.whoever_leaves_the_others_keep_their_order")
+@fault(Queue, "remove", refuted_by="links.the_others_keep_their_order")
 def who_stood_behind_still_names_the_one_that_left(
     queue: Queue[Any], request: Request[Any]
 ) -> None:

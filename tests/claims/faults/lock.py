@@ -11,7 +11,7 @@ from structsync.specs import lock_faults
 from ...plants import lock, queue  # noqa: TID252 - the one home of the faults
 from ._planting import Ended, Fault, OfASpec, Shared, fault, grant_unnoted
 
-anybody_gives_back = OfASpec(LockCore, lock_faults.AnyTaskReleases, "lock.only_the_owner_releases")
+any_task_gives_back = OfASpec(LockCore, lock_faults.AnyTaskReleases, "lock.only_the_owner_releases")
 
 
 @fault(LockCore, "discharge", refuted_by="lock.no_task_releases_a_free_lock")
@@ -21,7 +21,7 @@ def a_free_lock_is_given_back(core: LockCore, claim: Hashable) -> None:
 
 
 a_release_leaves_the_lock_free = Shared(
-    queue.a_release_lets_nobody_in, "lock.a_release_passes_the_lock_to_the_oldest_waiter"
+    queue.a_release_lets_no_task_in, "lock.a_release_passes_the_lock_to_the_oldest_waiter"
 )
 
 
@@ -63,6 +63,6 @@ def the_lock_of_the_dead_is_passed_on(core: LockCore, claimant: Hashable, cause:
 
 any_exit_breaks_the_lock = OfASpec(
     LockCore,
-    lock_faults.WhoeverDisappearsBreaksIt,
+    lock_faults.AnyExitBreaksIt,
     "lock.another_that_exits_leaves_the_lock_in_service",
 )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from structsync import Arbiter
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
 from structsync._core.monitors.hoare import HoareConditionCore
+from structsync._core.monitors.lanes import Lanes
 from structsync._core.monitors.monitor import MonitorCore
 from structsync.specs import monitor_faults
 
 from ...plants import monitor  # noqa: TID252 - the one home of the faults
 from ._planting import Ended, OfASpec, Shared, fault
 
-anybody_leaves = OfASpec(
+any_task_leaves = OfASpec(
     MonitorCore, monitor_faults.AnyTaskLeaves, "monitor.only_who_is_inside_leaves"
 )
 
@@ -61,3 +63,20 @@ signallers_are_forgotten = Shared(
     monitor.a_monitor_forgets_its_signallers_when_it_closes,
     "monitor.closing_reaches_who_signalled_and_who_waits",
 )
+
+
+@fault(
+    Lanes,
+    "candidates",
+    refuted_by="monitor.a_guard_on_the_state_that_raises_ends_all_whom_it_was_asked_about",
+)
+def of_each_entry_the_oldest_alone_is_a_candidate(lanes: Lanes) -> Iterator[Any]:
+    heads = [lane.head for lane in lanes.by_entry.values() if lane.head]
+    yield from sorted(heads, key=lambda request: request.ticket)
+
+
+@fault(MonitorCore, "candidates", refuted_by="monitor.once_one_is_let_in_no_guard_is_evaluated")
+def all_guards_are_evaluated(core: MonitorCore) -> Iterator[Any]:
+    for request in [*core.urgent, *core.queue.candidates()]:
+        request.claim.entry.permits(request.claim)
+        yield request

@@ -54,5 +54,16 @@ def what_is_overwritten_goes_unnoticed(core: Any) -> str | None:
 
 
 @fault(own_core, "_is_restored", refuted_by="own_core.state_that_no_snapshot_has_is_named")
-def whoever_restores_is_believed(core: Any, attribute: str) -> bool:
+def any_restore_is_believed(core: Any, attribute: str) -> bool:
     return True
+
+
+def any_type(cls: type, item: object) -> type:
+    return cls
+
+
+every_core_takes_a_type = fault(
+    state.PrimitiveState,
+    "__class_getitem__",
+    refuted_by="own_core.a_core_takes_as_many_types_as_it_says",
+)(classmethod(any_type))

@@ -19,7 +19,7 @@ def a_block_uses_all_unblocks(core: ParkerCore, claim: None) -> None:
 
 
 @fault(ParkerCore, "release", refuted_by="parker.a_block_and_an_unblock_commute")
-def an_unblock_that_finds_nobody_is_lost(core: ParkerCore, claim: None) -> Ended:
+def an_unblock_that_finds_no_task_is_lost(core: ParkerCore, claim: None) -> Ended:
     if not core.queue:
         return []
     core.discharge(claim)

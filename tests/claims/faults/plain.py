@@ -45,3 +45,11 @@ def as_four_parts(cls: type[Operation], data: bytes) -> Operation:
 whatever_has_four_parts_is_an_operation = fault(
     Operation, "decode", refuted_by="plain.what_is_no_operation_is_refused"
 )(classmethod(as_four_parts))
+
+
+@fault(plain, "encode", refuted_by="plain.what_is_written_is_what_other_versions_read")
+def letters_are_written_in_ascii(value: Any) -> bytes:
+    return intact_encode(value).decode().encode("ascii", "backslashreplace")
+
+
+intact_encode = plain.encode

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from structsync import Arbiter
 from structsync._core.queue import policy as policies
 from structsync._core.queue.levels import Levels, Top
 from structsync._core.queue.policy import AnyQueue, Eligible, Fifo, Priority, levels_of
@@ -92,3 +93,13 @@ def an_ageing_below_none_is_a_number(name: str, ageing: int | None) -> Any:
 
 intact_make_policy = policies.make_policy
 intact_append, intact_top, intact_drop_empty = Levels.append, Levels.top, Levels._drop_empty
+
+
+@fault(Arbiter, "join", refuted_by="policy.who_names_no_priority_has_none")
+def who_names_no_priority_is_behind(
+    core: Arbiter[Any], request: Request[Any], priority: int = 1
+) -> None:
+    intact_join(core, request, priority)
+
+
+intact_join = Arbiter.join

@@ -28,8 +28,8 @@ def at_most_two_are_granted_at_once(core: Arbiter[int]) -> Ended:
     return granted
 
 
-a_withdrawal_wakes_nobody = Shared(
-    queue.a_withdrawal_lets_nobody_in, "queue.a_withdrawal_lets_in_those_behind"
+a_withdrawal_wakes_no_task = Shared(
+    queue.a_withdrawal_lets_no_task_in, "queue.a_withdrawal_lets_in_those_behind"
 )
 
 
@@ -58,7 +58,7 @@ a_newcomer_barges = OfASpec(
 
 
 @fault(SemaphoreCore, "resize", refuted_by="queue.a_resize_leaves_no_request_waiting_that_fits")
-def a_growth_wakes_nobody(core: SemaphoreCore, max_value: int) -> Ended:
+def a_growth_wakes_no_task(core: SemaphoreCore, max_value: int) -> Ended:
     assert core.max_value is not None
     core.value += max_value - core.max_value
     core.max_value = max_value
@@ -89,5 +89,5 @@ a_closed_semaphore_still_grants = Shared(
 
 
 the_head_blocks_although_it_may_be_passed = Fault(
-    Eligible, "head_blocks", True, "queue.eligible_grants_whoever_fits_oldest_first"
+    Eligible, "head_blocks", True, "queue.eligible_grants_what_fits_oldest_first"
 )

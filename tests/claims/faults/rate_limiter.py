@@ -22,7 +22,7 @@ it_overflows = Shared(
 
 
 the_time_of_the_clock_counts = Shared(
-    rate_limiter.whoever_is_granted_late_delays_the_next,
+    rate_limiter.a_late_grant_delays_the_next,
     "rate_limiter.who_is_late_is_granted_as_of_its_time",
 )
 
@@ -32,3 +32,24 @@ times_of_two_clocks_are_compared = OfASpec(
     rate_limiter_faults.AnotherClockFillsTheBucket,
     "rate_limiter.another_clock_brings_nothing",
 )
+
+
+@fault(RateLimiterCore, "due", refuted_by="rate_limiter.who_is_due_is_all_that_fit_by_then")
+def each_is_due_as_if_it_were_the_first(core: RateLimiterCore, now: float) -> tuple[int, int]:
+    due = [one.claim for one in core.queue if core.time_of(one.claim) <= now]
+    return len(due), sum(due)
+
+
+@fault(RateLimiterCore, "value", refuted_by="rate_limiter.what_is_on_hand_is_what_came_back")
+def what_is_on_hand_is_not_bounded(core: RateLimiterCore, now: float) -> int:
+    return int(core.burst - core.spent + (now - core.anchor) * core.rate / core.per)
+
+
+@fault(
+    RateLimiterCore,
+    "change_clock",
+    refuted_by="rate_limiter.what_is_on_hand_is_not_lost_to_rounding",
+)
+def the_clock_is_changed_and_rounds(core: RateLimiterCore, now: float) -> None:
+    core.anchor = now - (core.now - core.anchor)
+    core.now = now

@@ -58,3 +58,18 @@ def one_more_is_made_ahead(core: ResourcePoolCore, claim: Hashable) -> bool:
         return False
     core.loans[claim] = None
     return True
+
+
+@fault(ResourcePoolCore, "loan_of", refuted_by="resource_pool.an_item_is_known_by_itself")
+def what_is_equal_is_the_same_item(core: ResourcePoolCore, item: object) -> Hashable:
+    return next((who for who, kept in core.loans.items() if kept and kept.item == item), None)
+
+
+@fault(
+    ResourcePoolCore,
+    "admit",
+    refuted_by="resource_pool.the_last_place_says_that_there_is_none_left",
+)
+def there_is_always_a_place_left(core: ResourcePoolCore, claim: Hashable) -> bool:
+    core.loans[claim] = core.idle.pop() if core.idle else None
+    return False

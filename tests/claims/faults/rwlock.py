@@ -26,8 +26,8 @@ a_writer_enters_beside_one_reader = Shared(
 )
 
 
-a_withdrawal_lets_nobody_in = Shared(
-    queue.a_withdrawal_lets_nobody_in,
+a_withdrawal_lets_no_task_in = Shared(
+    queue.a_withdrawal_lets_no_task_in,
     "rwlock.a_writer_that_withdraws_lets_in_the_readers_behind_it",
 )
 
@@ -42,14 +42,14 @@ def a_downgrade_lets_go(core: RWLockCore, claimant: Hashable) -> Ended:
     return ended
 
 
-@fault(RWLockCore, "refuse_impossible", refuted_by="rwlock.whoever_is_inside_is_refused")
+@fault(RWLockCore, "refuse_impossible", refuted_by="rwlock.a_task_inside_is_refused")
 def readers_may_upgrade(core: RWLockCore, claim: Access) -> None:
     if core.writer == claim.claimant:
         raise RuntimeError
 
 
 @fault(RWLockCore, "discharge", refuted_by="rwlock.only_what_is_held_is_released")
-def anybody_ends_the_writing(core: RWLockCore, claim: Access) -> None:
+def any_task_ends_the_writing(core: RWLockCore, claim: Access) -> None:
     core.writer = None
 
 
@@ -66,7 +66,7 @@ def readers_may_exit(core: RWLockCore, claimant: Hashable, cause: Hashable) -> E
 
 any_exit_breaks_the_lock = OfASpec(
     RWLockCore,
-    rwlock_faults.WhoeverDisappearsBreaksIt,
+    rwlock_faults.AnyExitBreaksIt,
     "rwlock.another_that_exits_only_leaves_the_queue",
 )
 
@@ -79,5 +79,10 @@ def a_writer_follows_a_writer(core: PhaseFairCore) -> Ended:
 
 
 @fault(rwlock_core, "_refuse_second", refuted_by="rwlock.who_holds_it_is_told_what_to_do_instead")
-def nobody_is_told_of_a_downgrade(held: Mode, wanted: Mode) -> NoReturn:
+def no_task_is_told_of_a_downgrade(held: Mode, wanted: Mode) -> NoReturn:
     raise RuntimeError("this task already holds it; release() first")
+
+
+@fault(RWLockCore, "admissible", refuted_by="rwlock.who_has_a_request_makes_no_second_one")
+def who_has_a_request_passes_itself(core: RWLockCore, claim: Access, priority: int = 0) -> bool:
+    return claim.mode is READ and core.writer is None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from structsync._core.monitors.entry import Call, EntryCore, Invocation, Trigger
-from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore, TriggerFailed
 
 from ...plants import synchronizer  # noqa: TID252 - the one home of the faults
 from ._planting import Shared, fault
@@ -33,7 +34,7 @@ def an_error_of_a_trigger_is_swallowed(trigger: Trigger, invocation: Invocation)
         pass
 
 
-nobody_waits_for_a_partner = Shared(
+no_task_waits_for_a_partner = Shared(
     synchronizer.the_first_of_two_does_not_wait_for_the_other,
     "synchronizer.all_of_a_group_start_or_none_does",
 )
@@ -55,3 +56,57 @@ def the_oldest_is_taken_whatever_its_guard_says(rules: Rules) -> Call | None:
 )
 def all_rules_are_taken_back(core: SynchronizerCore, rules: list[Any]) -> None:
     rules.clear()
+
+
+it_waits_for_what_is_closed = Shared(
+    synchronizer.a_partner_waits_for_what_is_closed,
+    "synchronizer.a_call_that_starts_with_others_is_refused_where_one_of_them_is_closed",
+)
+
+
+@fault(
+    SynchronizerCore,
+    "atomic",
+    refuted_by="synchronizer.entries_of_one_monitor_do_not_start_together",
+)
+def any_entries_start_together(core: SynchronizerCore, group: Sequence[Rules]) -> None:
+    for one in group:
+        core._concern(one).bonds.append((core, group))
+
+
+@fault(
+    TriggerFailed,
+    "error_of",
+    refuted_by="synchronizer.the_error_of_a_trigger_is_told_to_each_in_its_own_words",
+)
+def one_error_is_raised_in_each_task(failed: TriggerFailed, call: Any) -> BaseException:
+    return failed.error
+
+
+@fault(
+    Rules,
+    "next_call",
+    refuted_by="synchronizer.a_partner_is_next_although_the_guard_of_another_fails",
+)
+def the_oldest_call_of_any_entry_is_the_partner(rules: Rules) -> Any:
+    return next((one for one in rules.arbiter.candidates() if one.claim.entry.rules is rules), None)
+
+
+def by_the_state_alone(rules: Any) -> bool:
+    return False
+
+
+no_rule_reads_a_call = fault(
+    Rules, "reads_request", refuted_by="synchronizer.what_reads_a_call_is_known"
+)(property(by_the_state_alone))
+
+
+@fault(
+    Rules, "bonded", refuted_by="synchronizer.to_know_who_starts_together_a_group_is_walked_once"
+)
+def each_member_is_asked_for_its_group(rules: Rules, ended: Any = ()) -> list[Rules]:
+    found = {rules: None}
+    for one in [one for _, group in rules.bonds for one in group]:
+        for _, group in one.bonds:
+            found |= dict.fromkeys(group)
+    return [*found]

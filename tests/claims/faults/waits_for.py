@@ -53,7 +53,7 @@ def the_first_way_is_followed_to_its_end(
     return way if at == who else []
 
 
-@fault(waits_for, "knot_around", refuted_by="waits_for.the_knot_is_whoever_is_depended_on")
+@fault(waits_for, "knot_around", refuted_by="waits_for.the_knot_is_all_that_are_depended_on")
 def the_knot_has_only_the_next(
     waits: Waits, who: Hashable, blocked: Collection[Hashable]
 ) -> list[Hashable]:

@@ -294,7 +294,7 @@ async def test_a_host_that_is_left_ends_what_runs_and_hands_on_what_waits(opens:
 
 
 @pytest.mark.parametrize("how", ["by an error", "with its session"])
-async def test_nobody_knows_of_a_call_whose_host_is_gone(opens: Open, how: str) -> None:
+async def test_the_outcome_of_a_call_whose_host_is_gone_is_unknown(opens: Open, how: str) -> None:
     shop = Shop()
 
     async def call(session: Session) -> None:

@@ -70,7 +70,7 @@ async def test_calls_that_are_queued_run_in_their_order_over_all_sessions(opens:
         assert order == [*range(20)]
 
 
-async def test_whoever_queues_a_call_goes_on_and_may_ask_what_became_of_it(opens: Open) -> None:
+async def test_a_task_that_queues_a_call_goes_on_and_may_ask_what_became_of_it(opens: Open) -> None:
     async with opens() as session:
         monitor, returned = session.monitor("m"), list[int]()
 

@@ -1,4 +1,4 @@
-"""anyio.Condition: a cancelled waiter passes a notify_all() on to whoever began to wait only afterwards.
+"""anyio.Condition: a cancelled waiter passes a notify_all() on to a task that began to wait only afterwards.
 
 trio runs the tasks of a batch in any order, so it is tried often.
 """

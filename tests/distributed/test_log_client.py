@@ -1,0 +1,46 @@
+"""What a log client does with an answer that comes while no task waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import trio
+
+from structsync._core.shared.operations import Operation, Verb
+from structsync.distributed.client import AT_ONCE, LogClient
+from structsync.distributed.engine import Appended, Tail
+from structsync.distributed.memory import Hub, MemoryEngine
+
+
+class Answering(MemoryEngine):
+    """Answers at once, always with the same."""
+
+    def __init__(self, *entries: bytes) -> None:
+        super().__init__(Hub(), None)
+        self.entries = entries
+
+    def append_soon(
+        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+    ) -> bool:
+        done(Tail(0, self.entries))
+        return True
+
+
+async def test_an_answer_that_cannot_be_read_is_raised_where_it_ends_the_session() -> None:
+    client = LogClient(Answering(b"no entry"), "session 1", "log")
+    client.hinted()
+    with pytest.raises(ValueError, match="not an entry of a log"):
+        await client.drive()
+
+
+async def test_a_long_answer_is_applied_in_the_background() -> None:
+    entries = [Operation(Verb.JOIN, f"session {one}").encode() for one in range(AT_ONCE + 1)]
+    client = LogClient(Answering(*entries), "session 0", "log")
+    async with trio.open_nursery() as nursery:
+        client.hinted()
+        assert client.replica.position == 0
+        nursery.start_soon(client.drive)
+        await trio.testing.wait_all_tasks_blocked()
+        assert client.replica.position == len(entries)
+        nursery.cancel_scope.cancel()

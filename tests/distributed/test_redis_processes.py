@@ -1,0 +1,143 @@
+"""Processes that are killed and stopped, and their server too: never more holders than permits, and nothing is lost.
+
+Each has a control: what the fault does where the rule that guards against it is taken away.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+import trio
+
+from structsync.distributed import SharedStatistics, open_session
+from tests.distributed.children import child
+from tests.distributed.enduring import endure
+from tests.distributed.history import Held, complaints
+from tests.distributed.servers import TTL, Server, base, opens, server
+from tests.distributed.waiting import until_waiting
+from tests.distributed.watch import (
+    NEVER_BURIES,
+    Watch,
+    planted,
+)
+
+pytest.importorskip("hiredis")
+
+pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
+
+
+@pytest.mark.parametrize("who", ["holder", "waiter"])
+async def test_no_task_is_let_in_where_a_lease_never_ends(
+    victim: Server, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    planted(monkeypatch, *NEVER_BURIES)
+    hold = ("hold", victim.url, "test", str(TTL))
+    async with child(*hold) as holder, child(*hold) as waiter, opens(victim) as here:
+        assert [(await holder.says())[0] for _ in range(2)] == ["asks", "holds"]
+        if who == "waiter":
+            assert await waiter.says() == ["asks"]
+            await until_waiting(here.lock("lock"), 1)
+            await waiter.kill()
+            await holder.release()
+            assert await holder.says() == ["gave", "back"]
+        else:
+            await waiter.kill()
+            await holder.kill()
+        with trio.move_on_after(2 * TTL) as scope:
+            await here.lock("lock").__aenter__()
+        assert scope.cancelled_caught
+
+
+async def steps_after(victim: Server, **env: str) -> int:
+    """Return how many steps a stopped holder takes that is let go on when another one holds."""
+    steps = 0
+    async with (
+        child("tick", victim.url, "test", str(TTL), env=env) as holder,
+        opens(victim) as here,
+    ):
+        word, token = await holder.says()
+        assert word == "holds"
+        holder.process.send_signal(signal.SIGSTOP)
+        async with here.lock("lock") as grant:
+            assert grant.token > int(token)
+            since = time.monotonic_ns()
+            holder.process.send_signal(signal.SIGCONT)
+            with trio.move_on_after(0.5 * TTL):
+                while words := await holder.says():
+                    steps += int(words[1]) > since
+    return steps
+
+
+async def test_a_holder_that_was_stopped_stops_at_its_first_checkpoint(victim: Server) -> None:
+    assert await steps_after(victim) <= 1  # that which it had slept for
+
+
+async def test_a_holder_that_was_stopped_and_counts_no_lease_goes_on(victim: Server) -> None:
+    assert await steps_after(victim, COUNTS_NO_LEASE="1") > 10
+
+
+async def mixed(seconds: float, *options: str, permits: int = 2) -> list[Held]:
+    """Four processes are killed at random times, and so is the server."""
+    history: list[Held] = []
+    with server(*options) as victim:
+        victim.is_no_news("test")
+
+        async def one() -> None:
+            await endure(victim.url, history, seconds, PERMITS=str(permits))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(one)
+            for _ in range(2):
+                await trio.sleep(seconds / 3)
+                victim.restart()
+        async with open_session(victim.url, namespace="test", ttl=1.5) as session:
+            with trio.fail_after(10):
+                async with session.semaphore("db", permits).permits(permits):
+                    pass
+            statistics = await session.semaphore("db", permits).statistics()
+            assert statistics == SharedStatistics(0, 0, permits)
+    return history
+
+
+@pytest.mark.parametrize(
+    "options", [("--appendonly", "yes", "--appendfsync", "always"), ()], ids=["kept", "forgotten"]
+)
+async def test_processes_and_a_server_that_are_killed_share_permits_and_no_more(
+    options: tuple[str, ...],
+) -> None:
+    found = list[Held]()
+    for _ in range(3):  # on a busy machine processes take long to begin
+        history = await mixed(9, *options)
+        assert complaints(history, 2) == []
+        found += history
+        if len(found) > 20:
+            break
+    assert len(found) > 20
+
+
+async def test_processes_that_share_a_permit_too_many_are_complained_about() -> None:
+    """Which rules keep them from it, the other controls show: leases, the grace period, burial."""
+    found = list[str]()
+    for _ in range(3):  # on a busy machine processes take long to begin
+        found += complaints(await mixed(6, permits=3), 2)
+        if found:
+            break
+    assert "3 of 2 permits" in str(found)
+
+
+async def test_a_namespace_that_is_deleted_while_it_is_in_use_is_complained_about(
+    redis: Server, namespace: str
+) -> None:
+    """The page says not to do it: two hold until the first one asks again."""
+    watch = Watch()
+    async with opens(redis, namespace) as here, trio.open_nursery() as nursery:
+        await nursery.start(watch.hold, here)
+        for key in ("", ":sessions", ":entries:lock", ":read:lock"):
+            redis.ask("DEL", base(namespace) + key)
+        async with opens(redis, namespace) as there:
+            await watch.take(there)
+        nursery.cancel_scope.cancel()
+    assert "2 of 1 permits" in str(watch.complaints())
