@@ -1,8 +1,8 @@
 """Radio buttons in processes of their own, and the rule in another one: at most one is on.
 
 Each button knows of itself alone: it turns on and off in turn, by its own guards. That no two are on is a rule of this
-process, which counts by triggers. Whoever asks whether a button is on does not wait for the rule: that call overtakes
-the one that does.
+process, which counts by triggers. A call that asks whether a button is on does not wait for the rule: it overtakes the
+one that does.
 
 Prints::
 
@@ -88,7 +88,7 @@ async def parent(url: str) -> None:
 
 
 if len(sys.argv) > 1:
-    trio.run(child, *sys.argv[1:])
+    trio.run(child, sys.argv[1], sys.argv[2])
 elif sys.platform != "linux":
     sys.exit("sqlite:// needs Linux")
 else:

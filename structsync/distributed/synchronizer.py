@@ -37,8 +37,8 @@ class SharedSynchronizer:
     object of theirs is always occupied. Cancellation: a call that is cancelled while it waits has run no trigger. If a
     host dies, its calls are withdrawn, and what was reserved for their partners is let go. If this process dies, calls
     that wait do so for the next one that rules; one that had its object reserved at that moment raises
-    :exc:`CallOutcomeUnknown`, because others may have started with it. What the rules knew is lost with them: whoever
-    rules next has to ask the objects.
+    :exc:`CallOutcomeUnknown`, because others may have started with it. What the rules knew is lost with them: the
+    next process that rules has to ask the objects.
 
     Attributes:
       name: under which hosts find it.

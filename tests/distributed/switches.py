@@ -18,7 +18,7 @@ class NoMore(Exception):
 
 
 class Switch(Monitor):
-    """On or off; whoever looks at it may stay for as long as the light is barred."""
+    """On or off; a caller that looks at it may stay for as long as the light is barred."""
 
     def __init__(self) -> None:
         super().__init__()

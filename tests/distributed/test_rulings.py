@@ -1,4 +1,4 @@
-"""What hosts and who rules over their objects make of messages that come early, late, or from nobody."""
+"""What hosts and who rules over their objects make of messages that come early, late, or from a session that is unknown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from structsync.distributed._calls.ruler import Ruler
 from structsync.distributed._calls.rulings import METHODS, Origin, Ruling
 from tests.distributed.switches import Switch
 
-HERE, OTHER = Origin("here", "switch", 1), Origin("nobody", "switch", 2)
+HERE, OTHER = Origin("here", "switch", 1), Origin("unknown", "switch", 2)
 
 
 class Log:
@@ -47,7 +47,7 @@ async def settled() -> None:
     await trio.testing.wait_all_tasks_blocked()
 
 
-async def test_whoever_comes_before_the_ruler_waits_for_it() -> None:
+async def test_what_comes_before_the_ruler_waits_for_it() -> None:
     ruler, told = Ruler(), list[Any]()
     grant: Any = SimpleNamespace(token=7, _client=Log())
 

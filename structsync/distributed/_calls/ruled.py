@@ -2,7 +2,7 @@
 
 A call waits first until the object itself would let it in. Then it is proposed, and nothing is reserved: calls that no rule
 concerns overtake it. When the other process asks for that, the object is reserved for the call, which starts or
-is let go. If it was occupied when it was asked for, the call waits in line there, and is offered with the object reserved,
+is let go. If it was occupied when it was asked for, the call joins the queue there, and is offered with the object reserved,
 so that calls that come all the time cannot keep it out.
 """
 
@@ -32,7 +32,7 @@ from .rulings import METHODS, Origin, Rules, Ruling
 
 
 class Undecided(Exception):
-    """Whether the call was to start cannot be known: who rules is gone, and others may have started with it."""
+    """Whether the call was to start cannot be known: the process that rules is gone, and others may have started with it."""
 
 
 class Petition:

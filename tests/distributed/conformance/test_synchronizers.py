@@ -284,7 +284,7 @@ async def test_what_was_proposed_to_one_that_is_gone_is_proposed_to_the_next(ope
                     await trio.lowlevel.checkpoint()
 
 
-async def test_nobody_knows_of_a_call_that_was_to_start_when_who_rules_was_gone(
+async def test_no_process_knows_of_a_call_that_was_to_start_when_the_ruler_was_gone(
     opens: Open,
 ) -> None:
     async with hosted(opens) as all_hosted, opens() as here:
