@@ -41,27 +41,27 @@ class BarrierStatistics(PrimitiveStatistics):
 class Barrier(Primitive[int | None]):
     """A number of tasks wait here until all have arrived; then all continue.
 
-    Reusable: the next to come begin the next round. Each party of a round has a number of its own,
-    so that one of them can be chosen for what is to be done once::
+    Reusable: the next arrivals begin the next round. Each party of a round has its own number, so one
+    of them can be chosen to do something once::
 
         barrier = structsync.Barrier(3)
         if await barrier.wait() == 0:
             ...                         # one of the three
 
-    A party that takes part no more says so by :meth:`leave`; the others do not wait for it then.
+    A party that no longer takes part calls :meth:`leave`; the others do not wait for it then.
 
-    Fairness: a round is made of those who came first. Cancellation: who is cancelled first is not
-    counted and the round goes on waiting for one more; or, with ``cancelled="breaks"``, the round is
-    broken in the same step: the others of it, those too that come late, get
+    Fairness: the first tasks to arrive make a round. Cancellation: a task that is cancelled before the round is
+    full is not counted, and the round waits for one more; or, with ``cancelled="breaks"``, the round is
+    broken in the same step: its other parties, late arrivals included, get
     :exc:`trio.BrokenResourceError` until a task calls :meth:`reset`, or :exc:`trio.Cancelled` if
-    they are cancelled themselves. Who is cancelled after the last party has come was in the round,
-    and goes on.
+    they are cancelled themselves. A task that is cancelled after the last party has arrived was in the
+    round, and continues.
 
     Args:
       parties: how many make a round, an int >= 1.
       cancelled: ``"leaves"`` or ``"breaks"``: what a party that is cancelled does to its round.
-      action: a sync function that is called once a round, when the last party has come and before any
-          goes on. It must not change a primitive. If it raises, the round is broken: the task that
+      action: a sync function that is called once a round, when the last party has arrived and before any
+          continues. It must not change a primitive. If it raises, the round is broken: the task that
           made it full gets the error, the others :exc:`trio.BrokenResourceError`.
       name: what it is called in its ``repr``, in errors, leaks and reports.
 

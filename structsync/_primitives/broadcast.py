@@ -86,7 +86,7 @@ class Subscription(Generic[T]):
 
     @enable_ki_protection
     def close(self) -> None:
-        """Unsubscribe: drop what is left, and let in who waits for this consumer. Idempotent."""
+        """Unsubscribe: drop what is left, and let in the puts that wait for this consumer. Idempotent."""
         self._broadcast._subscriptions.pop(self, None)
         self._buffer.close()
 
@@ -114,7 +114,7 @@ class Broadcast(Generic[T]):
     A consumer gets what is put after it subscribed, in the order in which it was put, which is the same
     for all. It may be ``max_items`` behind. Where one is slower, ``slow`` is the rule: with ``"wait"`` a
     put waits for the slowest; with ``"drop"`` it never waits, and the slow one loses its oldest item.
-    ``Broadcast(1, slow="drop")`` conflates: who gets has the latest item::
+    ``Broadcast(1, slow="drop")`` conflates: a get returns the latest item::
 
         prices = structsync.Broadcast[float](1, slow="drop")
 

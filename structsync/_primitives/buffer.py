@@ -1,4 +1,4 @@
-"""Items on their way from those who make them to those who use them."""
+"""Items on their way from producers to consumers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Buffer(Primitive[Any], Generic[T]):
             async for line in buffer:
                 ...
 
-    Fairness: strictly first come, first served among those who put, and among those who get.
+    Fairness: strictly first come, first served among puts, and among gets.
     Cancellation: a cancelled put has put nothing and a cancelled get has taken nothing; what
     returned has happened. No item is lost or handed out twice.
 
@@ -228,7 +228,7 @@ class Buffer(Primitive[Any], Generic[T]):
         """Return up to ``max_items`` items, collected for ``max_wait`` seconds at most.
 
         The window of ``max_wait`` seconds begins when this call is the next to get and the first item
-        is there. Meanwhile the items stay in the buffer, and those who get later wait behind this
+        is there. Meanwhile the items stay in the buffer, and later gets wait behind this
         call. All items are taken in one step: as soon as there are ``max_items``, or as many as the
         buffer has room for; when the window is over; or when the buffer is complete.
 
@@ -288,10 +288,10 @@ class Buffer(Primitive[Any], Generic[T]):
 
     @enable_ki_protection
     def complete(self) -> None:
-        """Say that nothing more will be put in.
+        """Declare that nothing more will be put in.
 
-        Those who wait to put get :exc:`trio.ClosedResourceError`, as does who puts later. What is in
-        the buffer can still be got; after that who gets is told :exc:`trio.EndOfChannel`. Idempotent;
+        Waiting and later puts raise :exc:`trio.ClosedResourceError`. What is in the buffer can still be
+        got; after that a get raises :exc:`trio.EndOfChannel`. Idempotent;
         nothing happens if the buffer is closed.
 
         Raises:

@@ -32,9 +32,9 @@ class BufferItem(Generic[T]):
     is in a buffer until it is done none is lost, whatever stops its worker.
 
     An item in hand keeps its room, so that there is room for it whenever it comes back; a buffer for
-    ``n`` items lends ``n`` at most. After :meth:`Buffer.complete` an item may still come back, so who gets is
-    told :exc:`trio.EndOfChannel` when none is left and none is in hand. After :meth:`Buffer.close` the
-    block goes on, and at its end the item is dropped.
+    ``n`` items lends ``n`` at most. After :meth:`Buffer.complete` an item may still come back, so a get
+    raises :exc:`trio.EndOfChannel` only when none is left and none is in hand. After :meth:`Buffer.close` the
+    block continues, and at its end the item is dropped.
 
     An item whose every block fails comes back again and again. To be rid of it, catch the error inside
     of the block.

@@ -28,7 +28,7 @@ class CapacityLimiterStatistics(PrimitiveStatistics):
     Attributes:
       borrowed_tokens: the tokens that are lent.
       total_tokens: the tokens that exist; fewer than are lent after a decrease.
-      borrowers: who holds a token, in the order of their grants.
+      borrowers: the holders of tokens, in the order of their grants.
     """
 
     borrowed_tokens: int
@@ -168,7 +168,7 @@ class CapacityLimiter(Primitive[object]):
         """Borrow a token, or take a position in the queue for one, now; return the handle.
 
         Args:
-          borrower: who is to hold it, a task or any other hashable object; None: this task.
+          borrower: what will hold it, a task or any other hashable object; None: this task.
 
         Raises:
           RuntimeError, TypeError, ValueError, trio.ClosedResourceError: as
@@ -181,7 +181,7 @@ class CapacityLimiter(Primitive[object]):
         """Return a claim on a token, for :func:`acquire_all` and :func:`acquire_any`.
 
         Args:
-          borrower: who is to hold it, a task or any other hashable object; None: the task that
+          borrower: what will hold it, a task or any other hashable object; None: the task that
               acquires, whichever made the claim.
         """
         return Claim(self, lambda task: task if borrower is None else borrower)

@@ -48,7 +48,7 @@ class _End(trio.abc.AsyncResource, Generic[T]):
 
     @property
     def buffer(self) -> Buffer[T]:
-        """The buffer between the ends. Who waits by its own methods is not woken by :meth:`close` of one end."""
+        """The buffer between the ends. A task that waits by its methods is not woken by :meth:`close` of one end."""
         return self._buffer
 
     @property
@@ -131,7 +131,7 @@ class _End(trio.abc.AsyncResource, Generic[T]):
 
 @final
 class SendingEnd(_End[T], trio.abc.SendChannel[T]):
-    """The end of a buffer by which items are put in, a :class:`trio.abc.SendChannel`.
+    """The end of a buffer that takes items in, a :class:`trio.abc.SendChannel`.
 
     Made by :func:`open_channel`, and by :meth:`clone`. When the last one is closed the buffer is complete:
     what is in it can still be received. Use it as a context manager, ``async`` or not.
@@ -168,7 +168,7 @@ class SendingEnd(_End[T], trio.abc.SendChannel[T]):
 
 @final
 class ReceivingEnd(_End[T], trio.abc.ReceiveChannel[T]):
-    """The end of a buffer by which items are got, a :class:`trio.abc.ReceiveChannel`.
+    """The end of a buffer that hands items out, a :class:`trio.abc.ReceiveChannel`.
 
     Made by :func:`open_channel`, and by :meth:`clone`. Each item is received by one of them. When the last
     one is closed, what is in the buffer is dropped and nothing can be sent any more. Use it as a context

@@ -45,7 +45,7 @@ class Condition(Primitive[Task]):
 
     A drop-in for :class:`trio.Condition`, with two differences. A notification is not lost when the
     task that it woke is cancelled before it owns the lock again: the next waiter gets it in the same
-    step. And if an owner of the lock ends without releasing it, those who wait here are told too,
+    step. And if an owner of the lock ends without releasing it, the waiters here get the error, too,
     also where several conditions share the lock.
 
     Mesa discipline: between ``notify`` and the end of ``wait`` others may own the lock, so test the

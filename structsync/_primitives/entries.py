@@ -73,7 +73,7 @@ class Entry(Generic[P, T]):
           What the function returns; of an async function, what awaiting it returns.
 
         Raises:
-          Exception: what the function raises, or the guard when it was asked about this call.
+          Exception: what the function raises, or the guard when it was evaluated for this call.
           RuntimeError: if this task is inside the monitor already.
           trio.ClosedResourceError: if the monitor or the entry is closed before the function starts.
         """
@@ -122,8 +122,8 @@ class Entry(Generic[P, T]):
     def close(self) -> None:
         """Take the function out of the monitor for good.
 
-        Those who wait for the entry, and later callers, get :exc:`trio.ClosedResourceError`; a call
-        that runs goes on. Idempotent.
+        Waiting and later callers of the entry get :exc:`trio.ClosedResourceError`; a call that runs
+        continues. Idempotent.
         """
         core, cause = self._monitor_core, EntryClosed(self._core.name)
         parking.change(self._monitor, lambda: core.remove(self._core, cause))

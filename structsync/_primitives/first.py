@@ -54,7 +54,7 @@ async def first_of(*claims: Claim[Any]) -> First:
     Raises:
       ValueError: if there is no claim, a policy is not ``"fifo"``, or two claims are on one primitive.
       TypeError: if something else is passed.
-      RuntimeError: if a lock or a limiter is held already by who is to hold it.
+      RuntimeError: if its future holder holds a lock or a limiter already.
       trio.EndOfChannel: if a buffer to get from is complete and empty, before or meanwhile.
       trio.ClosedResourceError, trio.BrokenResourceError: if any of the primitives is closed, complete
           or breaks before a claim is granted.

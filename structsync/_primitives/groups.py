@@ -32,8 +32,8 @@ def acquire_all(*claims: Claim[Any]) -> AllOf:
         async with structsync.acquire_all(left_fork.claim(), right_fork.claim()):
             ...
 
-    The block is given a :class:`Holding`, by which one claim is released before the others, or all of
-    them are taken out of the block. Instead of the block, ``acquire_all(...).request()`` returns a
+    The block gets a :class:`Holding`, which can release one claim before the others, or take all of
+    them out of the block. Instead of the block, ``acquire_all(...).request()`` returns a
     :class:`GroupRequest`. Several claims on one :class:`Semaphore` are summed. A body that acquires still more may
     deadlock, as any task that holds something and waits.
 
@@ -52,8 +52,8 @@ def acquire_all(*claims: Claim[Any]) -> AllOf:
       ValueError: if there is no claim, or a policy is not ``"fifo"``; on entry, if a semaphore never
           had as many permits as are claimed.
       TypeError: if something else is passed.
-      RuntimeError: on entry, if a lock or a limiter is claimed twice, or is held already by who is
-          to hold it; or if the block is entered already.
+      RuntimeError: on entry, if a lock or a limiter is claimed twice, or its future holder holds it
+          already; or if the block is entered already.
       trio.ClosedResourceError, trio.BrokenResourceError: on entry or while it waits, if one of the
           primitives is closed or breaks; the other queues are left as if never joined.
 

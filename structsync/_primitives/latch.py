@@ -33,10 +33,10 @@ class Latch(Primitive[int]):
     A :class:`trio.Event` that is set by the last of ``count`` others. It does not start again: make
     a new one for each use, or use a :class:`Barrier` for rounds.
 
-    Fairness: all who wait are let in together. Cancellation: a cancelled wait changes nothing.
+    Fairness: all waiters are granted together. Cancellation: a cancelled wait changes nothing.
 
     Args:
-      count: how many times it is to be counted down, an int >= 0. 0: it is open from the start.
+      count: how many times it must be counted down, an int >= 0. 0: it is open from the start.
       name: what it is called in its ``repr``, in errors, leaks and reports.
 
     Raises:

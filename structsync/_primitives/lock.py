@@ -127,7 +127,7 @@ class Lock(OwnedPrimitive[Task]):
     def claim(self) -> Claim[Lock]:
         """Return a claim on the lock, for :func:`acquire_all` and :func:`acquire_any`.
 
-        The owner is to be the task that acquires, whichever made the claim.
+        The owner will be the task that acquires, whichever task made the claim.
         """
         return Claim(self, lambda task: task)
 

@@ -35,8 +35,8 @@ Discipline: TypeAlias = Literal["mesa", "hoare"]
 class MonitorStatistics(PrimitiveStatistics):
     """The state of a :class:`Monitor`, for debugging.
 
-    ``tasks_waiting`` counts those who want to get in, or in again; not those who wait on its
-    conditions.
+    ``tasks_waiting`` counts the tasks that wait to enter, or to enter again; not those that wait on
+    its conditions.
 
     Attributes:
       owner: the task inside, or None.
@@ -69,13 +69,14 @@ class Monitor(Primitive[Invocation]):
 
     An entry is awaited, whether its function is sync or async; arguments, results and errors pass
     through. A *guard* is a sync function without effects. It is evaluated only while no task is inside, and
-    after each change: when a task leaves, or a guard is set or removed. What changes elsewhere is to
-    be announced by :meth:`changed`. A guard that looks at neither the request nor its arguments is
-    asked once for all who wait for its entry. A guard that raises fails the call that it was asked about, and no other.
+    after each change: when a task leaves, or a guard is set or removed. Announce what
+    changes elsewhere by :meth:`changed`. A guard that reads neither the request nor its arguments is
+    evaluated once for all that wait for its entry. A guard that raises fails the call for which it was
+    evaluated, and no other.
 
-    An entry may not have the name of a method of Monitor, and what overrides an entry in a subclass is
-    to be an entry: both are a TypeError when the class is made. The body of the one that overrides may
-    call the other function itself, as ``Account.withdraw.__wrapped__(self, amount)``.
+    An entry may not have the name of a method of Monitor, and what overrides an entry in a subclass
+    must be an entry: both are a TypeError when the class is made. The overriding body may call
+    the overridden function itself, as ``Account.withdraw.__wrapped__(self, amount)``.
 
     A monitor is not reentrant: a task inside that calls an entry gets RuntimeError. It never breaks:
     a call leaves the monitor however its function ends.
@@ -86,7 +87,7 @@ class Monitor(Primitive[Invocation]):
 
     Args:
       discipline: what a signal does on a :meth:`condition`. ``"mesa"``: the notifier continues, and
-          the notified wait in the queue with all others. ``"hoare"``: the waiter goes on at once, and
+          the notified wait in the queue with all others. ``"hoare"``: the waiter continues at once, and
           the signaller waits, ahead of all in the queue.
       name: what it is called in its ``repr``, in errors, leaks and reports.
 

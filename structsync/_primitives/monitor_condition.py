@@ -33,11 +33,11 @@ T = TypeVar("T")
 class MonitorConditionStatistics(PrimitiveStatistics):
     """The state of a :class:`MonitorCondition`, for debugging.
 
-    ``tasks_waiting`` counts those who wait to be notified or signalled.
+    ``tasks_waiting`` counts the tasks that wait to be notified or signalled.
 
     Attributes:
-      waiters: the tasks that do, the oldest first.
-      tasks_waiting_to_enter: those who wait to get into its monitor, or in again.
+      waiters: these tasks, the oldest first.
+      tasks_waiting_to_enter: how many wait to enter its monitor, or to enter it again.
     """
 
     waiters: tuple[Task, ...]
@@ -52,7 +52,7 @@ class MonitorCondition(Primitive[Invocation]):
 
     Mesa, :meth:`notify`: the notifier continues, and the notified get in again in the order of the
     queue, behind all that are there. Others may have been inside by then: test again what you
-    waited for. Hoare, :meth:`signal`: the waiter goes on in that very step, so what the signaller saw
+    waited for. Hoare, :meth:`signal`: the waiter continues in that very step, so what the signaller saw
     is still true, and the signaller waits.
 
     Fairness: the oldest waiter is next. Cancellation: a cancelled waiter gets in again, at the end of
@@ -138,10 +138,10 @@ class MonitorCondition(Primitive[Invocation]):
     async def signal(self) -> None:
         """Pass the monitor to the oldest waiter, wait until it is free again, and get in first.
 
-        Of several who wait so, the oldest is first. Without a waiter nothing happens. Fairness: this
-        goes before all in the queue, so those inside who signal without end starve the queue.
-        Cancellation is looked at before the monitor is passed on, and not any more while this waits
-        to get in.
+        Of several signallers that wait to enter again, the oldest is first. Without a waiter nothing
+        happens. Fairness: a signaller is ahead of the whole queue, so tasks that signal without end
+        starve it. Cancellation: checked before the monitor is passed on, and not while this waits to
+        enter again.
 
         Raises:
           RuntimeError: if this task is not inside the monitor, or its discipline is not ``"hoare"``.

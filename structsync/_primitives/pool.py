@@ -39,8 +39,8 @@ def open_pool(
     Args:
       workers: how many jobs run at a time, an int >= 1. Their tasks are started as they are needed.
       max_queued: how many accepted jobs may wait for a worker: an int >= 0, or ``math.inf``. None: as
-          many as there are workers, so that each has its next job at hand, and who submits is held
-          back by the pace of the workers instead of filling the memory.
+          many as there are workers, so that each has its next job at hand, and the pace of
+          the workers holds back the submitters instead of filling the memory.
       policy: ``"fifo"``, or ``"priority"``: smaller number first, first come first served among
           equals. A job that runs is not interrupted for a more urgent one.
       ageing: with ``"priority"``, a job is ranked by its arrival + ``ageing`` x priority, so that
@@ -59,7 +59,7 @@ def open_pool(
 class TaskPool(Pool):
     """A pool of tasks for async functions; made by :func:`open_pool`.
 
-    A job runs in a copy of the context (:mod:`contextvars`) of who submitted it, and is on its own:
+    A job runs in a copy of the context (:mod:`contextvars`) of the task that submitted it, and is on its own:
     what it acquires it must release. One that ends while it owns a :class:`Lock` or an
     :class:`RWLock` breaks it, and fails with :exc:`PermitLeakError`.
 

@@ -31,7 +31,7 @@ class ResourcePoolStatistics(PrimitiveStatistics):
     """The state of a :class:`ResourcePool`, for debugging.
 
     Attributes:
-      lent: how many places are taken: by who has an item, or makes, checks or closes one.
+      lent: how many places are taken: by tasks that have an item, or make, check or close one.
       idle: how many items wait for the next borrower.
       max_size: how many places there are.
     """
@@ -52,12 +52,12 @@ class ResourcePool(Primitive[Loan], Generic[T]):
             async with pool.item() as connection:
                 await connection.send(...)
 
-    Who comes is given the item that was returned last, or makes one if none is idle and fewer than
+    A borrower gets the item that was returned last, or makes one if none is idle and fewer than
     ``max_size`` exist, or waits. An item counts until its ``close`` has returned.
 
     ``factory`` and ``check`` run in the task that wants the item. What they raise, a cancellation too,
-    is raised there, and the place goes to the next. An item of which ``check`` does not say that it
-    can be used is closed, and the next one tried.
+    is raised there, and the place goes to the next. An item for which ``check`` does not return
+    that it can be used is closed, and the next one tried.
 
     An item whose block ends with an error, a cancellation included, is not lent again but closed;
     ``pool.item(keep_on_error=True)`` keeps it.
@@ -75,10 +75,10 @@ class ResourcePool(Primitive[Loan], Generic[T]):
     Args:
       factory: an async function that makes an item.
       max_size: how many items there are at once, an int >= 1.
-      min_size: so many are made by :meth:`fill`, and do not expire; an int from 0 to ``max_size``.
+      min_size: how many :meth:`fill` makes, and how many do not expire; an int from 0 to ``max_size``.
       check: an async function of an item that was idle: can it be used? A bool. None: it can.
       close: an async function of an item that is used no more. None: such an item is dropped.
-      max_idle: after so many seconds an idle item expires, a number > 0; None: it does not.
+      max_idle: after how many seconds an idle item expires, a number > 0; None: it does not.
       close_timeout: for how many seconds a ``close`` may run before it is cancelled, a number > 0,
           or ``math.inf``.
       name: how it is called in ``repr`` and reports.

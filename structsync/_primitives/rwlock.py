@@ -53,8 +53,8 @@ class RWLock(OwnedPrimitive[Access]):
             ...                         # alone
 
     If the task of a holder, reader or writer, ends without releasing, the lock is broken for good:
-    every waiter and every later acquire get :exc:`trio.BrokenResourceError` naming the task. Who
-    still holds it may release it.
+    every waiter and every later acquire get :exc:`trio.BrokenResourceError` naming the task. A
+    task that still holds it may release it.
 
     A writer may become a reader, see :meth:`downgrade`. A reader cannot become a writer: two that
     try would wait for each other forever. Release, acquire for writing, and look again.
@@ -63,13 +63,13 @@ class RWLock(OwnedPrimitive[Access]):
     it in: the readers behind a cancelled writer enter in the same step.
 
     Args:
-      policy: who goes first where both wait.
+      policy: which go first where both wait.
 
-          * ``"fifo"``: who came first. A reader behind a waiting writer waits, readers in a row enter
+          * ``"fifo"``: the first arrival. A reader behind a waiting writer waits, readers in a row enter
             together, and no task starves.
           * ``"phase"``: readers and writers take turns. Where a writer leaves, all readers that wait
             enter; a reader waits for one writer at most, and no task starves.
-          * ``"readers"``: readers. A reader waits only for the one who writes; writers may starve.
+          * ``"readers"``: readers. A reader waits only for the current writer; writers may starve.
           * ``"writers"``: writers. A reader waits while any writer waits; readers may starve.
       name: what it is called in its ``repr``, in errors, leaks and reports.
 
@@ -134,7 +134,7 @@ class RWLock(OwnedPrimitive[Access]):
 
     @enable_ki_protection
     def release(self) -> None:
-        """Release the lock, whichever way this task holds it, and let in who is next, in one step.
+        """Release the lock, whichever way this task holds it, and let in the next, in one step.
 
         Raises:
           RuntimeError: if this task does not hold it.
@@ -188,7 +188,7 @@ class RWLock(OwnedPrimitive[Access]):
     def read_claim(self) -> Claim[RWLock]:
         """Return a claim to read, for :func:`acquire_all` and :func:`acquire_any`.
 
-        The reader is to be the task that acquires, whichever made the claim.
+        The reader will be the task that acquires, whichever task made the claim.
         """
         return Claim(self, partial(Access, READ))
 

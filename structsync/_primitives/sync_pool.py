@@ -33,7 +33,7 @@ def open_thread_pool(
 ) -> AbstractAsyncContextManager[SyncPool]:
     """Open a pool as :func:`open_pool` does, for sync functions that block, each in a thread of trio's.
 
-    A job sees a copy of the context of who submitted it. Cancellation: a job that runs is not
+    A job sees a copy of the context of the task that submitted it. Cancellation: a job that runs is not
     interrupted; the function may ask :func:`trio.from_thread.check_cancelled`, and the pool waits
     until it returns.
 
@@ -62,7 +62,7 @@ def open_process_pool(
 
     The function, its arguments and its result are pickled: use functions of modules, and guard the
     main module by ``if __name__ == "__main__"``. The processes are started when they are needed,
-    used again and again, and ended with the block. Nothing of the context of who submits is seen.
+    used again and again, and ended with the block. A job sees nothing of the context of the task that submits it.
 
     Cancellation: the process of a cancelled job is killed. An error comes with its traceback in the
     process, as its cause. If the process itself dies, the job fails with
@@ -104,7 +104,7 @@ async def _with_processes(
 class SyncPool(Pool):
     """A pool for sync functions; made by :func:`open_thread_pool` and :func:`open_process_pool`.
 
-    All else is as of a :class:`TaskPool`: who waits, where errors go, and what leaving waits for.
+    All else is as of a :class:`TaskPool`: which calls wait, where errors go, and what leaving waits for.
     """
 
     __slots__ = ("_run_sync",)

@@ -103,7 +103,7 @@ class Synchronizer:
         Args:
           when: the guard, as of :meth:`Monitor.entry`; the types of its parameters are those of the
               entry's, in a lambda too. True means disabled.
-              If it raises, the call that it was asked about gets the error, and no other.
+              If it raises, the call for which it was evaluated gets the error, and no other.
 
         Raises:
           TypeError: if ``entry`` is not an entry, or ``when`` as in :func:`structsync.entry`.
@@ -152,7 +152,7 @@ class Synchronizer:
         an entry are one group. Of groups that one step permits and that need the same monitor, any may
         be first. A call made from inside a monitor of the group waits for itself.
 
-        If an entry or a monitor of the group is closed, those who wait for it get
+        If an entry or a monitor of the group is closed, the calls that wait for it get
         :exc:`trio.ClosedResourceError`, and so do later calls while the group lasts.
 
         Args:

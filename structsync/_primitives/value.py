@@ -44,7 +44,7 @@ class _Assignment(Generic[T]):
 class Value(Primitive[Awaited], Generic[T]):
     """A value that tasks wait on.
 
-    Assign to :attr:`value`, from anywhere in the run. Those who wait for the new value are granted in
+    Assign to :attr:`value`, from anywhere in the run. The tasks that wait for the new value are granted in
     that very step, so a value that held for a moment is not missed::
 
         state = structsync.Value("starting")
@@ -54,7 +54,7 @@ class Value(Primitive[Awaited], Generic[T]):
     Each assignment counts, also of an equal value. Where a mutable object is changed in place, assign
     it again.
 
-    Fairness: all who wait for a value are granted together. Cancellation: a cancelled wait changes
+    Fairness: all waiters for a value are granted together. Cancellation: a cancelled wait changes
     nothing.
 
     Args:

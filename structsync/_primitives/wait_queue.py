@@ -95,7 +95,7 @@ class WaitQueue(Primitive[None]):
 
     @enable_ki_protection
     def wake_all(self) -> None:
-        """Wake all who wait now; a task that waits again afterwards is not woken by this call."""
+        """Wake all tasks that wait now; a task that waits again afterwards is not woken by this call."""
         self._wake(None)
 
     def _wake(self, n: int | None) -> None:

@@ -103,7 +103,7 @@ class Job(Generic[T_co]):
     async def wait(self) -> T_co:
         """Wait until the job has ended; return what it returned.
 
-        Any number of tasks may wait. Cancellation: the job goes on.
+        Any number of tasks may wait. Cancellation: the job continues.
 
         Raises:
           JobFailed: if the job failed; the cause is its error.

@@ -49,7 +49,7 @@ class JobsWait(ABC):
 
     @property
     def status(self) -> Status:
-        """As of a request: ``granted`` once the task goes on, for whatever reason."""
+        """As of a request: ``granted`` once the task continues, for whatever reason."""
         return PENDING if self.parked else GRANTED
 
     @abstractmethod

@@ -92,7 +92,7 @@ def claim(primitive: PrimitiveT, make: Callable[[Task], Any]) -> Claim[Primitive
 def change(
     primitive: Primitive[ClaimT], transition: Callable[[], list[CoreRequest[ClaimT]]]
 ) -> None:
-    """Change the state of the core otherwise than by acquiring and releasing, and wake whom that lets in.
+    """Change the state of the core otherwise than by acquiring and releasing, and wake the tasks which that lets in.
 
     Args:
       transition: changes the core and returns what its ``settle()`` does.

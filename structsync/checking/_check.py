@@ -42,7 +42,7 @@ def check(
 ) -> Result:
     """Search all states of a spec and return a verdict for each of its properties.
 
-    The search goes on after a refutation, through the refuting state too, and keeps the first and
+    The search continues after a refutation, through the refuting state too, and keeps the first and
     hence shortest counterexample of each property. Ctrl-C ends it like a budget does.
 
     Args:

@@ -60,8 +60,8 @@ class SharedEntry(Generic[P, T]):
 class SharedMonitor:
     """Functions of any processes, of which one runs at a time; :meth:`Session.monitor` makes it.
 
-    Each process puts functions of its own under it, at any time. They run where they are, and the monitor is all
-    that the processes share: nothing is sent but who is next.
+    Each process puts its own functions under it, at any time. They run where they are, and the monitor is all that the
+    processes share: the engine only records whose turn it is.
 
     It is not reentrant: a task inside that calls an entry gets RuntimeError. A task inside may wait for others
     on a :meth:`Session.condition` of the monitor's :attr:`lock`. For functions with guards, :meth:`Session.host`
@@ -152,7 +152,7 @@ class SharedMonitor:
         return grant
 
     async def statistics(self) -> SharedStatistics:
-        """Read how it stands now: who waits, and whether a call is inside.
+        """Read its state: which sessions wait, and whether a call is inside.
 
         Raises:
           LeaseLost: if the session is over.

@@ -49,7 +49,7 @@ STEPS, STEPS_FOR_EACH = 10_000, 1_000
 def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> AbstractContextManager[None]:
     """Find deadlocks as they come about, while the block runs.
 
-    Whenever a task is about to wait, the guard looks who would have to do something first. If every
+    Whenever a task is about to wait, the guard looks which tasks would have to do something first. If every
     one of them waits too, for one of the others, in a primitive of structsync and without a deadline,
     then none of them can ever go on: :exc:`DeadlockError` is raised in that task, where it acquires,
     and names the cycle. The others then go on as its blocks end.

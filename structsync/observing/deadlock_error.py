@@ -16,14 +16,14 @@ from .wait_graph import WaitEdge, WaitGraph
 
 
 class DeadlockError(Exception):
-    """Tasks wait for each other, and none of them ever goes on.
+    """Tasks wait for each other, and none of them ever continues.
 
     Raised by :func:`deadlock_guard` in the task that was about to close the cycle, where it acquires.
     The message is the cycle, task by task.
 
     Attributes:
       tasks: the tasks that wait for each other, the one that closes the cycle first.
-      graph: who waits for whom, and for what, among them.
+      graph: which of them wait for which, and for what.
     """
 
     tasks: tuple[Task, ...]

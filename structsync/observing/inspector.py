@@ -62,7 +62,7 @@ def serve_inspector(
     grants per second need :func:`observe.metrics` around it; since when a task waits, exactly, needs
     :func:`trace_waits`.
 
-    Who may connect: only the owner of this process. A unix socket gets the mode 0600, and must be in a
+    Only the owner of this process may connect. A unix socket gets the mode 0600, and must be in a
     folder that no other user can write. With ``port`` instead it listens on 127.0.0.1, where other users of the
     machine can connect, too, so it asks for ``token``. It listens nowhere else.
 

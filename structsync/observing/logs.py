@@ -79,7 +79,7 @@ def log_events(
     ``waiter`` (the name of a task that got the error, if there is one), ``tasks_waiting`` and ``time``
     (trio's clock).
 
-    A handler that raises is no error of the program: logging goes on without it.
+    A handler that raises is no error of the program: logging continues without it.
 
     Args:
       logger: by default the logger ``structsync.events``.

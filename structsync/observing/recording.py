@@ -46,7 +46,7 @@ class Recording:
         """Return the trace events: an object of the JSON format that Perfetto reads.
 
         Each task is a row, with what it waited for and held as slices; where these overlap, the task
-        has several rows. The number of those who wait is a counter for each primitive. Times are
+        has several rows. The number of waiters is a counter for each primitive. Times are
         microseconds of trio's clock, from the first step.
         """
         now = current_time() if self._is_open and not self.left_out else None
@@ -147,7 +147,7 @@ def _micro(seconds: float) -> float:
 
 
 def recording(*, most: int = 200_000) -> AbstractContextManager[Recording]:
-    """Record who waits for what and who holds what, while the block runs, as a trace to look at.
+    """Record which tasks wait for and hold what, while the block runs, as a trace to look at.
 
     ::
 

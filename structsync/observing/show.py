@@ -18,7 +18,7 @@ WIDTH = 100
 
 
 def show(shown: Snapshot | None = None, *, file: TextIO | None = None) -> None:
-    """Print who holds and who waits for what, now, as a table, and below it who waits for whom.
+    """Print which tasks hold and wait for what, now, as a table, and below it which waits for which.
 
     Primitives that no task holds or waits for are left out; of a long queue the head is shown.
 

@@ -24,7 +24,7 @@ from .wait_graph import WaitEdge, WaitGraph
 @final
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds something of a primitive.
+    """A holder of something of a primitive.
 
     Attributes:
       name: of the task, or of whatever else holds it.
@@ -44,7 +44,7 @@ class Holder:
 @final
 @dataclass(frozen=True, slots=True)
 class Waiter:
-    """Who waits for a primitive.
+    """A task that waits for a primitive.
 
     Attributes:
       name: of the task.
@@ -73,8 +73,8 @@ class PrimitiveSnapshot:
       primitive: the object itself.
       title: what messages call it.
       state: its state as it stands in its ``repr``.
-      holders: who holds it, as far as that is known.
-      waiters: who waits, in the order in which they stand.
+      holders: its holders, as far as they are known.
+      waiters: the tasks that wait, in the order of the queue.
     """
 
     primitive: Live[Any]
@@ -96,7 +96,7 @@ class Snapshot:
     primitives: tuple[PrimitiveSnapshot, ...]
 
     def graph(self) -> WaitGraph:
-        """Return who waits for whom: from each waiter to each holder of what it waits for."""
+        """Return which tasks wait for which: from each waiter to each holder of what it waits for."""
         return WaitGraph(tuple(self._edges()))
 
     def _edges(self) -> Iterator[WaitEdge]:
@@ -107,7 +107,7 @@ class Snapshot:
 
 
 def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
-    """Return who holds and who waits for what, now, as data.
+    """Return which tasks hold and wait for what, now, as data.
 
     Looking changes nothing, and may be done anywhere in the thread of the run: in a task, in an
     observer, in a debugger. No list of the primitives is kept for this: they are looked for among
@@ -115,7 +115,7 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     are those that ``gc.freeze()`` has set aside.
 
     Since when, and from which line something was acquired, is known only inside of
-    :func:`trace_waits` (or a :func:`deadlock_guard`); who holds the permits of a semaphore, only
+    :func:`trace_waits` (or a :func:`deadlock_guard`); the holders of a semaphore's permits, only
     inside of a guard, and for blocks. A value or a condition is held by no task, and of a buffer only
     the items in hand are, so for these there are waiters only.
 

@@ -119,8 +119,8 @@ def press(screen: Screen, key: str) -> bool:
 def top(path: Path | None, port: int | None, every: float, once: bool) -> None:
     """Watch a program that has opened PATH by structsync.serve_inspector().
 
-    Who holds and who waits, how many per second and how long; with enter where a task stands, with w who
-    waits for whom.
+    Shows the tasks that hold and wait, how many per second and for how long; Enter shows where a task
+    stands, w which tasks wait for which.
     """
     if (path is None) == (port is None):
         raise click.UsageError("give either PATH or --port")

@@ -134,7 +134,7 @@ class Screen:
         return self.graph().to_text().splitlines()
 
     def graph(self) -> WaitGraph:
-        """Return who waits for whom."""
+        """Return which tasks wait for which."""
         return WaitGraph(tuple(WaitEdge(*edge) for edge in self.state.get("edges", ())))
 
     # What is shown.

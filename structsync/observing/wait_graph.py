@@ -17,7 +17,7 @@ class WaitEdge:
     Attributes:
       waiter: the name of the task that waits.
       primitive: for what.
-      holder: who has to do something first.
+      holder: which task has to do something first.
     """
 
     waiter: str
@@ -28,7 +28,7 @@ class WaitEdge:
 @final
 @dataclass(frozen=True, slots=True)
 class WaitGraph:
-    """Who waits for whom; of :func:`snapshot` or a :exc:`DeadlockError`.
+    """Which tasks wait for which; of :func:`snapshot` or a :exc:`DeadlockError`.
 
     Attributes:
       edges: the waits.
@@ -37,7 +37,7 @@ class WaitGraph:
     edges: tuple[WaitEdge, ...]
 
     def to_text(self) -> str:
-        """Return one line for each who waits, and below each the way on from there."""
+        """Return one line for each waiter, and below each what it waits for in turn."""
         return "\n".join(self._lines()) or "no task waits for another that is known"
 
     def to_dot(self) -> str:
