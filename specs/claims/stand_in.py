@@ -44,6 +44,7 @@ def what_would_not_start_any_more_is_let_go(is_reserved: bool, is_open: bool) ->
     entry = EntryCore("call", Guard(lambda call: guards[0].holds(call), reads_request=True))
     readiness.stages["task"] = Stage.PROPOSED
     core.enqueue(Invocation(entry, "task"))
+    assert told == ["changed"]
     assert readiness.review() == (["task"], [])
     if is_reserved:
         assert readiness.reserved("task")
@@ -51,9 +52,9 @@ def what_would_not_start_any_more_is_let_go(is_reserved: bool, is_open: bool) ->
     assert readiness.review() == ([], [] if is_open else ["task"])
     left = Stage.READY if is_reserved else Stage.ASKED
     assert readiness.stages["task"] is (left if is_open else Stage.PROPOSED)
-    assert not told
-    core.settle()
     assert told == ["changed"]
+    core.settle()
+    assert told == ["changed"] * 2
 
 
 def who_was_set_aside_is_not_supposed_to_be_ready(is_supposed: bool, stage: int) -> None:
@@ -62,9 +63,11 @@ def who_was_set_aside_is_not_supposed_to_be_ready(is_supposed: bool, stage: int)
     readiness.supposing = is_supposed
     if stage < 4:
         readiness.stages["task"] = [*Stage][stage]
-    assert readiness.allows("task") == (stage == 3 or (is_supposed and stage < 2))
+    is_ready = stage == 3
+    assert readiness.allows("task") == (is_ready or (is_supposed and stage < 2))
+    readiness.stages.setdefault("task", Stage.ASKED)
     readiness.set_aside("task")
-    assert not readiness.allows("task")
-    assert readiness.reserved("task")
+    assert readiness.allows("task") == is_ready
+    assert readiness.reserved("task") != is_ready
     assert readiness.allows("task")
     assert not readiness.reserved("task")

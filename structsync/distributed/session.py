@@ -25,6 +25,7 @@ from .primitives import (
     SharedSemaphore,
 )
 from .remote_call import RemoteCall
+from .synchronizer import SharedSynchronizer
 from .urls import engine_of, lease_of, namespace_of
 
 #: How long a session waits for its engine when it closes, in seconds.
@@ -32,7 +33,6 @@ CLOSING = 5
 
 if TYPE_CHECKING:
     from ._calls.exchange import Exchange
-    from .synchronizer import SharedSynchronizer
 
 P = ParamSpec("P")
 T = TypeVar("T")

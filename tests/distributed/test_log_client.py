@@ -44,3 +44,27 @@ async def test_a_long_answer_is_applied_in_the_background() -> None:
         await trio.testing.wait_all_tasks_blocked()
         assert client.replica.position == len(entries)
         nursery.cancel_scope.cancel()
+
+
+class Late(MemoryEngine):
+    """Answers when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__(Hub(), None)
+        self.answers = trio.Event()
+
+    async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
+        await self.answers.wait()
+        return Tail(0, [Operation(Verb.JOIN, "session 0").encode()])
+
+
+async def test_an_answer_that_comes_after_the_session_has_ended_changes_nothing() -> None:
+    engine = Late()
+    client = LogClient(engine, "session 0", "log")
+    async with trio.open_nursery() as nursery:
+        client.hinted()
+        nursery.start_soon(client.drive)
+        await trio.testing.wait_all_tasks_blocked()
+        client.lose()
+        engine.answers.set()
+    assert client.replica.position == 0

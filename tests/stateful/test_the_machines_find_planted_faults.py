@@ -64,7 +64,7 @@ def is_found(machine: type[RuleBasedStateMachine]) -> bool:
     """Whether the machine fails. Only its own judgement counts, not an error of ours."""
     # Most take a few dozen examples.
     searching = settings(
-        max_examples=4_000,
+        max_examples=20_000,
         stateful_step_count=40,
         derandomize=True,
         database=None,
