@@ -7,6 +7,7 @@ alone. What reaches the disk does so in :meth:`LogFile.checkpoint`.
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -71,7 +72,7 @@ class LogFile:
         try:
             # Of a new file: an operation writes two pages, of which little is new.
             self.db.execute("PRAGMA page_size = 1024")
-            self.db.execute("PRAGMA journal_mode = WAL")
+            self._write_ahead()
             self.db.executescript(SCHEMA)
             self.begin()
             with self.db:
@@ -82,6 +83,19 @@ class LogFile:
             self.db.close()
             raise
         return self.number
+
+    def _write_ahead(self) -> None:
+        """Use a write-ahead log; SQLite does not wait where several processes begin with a new file at once."""
+        end = time.monotonic() + OPENING
+        while True:
+            try:
+                self.db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def _connect(self, patience: float) -> sqlite3.Connection:
         db = sqlite3.connect(

@@ -12,20 +12,19 @@ import ast
 import importlib
 import inspect
 import pkgutil
-import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import FunctionType
 
-from _pytest.assertion.rewrite import AssertionRewritingHook
 from crosshair.core_and_libs import AnalysisKind, MessageType, analyze_function, run_checkables
 from crosshair.options import AnalysisOptionSet
 
 from structsync.checking import _load
+
+from ._as_written import asserts_as_written
 
 # What a claim costs on an idle machine is 2 s at most; this is for a busy one.
 SECONDS = 60.0
@@ -69,28 +68,13 @@ def is_counterexample(state: MessageType, words: str) -> bool:
 # ==== Claims ====
 
 
-@contextmanager
-def _asserts_as_written() -> Iterator[None]:
-    """Keep pytest from rewriting the asserts of what is imported meanwhile.
-
-    It does so in all of a package that has a plugin for it, and CrossHair finds no end in what comes of
-    a claim.
-    """
-    finders = sys.meta_path[:]
-    sys.meta_path[:] = [one for one in finders if not isinstance(one, AssertionRewritingHook)]
-    try:
-        yield
-    finally:
-        sys.meta_path[:] = finders
-
-
 def shipped_claims() -> dict[str, FunctionType]:
     """Return all claims by module and name, from the installed package or the source tree."""
     folder = _load._shipped_folder()
     assert folder is not None
     root = f"{_load._package(folder)}.claims"
     names = [one.name for one in pkgutil.iter_modules([str(folder / "claims")])]
-    with _asserts_as_written():
+    with asserts_as_written():
         modules = [importlib.import_module(f"{root}.{name}") for name in names if name[0] != "_"]
     return {
         f"{module.__name__.rpartition('.')[2]}.{name}": one

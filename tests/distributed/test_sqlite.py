@@ -265,6 +265,31 @@ async def test_what_was_written_is_brought_to_the_disk_in_a_thread_and_its_room_
     assert threading.main_thread() not in threads
 
 
+@pytest.mark.parametrize("patience", [5, -1])
+def test_a_new_file_that_others_open_too_is_waited_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    refused: list[str] = []
+
+    class Connection(sqlite3.Connection):
+        def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
+            if "journal_mode" in statement and not refused:
+                refused.append(statement)
+                raise sqlite3.OperationalError("database is locked")
+            return super().execute(statement, *parameters)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
+    monkeypatch.setattr(log_file, "OPENING", patience)
+    file = LogFile(path)
+    if patience < 0:
+        with pytest.raises(sqlite3.OperationalError):
+            file.open()
+    else:
+        file.open()
+        file.db.close()
+    assert refused
+
+
 def test_a_write_after_a_checkpoint_need_not_wait_for_the_disk(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

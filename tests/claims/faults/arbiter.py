@@ -9,9 +9,12 @@ from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue import policy, state
 from structsync._core.queue.policy import Fifo
 from structsync._core.queue.request import Request
-from structsync.specs.claims import arbiter
+from tests.claims._as_written import asserts_as_written
 
 from ._planting import fault
+
+with asserts_as_written():
+    from structsync.specs.claims import arbiter
 
 
 @fault(Arbiter, "take", refuted_by="arbiter.who_overtakes_makes_those_who_wait_older")

@@ -9,9 +9,12 @@ from structsync._core.queue.request import WITHDRAWN
 from structsync._core.shared.core import SharedCore
 from structsync._core.shared.operations import Key, Operation, Outcome, Result, Want
 from structsync._core.shared.state import Place
-from structsync.specs.claims import shared
+from tests.claims._as_written import asserts_as_written
 
 from ._planting import Ended, fault
+
+with asserts_as_written():
+    from structsync.specs.claims import shared
 
 
 @fault(SharedCore, "_release", refuted_by="shared.what_is_held_is_released_and_nothing_else")
