@@ -11,6 +11,9 @@ from pathlib import Path
 
 import trio
 
+#: In seconds; a child that is silent for longer fails its own test, and not those that come after it.
+PATIENCE = 60
+
 CHILD = str(Path(__file__).with_name("child.py"))
 
 
@@ -24,11 +27,12 @@ class Child:
     async def says(self) -> list[str]:
         """Return the words of its next line; none when it has ended."""
         assert self.process.stdout is not None
-        while b"\n" not in self.rest:
-            data = await self.process.stdout.receive_some()
-            if not data:
-                return []
-            self.rest += data
+        with trio.fail_after(PATIENCE):
+            while b"\n" not in self.rest:
+                data = await self.process.stdout.receive_some()
+                if not data:
+                    return []
+                self.rest += data
         line, _, self.rest = self.rest.partition(b"\n")
         return line.decode().split()
 

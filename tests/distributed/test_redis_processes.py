@@ -34,16 +34,16 @@ async def test_no_task_is_let_in_where_a_lease_never_ends(
 ) -> None:
     planted(monkeypatch, *NEVER_BURIES)
     hold = ("hold", victim.url, "test", str(TTL))
-    async with child(*hold) as holder, child(*hold) as waiter, opens(victim) as here:
+    async with child(*hold) as holder, opens(victim) as here:
         assert [(await holder.says())[0] for _ in range(2)] == ["asks", "holds"]
         if who == "waiter":
-            assert await waiter.says() == ["asks"]
-            await until_waiting(here.lock("lock"), 1)
-            await waiter.kill()
+            async with child(*hold) as waiter:
+                assert await waiter.says() == ["asks"]
+                await until_waiting(here.lock("lock"), 1)
+                await waiter.kill()
             await holder.release()
             assert await holder.says() == ["gave", "back"]
         else:
-            await waiter.kill()
             await holder.kill()
         with trio.move_on_after(2 * TTL) as scope:
             await here.lock("lock").__aenter__()
