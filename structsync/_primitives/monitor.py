@@ -219,7 +219,7 @@ class Monitor(Primitive[Invocation]):
     def statistics(self) -> MonitorStatistics:
         """Return the state of this monitor, for debugging."""
         owner: Any = self._core.owner
-        return MonitorStatistics(len(self._core.waiting()), owner)
+        return MonitorStatistics(self._core.count_waiting(), owner)
 
     def _describe(self) -> str:
         owner = self._core.owner

@@ -161,7 +161,7 @@ class MonitorCondition(Primitive[Invocation]):
     def statistics(self) -> MonitorConditionStatistics:
         """Return the state of this condition, for debugging."""
         waiters = tuple(request.waiter for request in self._core.queue)
-        entering = len(self._monitor_core.waiting())
+        entering = self._monitor_core.count_waiting()
         return MonitorConditionStatistics(len(waiters), waiters, entering)
 
     def _describe(self) -> str:

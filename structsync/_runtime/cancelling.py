@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from trio.lowlevel import Abort, checkpoint_if_cancelled
+from trio.lowlevel import Abort, Task, checkpoint_if_cancelled
 
 from structsync._core.queue.request import PENDING, Request
 
@@ -16,6 +16,8 @@ from .waking import wake, wake_cancelled
 RaiseCancel = Callable[[], Any]
 # What an abort does to the core: the requests that it lets in, or None if it comes too late.
 Stop = Callable[[Request[Any]], "list[Request[Any]] | None"]
+# The same of a wait outside of any queue: whether it ends by that, or has ended or goes on.
+StopWaiting = Callable[[RaiseCancel], bool]
 
 
 def is_cancelled() -> bool:
@@ -63,3 +65,17 @@ def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Ab
 def _abort_late(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> None:
     if request.parked and abort_by(stop, request, raise_cancel) is Abort.SUCCEEDED:
         wake_cancelled(request.waiter, raise_cancel)
+
+
+def end_wait(stop: StopWaiting, task: Task, raise_cancel: RaiseCancel) -> Abort:
+    """End a wait outside of any queue that trio wants to cancel, unless it has ended by then."""
+    transitions = of_this_thread()
+    if transitions.running:  # as in abort_by()
+        transitions.later.append(partial(_end_wait_late, stop, task, raise_cancel))
+        return Abort.FAILED
+    return Abort.SUCCEEDED if stop(raise_cancel) else Abort.FAILED
+
+
+def _end_wait_late(stop: StopWaiting, task: Task, raise_cancel: RaiseCancel) -> None:
+    if stop(raise_cancel):
+        wake_cancelled(task, raise_cancel)

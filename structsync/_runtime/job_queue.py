@@ -1,19 +1,18 @@
 """A queue of jobs in a trio program: who parks for it, who is woken, and which task works.
 
-The skeleton is that of :mod:`.parking`. Three kinds of tasks park here: workers until there is a job,
-those who submit until the job is accepted, and those who wait until it has ended.
+The skeleton is that of :mod:`.parking`. Three kinds of tasks park for it: those who submit until the job is
+accepted, those who wait until it has ended (:mod:`.job_end`), and workers until there is a job
+(:mod:`.working`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
 from typing import Any
 
-import outcome
 import trio
 from trio.lowlevel import (
-    Abort,
     Task,
     cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
@@ -27,15 +26,14 @@ from structsync._core.queue.request import GRANTED, Request
 from . import workers
 from .causes import Closed, PoolEnded
 from .events import emit, emit_ended
-from .job import CANCELLED, DONE, FAILED, QUEUED, Job, JobStatus, RaiseCancel, begin, has_ended
+from .job import CANCELLED, DONE, FAILED, Job, JobStatus, begin, has_ended
+from .job_end import about_to_sleep, cancel_and_wait, sleep_until_end, stop_waiting, wake_waiters
 from .job_wait import JobWait
 from .live import Live
-from .parking import about_to_park, park, sleep, transitions_of
+from .parking import about_to_park, park, transitions_of
 from .runs import check_run, errors_of_ended, running_task
-from .transitions import Transitions
+from .transitions import Transitions, of_this_thread
 from .waking import resume, wake_accepted, wake_task
-from .watching import inform_of_park, watchers
-from .woken import WOKEN
 from .working import work
 
 
@@ -76,7 +74,7 @@ class JobQueue(Live[Job[Any]]):
             if held_back := self._core.is_held_back(request):
                 about_to_park(transitions, request)
         if held_back:
-            await park(transitions, request, self._core.withdraw)
+            await park(transitions, request, self._core.give_up)
         else:
             await cancel_shielded_checkpoint()
 
@@ -96,8 +94,8 @@ class JobQueue(Live[Job[Any]]):
         self._refuse_own_job(task, "run()")
         with transitions, errors_of_ended():
             self._enter(transitions, job, priority, task)
-            wait = self._about_to_sleep(transitions, job, task, is_caller=True)
-        await _sleep(transitions, wait, partial(self._cancel_and_wait, job, task))
+            wait = about_to_sleep(transitions, self, job, task, is_caller=True)
+        await sleep_until_end(transitions, wait, partial(cancel_and_wait, self, job, task), task)
 
     @enable_ki_protection
     def _submit_unbounded(self, job: Job[Any], priority: int) -> None:
@@ -147,52 +145,33 @@ class JobQueue(Live[Job[Any]]):
     async def _wait_for(self, job: Job[Any]) -> None:
         """Sleep until the job has ended."""
         await checkpoint_if_cancelled()
-        task = current_task()
-        if not has_ended(job):
-            transitions = transitions_of(self)
-            self._refuse_own_job(task, "wait()")
-            with transitions:
-                wait = self._about_to_sleep(transitions, job, task, is_caller=False)
-            await _sleep(transitions, wait, partial(_stop_waiting, job, task))
+        task, transitions = current_task(), of_this_thread()
+        wait: JobWait | None = None
+        with transitions:
+            if sleeps := not has_ended(job):
+                transitions_of(self)  # refuses another run
+                self._refuse_own_job(task, "wait()")
+                wait = about_to_sleep(transitions, self, job, task, is_caller=False)
+        if sleeps:
+            await sleep_until_end(transitions, wait, partial(stop_waiting, job, task), task)
         else:
             await cancel_shielded_checkpoint()
-
-    def _about_to_sleep(
-        self, transitions: Transitions, job: Job[Any], task: Task, *, is_caller: bool
-    ) -> JobWait | None:
-        """Note, inside a transition, that the task is going to sleep until the job has ended."""
-        job._waiters[task] = None
-        transitions.parking = task
-        if not watchers:
-            return None
-        wait = JobWait(self, job, task, is_caller=is_caller)
-        inform_of_park(wait)
-        return wait
-
-    def _cancel_and_wait(self, job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> Abort:
-        del job._waiters[task]  # if it ends right here, trio wakes the task
-        self._cancel(job)
-        if has_ended(job):
-            return Abort.SUCCEEDED
-        job._waiters[task] = raise_cancel
-        return Abort.FAILED
 
     def _cancel(self, job: Job[Any]) -> None:
         transitions = transitions_of(self)
         if transitions.running:
             transitions.later.append(partial(self._cancel, job))
             return
-        if job._status is QUEUED:
-            with transitions:
-                request = job._request
-                assert request is not None
+        with transitions:
+            scope, request = job._scope, job._request
+            if request is not None:
                 self._core.withdraw(request)
                 wake_accepted(transitions, self._core.take_newly_accepted())
                 self._end_job(transitions, job, CANCELLED)
                 if self._observers:
                     emit_ended(self, [request])
-        elif job._scope is not None:
-            job._scope.cancel()  # not in the transition: it may abort waits of ours
+        if scope is not None:
+            scope.cancel()  # not in the transition: it may abort waits of ours
 
     # ==== ending ====
 
@@ -227,6 +206,8 @@ class JobQueue(Live[Job[Any]]):
                 self._stop_idle(transitions)
             elif not fatal:
                 self._idle[worker] = None
+                worker.parks = True
+                worker.task.context = worker.own_context
                 transitions.parking = worker.task
             if self._observers:
                 emit("released", self, job, worker.task)
@@ -245,12 +226,7 @@ class JobQueue(Live[Job[Any]]):
         job._request = job._scope = None
         job._args = ()
         self._ended_as[status] += 1
-        for task, raise_cancel in job._waiters.items():
-            result: outcome.Outcome[Any] = WOKEN
-            if raise_cancel is not None and status is CANCELLED:
-                result = outcome.capture(raise_cancel)
-            wake_task(transitions, task, result)
-        job._waiters.clear()
+        wake_waiters(transitions, job)
         if job._on_end is not None:
             job._on_end(job)
 
@@ -296,18 +272,3 @@ class JobQueue(Live[Job[Any]]):
         while self._idle:
             worker, _ = self._idle.popitem()
             wake_task(transitions, worker.task)
-
-
-async def _sleep(
-    transitions: Transitions, wait: JobWait | None, abort: Callable[[RaiseCancel], Abort]
-) -> None:
-    if wait is not None and wait.error is not None:  # it would never end
-        transitions.parking = None
-        await cancel_shielded_checkpoint()
-        raise wait.error
-    await sleep(transitions, abort)
-
-
-def _stop_waiting(job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> Abort:
-    job._waiters.pop(task, None)
-    return Abort.SUCCEEDED

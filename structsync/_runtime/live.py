@@ -125,7 +125,7 @@ class Live(Generic[ClaimT]):
 
     def __repr__(self) -> str:
         core = self._core
-        words = [self._describe(), f"{len(core.waiting())} waiting"]
+        words = [self._describe(), f"{core.count_waiting()} waiting"]
         if core.policy.name != "fifo":
             words.append(f"policy={core.policy.name!r}")
         if core.cause is not None:

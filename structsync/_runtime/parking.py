@@ -131,6 +131,7 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     if transitions.running is not None:  # a finalizer came between: decide again
         await acquire(live, claim, priority)
         return
+    transitions.running = True  # here, because a finalizer may run at the beginning of a call
     take(live, transitions, claim)
     live._skips_left = live._skips
     await cancel_shielded_checkpoint()
@@ -176,8 +177,7 @@ def error_of_decision(live: Live[Any]) -> BaseException:
 
 @enable_ki_protection
 def take(live: Live[Any], transitions: Transitions, claim: Any) -> None:
-    """Take a claim that is admissible since no other transition has run; this is one of its own."""
-    transitions.running = True
+    """Take a claim that is still admissible, in a transition that has begun; this ends it."""
     try:
         live._take_claim(claim)
         if live._touched_by is not None and claim not in live._touched_by:

@@ -16,13 +16,14 @@ from .live import Live
 class Worker:
     """A task that does one job after another."""
 
-    __slots__ = ("job", "own_context", "pool", "scope", "task")
+    __slots__ = ("job", "own_context", "parks", "pool", "scope", "task")
 
     pool: Live[Job[Any]]
     task: Task
     own_context: Context  # in which it waits for a job
     job: Job[Any] | None
     scope: CancelScope  # around the job, and perhaps around later ones
+    parks: bool  # whether it has decided to sleep until it has a job, and has not slept yet
 
     def __init__(self, pool: Live[Job[Any]], task: Task, job: Job[Any]) -> None:
         assert job._scope is not None
@@ -31,6 +32,7 @@ class Worker:
         self.own_context = task.context
         self.job = job
         self.scope = job._scope
+        self.parks = False
 
 
 _by_task: dict[Task, Worker] = {}

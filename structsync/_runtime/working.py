@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Protocol
 
 import trio
 from trio.lowlevel import (
-    Abort,
     checkpoint,
     checkpoint_if_cancelled,
     current_task,
@@ -15,8 +15,9 @@ from trio.lowlevel import (
 )
 
 from . import ownership
+from .cancelling import RaiseCancel, end_wait
 from .errors import PermitLeakError
-from .job import CANCELLED, DONE, FAILED, Job, JobStatus, RaiseCancel
+from .job import CANCELLED, DONE, FAILED, Job, JobStatus
 from .live import Live
 from .parking import sleep
 from .transitions import of_this_thread
@@ -71,6 +72,7 @@ async def work_in_one_scope(pool: HandsOutJobs, worker: Worker) -> bool:
                     return False
                 value = await call(job)
                 broken = ownership.left_by(worker.task)
+                job._scope = None  # a cancellation comes too late now: it would end the next job
                 if scope.cancel_called:
                     break
                 if not broken:
@@ -93,12 +95,13 @@ async def work_in_one_scope(pool: HandsOutJobs, worker: Worker) -> bool:
 
 async def next_job(pool: HandsOutJobs, worker: Worker) -> Job[Any] | None:
     """Return the worker's job, once it has one and another task has had its turn; None to end."""
-    if worker.job is None:
-        worker.task.context = worker.own_context
+    if worker.parks:  # though a finalizer may have submitted a job for it since it decided so
+        worker.parks = False
         await wait_for_job(pool, worker)
         if worker.job is not None:
             await checkpoint_if_cancelled()
     else:
+        assert worker.job is not None
         # takes effect when the task runs next, which is after the checkpoint
         worker.task.context = worker.job._context
         await checkpoint()
@@ -140,12 +143,11 @@ async def call(job: Job[Any]) -> Any:
 async def wait_for_job(pool: HandsOutJobs, worker: Worker) -> None:
     """Sleep until the worker has a job, or is to end; its decision to park is made already."""
 
-    def abort(raise_cancel: RaiseCancel) -> Abort:
-        pool._idle.pop(worker, None)
-        return Abort.SUCCEEDED
+    def stop(raise_cancel: RaiseCancel) -> bool:
+        return pool._idle.pop(worker, worker) is None
 
     try:
-        await sleep(of_this_thread(), abort)
+        await sleep(of_this_thread(), partial(end_wait, stop, worker.task))
     except BaseException:
         pool._cancel_all()
         raise

@@ -322,8 +322,11 @@ class OfBarrier(OfWaitQueue):
         return Barrier(2, **self.options)
 
     def free(self, p: Any) -> None:
-        p._core.enqueue(None)
-        parking.change(p, p._core.release_round)
+        def come() -> Any:
+            p._core.enqueue(None)
+            return p._core.release_round()
+
+        parking.change(p, come)
 
     async def take(self, p: Any) -> None:
         await p.wait()

@@ -7,7 +7,7 @@ so a sweep is stricter than a keyboard.
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -83,18 +83,43 @@ if sys.version_info >= (3, 12):
             sys.monitoring.set_events(TOOL, 0)
             sys.monitoring.free_tool_id(TOOL)
 
+    @contextmanager
+    def every_call(striker: Striker) -> Iterator[None]:
+        """Show the striker the beginning of each function: of all instructions, where a finalizer runs."""
+        events = sys.monitoring.events
+        sys.monitoring.use_tool_id(TOOL, "sweep")
+        for event in (events.PY_START, events.PY_RESUME):
+            sys.monitoring.register_callback(TOOL, event, striker.instruction)
+        sys.monitoring.set_events(TOOL, events.PY_START | events.PY_RESUME)
+        try:
+            yield
+        finally:
+            sys.monitoring.set_events(TOOL, 0)
+            sys.monitoring.free_tool_id(TOOL)
+
 else:
     DISABLE = None
 
     @contextmanager
-    def every_instruction(striker: Striker) -> Iterator[None]:
-        """Show the striker each instruction."""
+    def _traced(trace: Callable[[FrameType, str, object], Any]) -> Iterator[None]:
         before = sys.gettrace()
-        sys.settrace(striker.trace)
+        sys.settrace(trace)
         try:
             yield
         finally:
             sys.settrace(before)
+
+    def every_instruction(striker: Striker) -> AbstractContextManager[None]:
+        """Show the striker each instruction."""
+        return _traced(striker.trace)
+
+    def every_call(striker: Striker) -> AbstractContextManager[None]:
+        """Show the striker the beginning of each function: of all instructions, where a finalizer runs."""
+
+        def begun(frame: FrameType, event: str, argument: object) -> None:
+            striker.instruction(frame.f_code, frame.f_lasti)
+
+        return _traced(begun)
 
 
 def sweep(program: Callable[[int], list[str]]) -> int:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import trio
-from trio.lowlevel import Abort, Task
+from trio.lowlevel import Task
 
 from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._primitives.pool_results import _AsyncStream, _Stream
-from structsync._runtime import job_queue
+from structsync._runtime import job_end, job_queue
 from structsync._runtime.job import Job, has_ended
 from structsync._runtime.parking import park
 from structsync.specs import job_queue_faults
@@ -37,11 +37,10 @@ def a_cancelled_submission_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_cancelled_run_leaves_its_job_running(patch: pytest.MonkeyPatch) -> None:
-    def abort(self: Any, job: Job[Any], task: Task, raise_cancel: Any) -> Abort:
-        job._waiters.pop(task, None)
-        return Abort.SUCCEEDED
+    def stop(pool: Any, job: Job[Any], task: Task, raise_cancel: Any) -> bool:
+        return job_end.stop_waiting(job, task, raise_cancel)
 
-    patch.setattr(job_queue.JobQueue, "_cancel_and_wait", abort)
+    patch.setattr(job_queue, "cancel_and_wait", stop)
 
 
 def closing_forgets_who_is_held_back(patch: pytest.MonkeyPatch) -> None:

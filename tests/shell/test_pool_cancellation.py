@@ -7,7 +7,15 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from structsync import Job, JobCancelled, TaskPool, observe, open_pool
+from structsync import (
+    Job,
+    JobCancelled,
+    JobFailed,
+    PrimitiveEvent,
+    TaskPool,
+    observe,
+    open_pool,
+)
 
 
 class Log:
@@ -205,3 +213,63 @@ async def test_a_run_that_is_cancelled_by_an_observer_ends_right_after_the_step(
         assert pool.statistics().cancelled == 2
         log.open.set()
     assert log.begun == ["runs"]
+
+
+# ==== cancelled in the middle of a step, by an observer ====
+
+
+async def test_what_ends_in_the_step_in_which_its_waiter_is_cancelled_has_ended() -> None:
+    """The error of the job that runs breaks the queued one first, whose end cancels the wait for the other."""
+    scope, messages = trio.CancelScope(), list[str]()
+
+    async def fail() -> None:
+        await wait_all_tasks_blocked()
+        raise KeyError
+
+    async def wait(job: Job[None]) -> None:
+        with scope, pytest.raises(JobFailed):
+            await job.wait()
+        messages.append("it failed")
+
+    def observer(event: PrimitiveEvent) -> None:
+        if event.kind == "broken":
+            scope.cancel()
+
+    with observe(observer):
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(ExceptionGroup):
+                async with open_pool(1) as pool:
+                    nursery.start_soon(wait, pool.submit_nowait(fail))
+                    pool.submit_nowait(fail)
+    assert messages == ["it failed"]
+    assert not scope.cancelled_caught
+
+
+async def test_a_run_whose_job_is_cancelled_before_it_sleeps_is_told_so(log: Log) -> None:
+    def observer(event: PrimitiveEvent) -> None:
+        if event.kind == "requested":
+            event.claim.cancel()  # is done right after the step, in which the task decides to sleep
+            scope.cancel()
+
+    async with open_pool(1) as pool:
+        pool.submit_nowait(log.job, "runs")
+        with trio.CancelScope() as scope, observe(observer), pytest.raises(JobCancelled):
+            await pool.run(log.job, "queued")
+        log.open.set()
+    assert log.begun == ["runs"]
+
+
+async def test_a_submission_that_is_accepted_before_it_sleeps_is_not_cancelled(log: Log) -> None:
+    def observer(event: PrimitiveEvent) -> None:
+        if event.kind == "requested":
+            queued.cancel()  # which makes room, right after the step
+            scope.cancel()
+
+    async with open_pool(1, max_queued=1) as pool:
+        pool.submit_nowait(log.job, "runs")
+        queued = pool.submit_nowait(log.job, "queued")
+        with trio.CancelScope() as scope, observe(observer):
+            await pool.submit(log.job, "held back, then accepted")
+        assert not scope.cancelled_caught
+        log.open.set()
+    assert log.begun == ["runs", "held back, then accepted"]

@@ -143,6 +143,9 @@ class MonitorCore(ExclusiveCore[Invocation]):
     def waiting(self) -> Ended:
         return [*self.urgent, *super().waiting()]
 
+    def count_waiting(self) -> int:
+        return len(self.urgent) + len(self.queue)
+
     def snapshot(self) -> Hashable:
         urgent = tuple((request.claim, request.waiter) for request in self.urgent)
         return (super().snapshot(), urgent)

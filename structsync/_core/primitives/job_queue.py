@@ -103,6 +103,10 @@ class JobQueueCore(Arbiter[Any]):
         accepted, self.newly_accepted = self.newly_accepted, []
         return accepted
 
+    def give_up(self, request: Request[Any]) -> list[Request[Any]] | None:
+        """Withdraw a request that is held back; None, and nothing changes, if it is accepted or has ended."""
+        return self.withdraw(request) if self.is_held_back(request) else None
+
     def close(self, cause: Hashable) -> list[Request[Any]]:
         """Accept no more: break those that are held back; the accepted ones keep their positions."""
         if self.cause is None:

@@ -131,6 +131,10 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         """Return the pending requests in the order in which they stand."""
         return self.policy.in_order(self.queue)
 
+    def count_waiting(self) -> int:
+        """Return how many requests are pending; of one look, so that it can be asked in the middle of anything."""
+        return len(self.queue)
+
     def next_ones(self) -> list[Request[ClaimT]]:
         """Return those that would be granted if the state had room for them, and no others."""
         waiting = self.waiting()
