@@ -11,90 +11,17 @@ from structsync import Arbiter
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue import own_core
 
-
-class Tank(Arbiter[int]):
-    """A core as it should be."""
-
-    litres: int
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.litres = 3
-
-    def admits(self, claim: int) -> bool:
-        return claim <= self.litres
-
-    def admit(self, claim: int) -> None:
-        self.litres -= claim
-
-    def discharge(self, claim: int) -> None:
-        self.litres += claim
-
-    def drain(self) -> None:
-        self.litres = 0
-
-
-class WithState(Tank):
-    def __init__(self) -> None:
-        super().__init__()
-        self.turn = 0
-
-
-class WithIndex(Tank):
-    def __init__(self) -> None:
-        super().__init__()
-        self.start_index()
-
-    def start_index(self) -> None:
-        self.number = 0
-
-    def entered(self, request: Any) -> None:
-        self.number += 1
-
-    def left(self, request: Any) -> None:
-        self.number -= 1
-
-
-class WithIndexAndState(WithIndex):
-    def __init__(self) -> None:
-        super().__init__()
-        self.turn = 0
-
-
-class Told(WithState):
-    def snapshot(self) -> Any:
-        return (super().snapshot(), self.turn)
-
-    def restore(self, snapshot: Any) -> None:
-        rest, self.turn = snapshot
-        super().restore(rest)
-
-
-class OnlyInSnapshot(WithState):
-    def snapshot(self) -> Any:
-        return super().snapshot()
-
-
-class OnlyInRestore(WithState):
-    def restore(self, snapshot: Any) -> None:
-        super().restore(snapshot)
-
-
-class RestoredByWhatItWas(WithState):
-    def __init__(self) -> None:
-        super().__init__()
-        self.turns = [0]
-
-    def snapshot(self) -> Any:
-        return (super().snapshot(), self.turn, self.turns[0])
-
-    def restore(self, snapshot: Any) -> None:
-        rest, self.turn, self.turns[0] = snapshot
-        super().restore(rest)
-
-
-class Unassigned(Tank):
-    price: int
+from ._own_cores import (
+    OnlyInRestore,
+    OnlyInSnapshot,
+    RestoredByWhatItWas,
+    Tank,
+    Told,
+    Unassigned,
+    WithIndex,
+    WithIndexAndState,
+    WithState,
+)
 
 
 class Named(SemaphoreCore):

@@ -14,6 +14,11 @@ def test_a_history_ends_with_its_last_entry() -> None:
     assert (history.position, history.stamp) == (5, 50)
 
 
+def test_a_history_of_nothing_begins_at_the_start_of_the_log() -> None:
+    history = History([], Mark())
+    assert (history.position, history.stamp, history.base.state) == (0, 0, None)
+
+
 def test_what_came_before_a_comparison_is_kept_until_the_next_one() -> None:
     history = History(["s"], Mark())
     history.entries += entries(1, 4)

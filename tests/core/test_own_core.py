@@ -7,30 +7,22 @@ from typing import Any, ClassVar
 
 import pytest
 
-from structsync import Arbiter, CoreRequest, Primitive, RWLock, Semaphore
+from structsync import CoreRequest, Primitive, RWLock, Semaphore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.own_core import fault_of_declaration
 from structsync.checking import Spec, SpecError, Verdict, action, check, invariant, start
-
-
-class TankCore(Arbiter[int]):
-    """Litres in a tank."""
-
-    litres: int
-
-    def __init__(self, litres: int = 3) -> None:
-        super().__init__()
-        self.litres = litres
-
-    def admits(self, claim: int) -> bool:
-        return claim <= self.litres
-
-    def admit(self, claim: int) -> None:
-        self.litres -= claim
-
-    def discharge(self, claim: int) -> None:
-        self.litres += claim
+from structsync.specs.claims._own_cores import (
+    OnlyInRestore,
+    OnlyInSnapshot,
+    RestoredByWhatItWas,
+    Tank,
+    Told,
+    Unassigned,
+    WithIndex,
+    WithIndexAndState,
+    WithState,
+)
 
 
 def test_a_request_of_which_nothing_else_is_said_has_no_waiter() -> None:
@@ -43,14 +35,14 @@ RESERVED = ["policy", "queue", "next_ticket", "cause"]
 @pytest.mark.parametrize("name", [*RESERVED, "left", "release", "snapshot"])
 def test_a_field_with_a_name_of_the_arbiters_is_refused_when_the_class_is_made(name: str) -> None:
     with pytest.raises(TypeError, match=rf"Bad\.{name} must have another name.*own_{name}"):
-        type("Bad", (TankCore,), {"__annotations__": {name: int}})
+        type("Bad", (Tank,), {"__annotations__": {name: int}})
 
 
 @pytest.mark.parametrize("value", [3, property(lambda self: 3), lambda self: 3], ids=str)
 @pytest.mark.parametrize("name", RESERVED)
 def test_what_has_a_name_of_the_arbiters_fields_is_refused(name: str, value: object) -> None:
     with pytest.raises(TypeError, match=rf"Bad\.{name} must have another name"):
-        type("Bad", (TankCore,), {name: value})
+        type("Bad", (Tank,), {name: value})
 
 
 @pytest.mark.parametrize(
@@ -67,11 +59,11 @@ def test_what_has_a_name_of_the_arbiters_fields_is_refused(name: str, value: obj
 )
 def test_a_method_that_cannot_stand_for_the_arbiters_is_refused(name: str, value: object) -> None:
     with pytest.raises(TypeError, match=rf"Bad\.{name} must take \(self.*rename it"):
-        type("Bad", (TankCore,), {name: value})
+        type("Bad", (Tank,), {name: value})
 
 
 def test_what_is_meant_to_be_overridden_may_be() -> None:
-    class Good(TankCore):
+    class Good(Tank):
         colour: ClassVar[str] = "green"
         has_index: ClassVar[bool] = False
 
@@ -84,13 +76,13 @@ def test_what_is_meant_to_be_overridden_may_be() -> None:
     assert Good().litres == 3
 
 
-class Forgetful(TankCore):
+class Forgetful(Tank):
     def __init__(self) -> None:
         self.litres = 3
 
 
-def overwriting(name: str, value: object) -> type[TankCore]:
-    class Overwriting(TankCore):
+def overwriting(name: str, value: object) -> type[Tank]:
+    class Overwriting(Tank):
         def __init__(self) -> None:
             super().__init__()
             vars(self)[name] = value
@@ -115,105 +107,28 @@ def test_a_core_that_overwrites_what_is_the_arbiters_is_refused(name: str) -> No
 
 
 async def test_a_core_that_keeps_to_it_works() -> None:
-    class Tank(Primitive[int]):
+    class Well(Primitive[int]):
         def __init__(self) -> None:
-            super().__init__(TankCore())
+            super().__init__(Tank())
 
         async def draw(self) -> None:
             await self._acquire(2)
 
-    await Tank().draw()
+    await Well().draw()
 
 
 # ==== in the checker ====
 
 
-class Undeclared(TankCore):
-    """Decides by what is in no snapshot."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.turn = 0
-
-    def admit(self, claim: int) -> None:
-        super().admit(claim)
-        self.turn = 1 - self.turn
-
-
-class Later(TankCore):
+class Later(Tank):
     def admit(self, claim: int) -> None:
         super().admit(claim)
         self.last = claim
 
 
-class Unassigned(TankCore):
-    price: int
-
-
-class Indexed(TankCore):
-    """An index follows from the queue, and is built anew by ``restore``."""
-
-    def start_index(self) -> None:
-        self.number = 0
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.start_index()
-
-    def entered(self, request: Any) -> None:
-        self.number += 1
-
-    def left(self, request: Any) -> None:
-        self.number -= 1
-
-
-class Told(Undeclared):
-    """Says itself what is in its snapshots."""
-
-    def snapshot(self) -> Any:
-        return (super().snapshot(), self.turn)
-
-    def restore(self, snapshot: Any) -> None:
-        rest, self.turn = snapshot
-        super().restore(rest)
-
-
-class ForgetsInItsSnapshot(Undeclared):
-    def snapshot(self) -> Any:
-        return super().snapshot()
-
-
-class ForgetsInItsRestore(Undeclared):
-    def restore(self, snapshot: Any) -> None:
-        super().restore(snapshot)
-
-
-class IndexedAndForgetful(Indexed):
-    """What is no part of the index is no part of a snapshot either."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.turn = 0
-
-
-class RestoredByWhatItWas(Undeclared):
-    """What is made anew from itself is known to the one who restores it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.turns = [0]
-
-    def snapshot(self) -> Any:
-        return (super().snapshot(), self.turn, self.turns[0])
-
-    def restore(self, snapshot: Any) -> None:
-        rest, self.turn, self.turns[0] = snapshot
-        super().restore(rest)
-
-
-def spec_of(core_class: type[TankCore]) -> type[Spec]:
+def spec_of(core_class: type[Tank]) -> type[Spec]:
     class TankSpec(Spec):
-        core: TankCore = start(core_class)
+        core: Tank = start(core_class)
 
         @action(when=lambda spec: spec.core.admissible(1))
         def draw(self) -> None:
@@ -233,25 +148,25 @@ def spec_of(core_class: type[TankCore]) -> type[Spec]:
 @pytest.mark.parametrize(
     ("core", "says"),
     [
-        (Undeclared, r"Undeclared assigns turn.*declare it in the class: `turn: int`"),
+        (WithState, r"WithState assigns turn.*declare it in the class: `turn: int`"),
         (Later, r"Later assigns last.*`last: int`"),
-        (ForgetsInItsSnapshot, r"ForgetsInItsSnapshot assigns turn.*set it in start_index\(\)"),
-        (ForgetsInItsRestore, r"ForgetsInItsRestore assigns turn.*restore\(\), or declare it"),
-        (IndexedAndForgetful, r"IndexedAndForgetful assigns turn.*`turn: int`"),
+        (OnlyInSnapshot, r"OnlyInSnapshot assigns turn.*set it in start_index\(\)"),
+        (OnlyInRestore, r"OnlyInRestore assigns turn.*restore\(\), or declare it"),
+        (WithIndexAndState, r"WithIndexAndState assigns turn.*`turn: int`"),
         (Unassigned, r"Unassigned declares price, and never assigns it"),
         (Forgetful, r"must call super\(\)\.__init__\(\)"),
         (OVERWRITING["cause"], r"must not assign cause"),
     ],
 )
 def test_a_core_with_state_that_no_snapshot_has_is_refused_by_the_checker(
-    core: type[TankCore], says: str
+    core: type[Tank], says: str
 ) -> None:
     with pytest.raises(SpecError, match=says):
         check(spec_of(core))
 
 
-@pytest.mark.parametrize("core", [TankCore, Indexed, Told, RestoredByWhatItWas])
-def test_a_core_whose_state_is_all_in_its_snapshots_is_checked(core: type[TankCore]) -> None:
+@pytest.mark.parametrize("core", [Tank, WithIndex, Told, RestoredByWhatItWas])
+def test_a_core_whose_state_is_all_in_its_snapshots_is_checked(core: type[Tank]) -> None:
     assert check(spec_of(core)).verdict is Verdict.CONFIRMED
 
 
@@ -259,7 +174,7 @@ def test_the_cores_of_the_library_need_not_be_declared() -> None:
     assert not Semaphore(1)._core.user_written
     assert not RWLock()._core.user_written
     with pytest.raises(EndedForGood):
-        core = TankCore()
+        core = Tank()
         core.end("closed")
         core.submit(1)
 
@@ -272,3 +187,16 @@ def test_what_a_core_that_ships_assigns_is_known_and_so_is_what_is_built_on_it()
 
     assert Named().user_written
     assert fault_of_declaration(Named()) is None
+
+
+def test_a_class_beside_the_arbiter_hears_of_its_subclasses() -> None:
+    class Registered:
+        made: ClassVar[list[str]] = []
+
+        def __init_subclass__(cls) -> None:
+            cls.made.append(cls.__name__)
+
+    class RegisteredTank(Tank, Registered):
+        pass
+
+    assert RegisteredTank.made == ["RegisteredTank"]
