@@ -51,17 +51,21 @@ _purge_at: dict[Task, int] = {}
 
 
 def note(live: Live[Any], claim: Any) -> None:
-    """Note that the current task, which has not made this claim yet, holds it or queues for it."""
+    """Note that the current task, which has not made this claim yet, holds it or queues for it.
+
+    A finalizer that runs here may note another one.
+    """
     task = current_task()
-    touched = _by_task.get(task)
-    if touched is None:
+    fresh: list[tuple[ref[Live[Any]], Any]] = []
+    touched = _by_task.setdefault(task, fresh)
+    if touched is fresh:
         add_parking_lot_breaker(task, _ENDS)
-        _by_task[task] = [(ref(live), claim)]
-    else:
-        if len(touched) >= _purge_at.get(task, 16):
-            touched = _by_task[task] = [each for each in touched if each[0]() is not None]
-            _purge_at[task] = 2 * len(touched) + 16
-        touched.append((ref(live), claim))
+    if len(touched) >= _purge_at.get(task, 16):
+        count = len(touched)
+        _purge_at[task] = 2 * count + 16  # before, so that a finalizer does not forget them too
+        touched[:count] = [each for each in touched[:count] if each[0]() is not None]
+        _purge_at[task] = 2 * len(touched) + 16
+    touched.append((ref(live), claim))
     if not isinstance(live._touched_by, set):
         live._touched_by = set()
     live._touched_by.add(claim)

@@ -165,6 +165,61 @@ async def test_a_task_notes_a_lock_once_however_it_takes_it() -> None:
     assert len(touched) == 2
 
 
+async def test_a_finalizer_may_use_a_lock_while_another_one_is_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A note outside of a transition may be interrupted, at any call in it."""
+    one, other, calls = Lock(), Lock(), list[object]()
+
+    def finalizer(task: trio.lowlevel.Task, lot: trio.lowlevel.ParkingLot) -> None:
+        calls.append(lot)
+        if len(calls) == 1:
+            with other.request():
+                pass
+        trio.lowlevel.add_parking_lot_breaker(task, lot)
+
+    async def end_as_owner() -> None:
+        await one.acquire()
+        await other.acquire()
+
+    one.acquire_nowait()
+    monkeypatch.setattr(ownership, "add_parking_lot_breaker", finalizer)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(end_as_owner)
+        await wait_all_tasks_blocked()
+        one.release()
+    assert (one.broken, other.broken) == (True, True)
+    assert len(calls) == 1
+
+
+async def test_a_finalizer_may_use_a_lock_while_those_that_are_gone_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = Lock()
+    finalizers = [other.request]
+
+    class Gone:
+        """A reference to a lock that is gone; a finalizer runs when it is looked at."""
+
+        def __call__(self) -> None:
+            if finalizers:
+                with finalizers.pop()():
+                    pass
+
+    async def end_as_owner() -> None:
+        task = trio.lowlevel.current_task()
+        async with Lock():
+            pass
+        ownership._by_task[task].append(cast(Any, (Gone(), task)))
+        monkeypatch.setattr(ownership, "_purge_at", {task: 0})
+        ownership.note(Lock(), task)
+        await other.acquire()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(end_as_owner)
+    assert other.broken
+
+
 # ==== a cancelled task gets Cancelled ====
 
 
