@@ -46,7 +46,9 @@ def withdraw(live: Live[Any], request: Request[Any]) -> bool:
         return False
     transitions = check_run(live, disturbs_sleepers_only=True)
     with transitions:
-        ended = live._core.withdraw(request) or []
+        ended = live._core.withdraw(request)
+        if ended is None:  # a finalizer has had it granted just now
+            return False
         wake(transitions, live, [request, *ended])
     return True
 

@@ -35,7 +35,7 @@ from structsync._runtime.transitions import of_this_thread
 
 from ..plants import queue  # noqa: TID252 - the one home of the faults
 from .kinds import Bridge, Kind
-from .striking import Striker, every_instruction
+from .striking import Striker, every_call, every_instruction
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 
@@ -235,6 +235,38 @@ def test_a_block_that_is_collected_in_a_transition_loses_nothing(name: str) -> N
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_block_that_is_collected_at_any_instruction_loses_nothing(name: str) -> None:
     assert sweep(partial(served, *SUBJECTS[name]), 1) > 300
+
+
+async def left(
+    make: Callable[[], Any],
+    ask: Callable[[Any, int], Request[Any]],
+    block: Callable[[Any], Any],
+    striker: Striker,
+    abandoned: Abandoned,
+) -> object:
+    """A task leaves a request that pends, while an abandoned block has what it wants."""
+    primitive = make()
+    abandoned.add(ask(primitive, 0))
+    request = ask(primitive, 1)
+    with every_call(striker):
+        request.close()
+    abandoned.collect()
+    with trio.fail_after(1):
+        async with block(primitive):
+            pass
+    return primitive.statistics()
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_a_request_that_is_granted_while_it_is_left_is_released(name: str) -> None:
+    program = partial(left, *SUBJECTS[name])
+    undisturbed = struck(program, 0)[1]
+    k, goes_on = 1, True
+    while goes_on:
+        goes_on, ended = struck(program, k)
+        assert ended == undisturbed, f"struck at function {k}"
+        k += 1
+    assert k > 5
 
 
 async def used(kind: Kind, striker: Striker, abandoned: Abandoned) -> tuple[list[str], object]:

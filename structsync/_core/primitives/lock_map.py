@@ -51,15 +51,15 @@ class LockMapCore(Arbiter[Hashable]):
 class KeyedLockCore(LockCore):
     """A lock of the map: as long as it is held, the map holds it."""
 
-    def __init__(self, home: LockMapCore, key: Hashable) -> None:
+    def __init__(self, lock_map: LockMapCore, key: Hashable) -> None:
         super().__init__()
-        self.home: LockMapCore = home
+        self.lock_map: LockMapCore = lock_map
         self.key: Hashable = key
 
     def admit(self, claim: Hashable) -> bool:
-        self.home.held[self.key] = self.home.entries[self.key]
+        self.lock_map.held[self.key] = self.lock_map.entries[self.key]
         return super().admit(claim)
 
     def discharge(self, claim: Hashable) -> None:
         super().discharge(claim)
-        del self.home.held[self.key]
+        del self.lock_map.held[self.key]
