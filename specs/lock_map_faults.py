@@ -46,7 +46,7 @@ class EveryKeyStays(Locks):
 class _Dropped(_KeptForGood):
     def release(self, claim: Hashable) -> Ended:
         ended = super().release(claim)
-        self.home.held.pop(self.key, None)
+        self.lock_map.held.pop(self.key, None)
         return ended
 
 
@@ -60,7 +60,7 @@ class AHandOverIsForgotten(Locks):
 class _Mended(KeyedLockCore):
     def owner_exited(self, claimant: Hashable, cause: Hashable) -> Ended:
         ended = super().owner_exited(claimant, cause)
-        self.home.held.pop(self.key, None)
+        self.lock_map.held.pop(self.key, None)
         return ended
 
 

@@ -27,7 +27,7 @@ def a_key_that_was_given_back_stays(patch: pytest.MonkeyPatch) -> None:
 def who_releases_takes_the_entry_from_the_next(patch: pytest.MonkeyPatch) -> None:
     def release(self: KeyedLockCore, claim: Hashable) -> Any:
         ended = super(KeyedLockCore, self).release(claim)
-        self.home.held.pop(self.key, None)
+        self.lock_map.held.pop(self.key, None)
         return ended
 
     patch.setattr(KeyedLockCore, "discharge", LockCore.discharge)
