@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ._primitives.barrier import BarrierStatistics as BarrierStatistics
     from ._primitives.barrier import WhenCancelled as WhenCancelled
     from ._primitives.broadcast import Broadcast as Broadcast
-    from ._primitives.broadcast import Subscription as Subscription
     from ._primitives.broadcast import WhenSlow as WhenSlow
     from ._primitives.buffer import Buffer as Buffer
     from ._primitives.buffer import BufferPolicy as BufferPolicy
@@ -93,6 +92,7 @@ if TYPE_CHECKING:
     from ._primitives.scope import open_scope as open_scope
     from ._primitives.semaphore import Semaphore as Semaphore
     from ._primitives.semaphore import SemaphoreStatistics as SemaphoreStatistics
+    from ._primitives.subscription import Subscription as Subscription
     from ._primitives.sync_pool import SyncPool as SyncPool
     from ._primitives.sync_pool import open_process_pool as open_process_pool
     from ._primitives.sync_pool import open_thread_pool as open_thread_pool

@@ -84,7 +84,7 @@ HOMES = {
     "SendingEnd": "structsync._primitives.channel",
     "Snapshot": "structsync.observing.snapshot",
     "Status": "structsync._core.queue.request",
-    "Subscription": "structsync._primitives.broadcast",
+    "Subscription": "structsync._primitives.subscription",
     "SyncPool": "structsync._primitives.sync_pool",
     "Synchronizer": "structsync._primitives.synchronizer",
     "TaskPool": "structsync._primitives.pool",

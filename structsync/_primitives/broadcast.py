@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Literal, NoReturn, TypeAlias, TypeVar, final
+from contextlib import suppress
+from typing import Generic, Literal, NoReturn, TypeAlias, TypeVar, final
 
 import trio
 from trio.lowlevel import cancel_shielded_checkpoint, checkpoint_if_cancelled, enable_ki_protection
@@ -11,100 +12,12 @@ from structsync._core.queue.request import PENDING
 from structsync._runtime.arguments import check_name
 
 from .buffer import Buffer
-from .buffer_statistics import BroadcastStatistics, BufferStatistics
+from .buffer_statistics import BroadcastStatistics
 from .groups import acquire_all
-
-if TYPE_CHECKING:
-    from typing import Self
+from .subscription import Subscription as Subscription
 
 T = TypeVar("T")
 WhenSlow: TypeAlias = Literal["wait", "drop"]
-
-
-@final
-class Subscription(Generic[T]):
-    """What one consumer still has to get from a :class:`Broadcast`.
-
-    Made by :meth:`Broadcast.subscribe`. Use it in an ``async for``, and as a context manager: leaving it
-    unsubscribes.
-    """
-
-    __slots__ = ("__weakref__", "_broadcast", "_buffer", "dropped")
-    dropped: int
-    """How many items were dropped because this consumer was slow."""
-
-    def __init__(self, broadcast: Broadcast[T], buffer: Buffer[T]) -> None:
-        self._broadcast = broadcast
-        self._buffer = buffer
-        self.dropped = 0
-
-    @enable_ki_protection
-    async def get(self) -> T:
-        """Return the next item, waiting for one if necessary.
-
-        Cancellation: a cancelled get has taken nothing.
-
-        Raises:
-          trio.EndOfChannel: if the broadcast is complete and all items are got, before or meanwhile.
-          trio.ClosedResourceError: if the subscription or the broadcast is closed, before or meanwhile.
-        """
-        return await self._buffer.get()
-
-    @enable_ki_protection
-    def get_nowait(self) -> T:
-        """Return the next item if there is one.
-
-        Raises:
-          trio.WouldBlock: if there is none.
-          trio.EndOfChannel, trio.ClosedResourceError: as :meth:`get`.
-        """
-        return self._buffer.get_nowait()
-
-    @enable_ki_protection
-    async def get_batch(self, max_items: int, *, max_wait: float) -> list[T]:
-        """Return up to ``max_items`` items, collected for ``max_wait`` seconds at most.
-
-        See :meth:`Buffer.get_batch`, errors included.
-        """
-        return await self._buffer.get_batch(max_items, max_wait=max_wait)
-
-    @property
-    def closed(self) -> bool:
-        """Whether it is closed, by itself or with its broadcast."""
-        return self._buffer.closed
-
-    def statistics(self) -> BufferStatistics:
-        """Return how much this consumer still has to get, for debugging."""
-        return self._buffer.statistics()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    @enable_ki_protection
-    async def __anext__(self) -> T:
-        return await self._buffer.__anext__()
-
-    @enable_ki_protection
-    def close(self) -> None:
-        """Unsubscribe: drop what is left, and let in the puts that wait for this consumer. Idempotent."""
-        self._broadcast._subscriptions.pop(self, None)
-        self._buffer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    @enable_ki_protection
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
-
-    def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Subscription is final; subscribe() makes them, and no other kind of them")
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a Subscription cannot be copied or pickled; subscribe() makes another one")
-
-    def __repr__(self) -> str:
-        return f"<Subscription at {id(self):#x}: {self.dropped} dropped, of {self._buffer!r}>"
 
 
 @final
@@ -209,7 +122,7 @@ class Broadcast(Generic[T]):
     def subscribe(self) -> Subscription[T]:
         """Return a subscription to what is put from now on; if it is complete, to nothing."""
         buffer = Buffer[T](self._max_items, name=self._name)
-        subscription = Subscription(self, buffer)
+        subscription = Subscription(self._subscriptions, buffer)
         if self._completed:
             buffer.complete()
         else:
@@ -232,14 +145,11 @@ class Broadcast(Generic[T]):
                 self.put_nowait(item)
                 await cancel_shielded_checkpoint()
                 return
-            asked = self.subscriptions
-            try:
-                async with acquire_all(*[one._buffer.put_claim(item) for one in asked]):
+            claims = [one._buffer.put_claim(item) for one in self.subscriptions]
+            # Where it is closed meanwhile, it is asked again: a subscriber may have left, and the others wait.
+            with suppress(trio.ClosedResourceError):
+                async with acquire_all(*claims):
                     return
-            except trio.ClosedResourceError:
-                # A subscriber has left; the others wait for this item all the same.
-                if self._completed or all(one in self._subscriptions for one in asked):
-                    raise
 
     @enable_ki_protection
     def put_nowait(self, item: T) -> None:
@@ -253,15 +163,19 @@ class Broadcast(Generic[T]):
         if self._slow == "drop":
             for subscription in self.subscriptions:
                 buffer = subscription._buffer
-                if buffer.statistics().items >= self._max_items:
-                    buffer.get_nowait()
-                    subscription.dropped += 1
-                buffer.put_nowait(item)
-        elif self._subscriptions:
-            claims = [one._buffer.put_claim(item) for one in self._subscriptions]
-            with acquire_all(*claims).request() as request:
+                with suppress(trio.ClosedResourceError):  # a finalizer may end one just now
+                    if buffer.statistics().items >= self._max_items:
+                        buffer.get_nowait()
+                        subscription.dropped += 1
+                    buffer.put_nowait(item)
+            return
+        while asked := self.subscriptions:
+            claims = [one._buffer.put_claim(item) for one in asked]
+            with suppress(trio.ClosedResourceError), acquire_all(*claims).request() as request:
                 if request.status is PENDING:
                     raise trio.WouldBlock
+                return
+            self._refuse_if_complete()  # else a subscriber has left just now
 
     @enable_ki_protection
     def complete(self) -> None:

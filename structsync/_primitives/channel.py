@@ -12,6 +12,7 @@ from trio.lowlevel import Task, checkpoint_if_cancelled, current_task, enable_ki
 
 from structsync._runtime import parking
 from structsync._runtime.causes import EndClosed, ReceiversGone
+from structsync._runtime.transitions import at_once_or_after_this_step
 
 from .buffer import Buffer, BufferPolicy
 from .buffer_statistics import BufferStatistics
@@ -99,7 +100,7 @@ class _End(trio.abc.AsyncResource, Generic[T]):
 
     @enable_ki_protection
     def __exit__(self, *exc_info: object) -> None:
-        self.close()
+        at_once_or_after_this_step(self.close)
 
     @abstractmethod
     def _close_side(self) -> None:

@@ -128,6 +128,15 @@ _local = _Local()
 NOBODYS = Transitions()
 
 
+def at_once_or_after_this_step(operation: Callable[[], object]) -> None:
+    """Do what ends a block: it may come from a finalizer, in the middle of a transition."""
+    transitions = of_this_thread()
+    if transitions.running:
+        transitions.later.append(operation)
+    else:
+        operation()
+
+
 def of_this_thread() -> Transitions:
     """Return the transitions of this thread."""
     return _local.transitions

@@ -9,7 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Broadcast, Subscription, open_scope
+from structsync import Broadcast, Buffer, PrimitiveEvent, Subscription, observe, open_scope
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -215,3 +215,55 @@ async def test_a_scope_that_owns_it_closes_it_with_its_subscriptions() -> None:
         assert (broadcast.closed, subscription.closed) == (False, False)
     assert broadcast.closed
     assert subscription.closed
+
+
+# ==== a block that is left in the middle of a step, by an observer or a finalizer ====
+
+
+async def test_a_subscription_whose_block_is_left_in_a_step_ends_right_after_it() -> None:
+    broadcast = Broadcast[int](1)
+    stays, leaves = broadcast.subscribe(), broadcast.subscribe()
+    broadcast.put_nowait(1)
+
+    def observer(event: PrimitiveEvent) -> None:
+        leaves.__exit__(None, None, None)
+
+    with observe(observer):
+        assert stays.get_nowait() == 1
+    assert broadcast.subscriptions == (stays,)
+    broadcast.put_nowait(2)
+    assert rest(stays) == [2]
+
+
+@pytest.mark.parametrize("slow", ["wait", "drop"])
+async def test_an_item_is_put_for_the_others_though_one_leaves_meanwhile(slow: Any) -> None:
+    broadcast = Broadcast[int](1, slow=slow)
+    leaves, stays = broadcast.subscribe(), broadcast.subscribe()
+    put_claim = Buffer.put_claim
+
+    def leave(buffer: Any, *item: Any) -> Any:
+        leaves.close()  # as a finalizer may
+        return put_claim(buffer, *item) if item else statistics(buffer)
+
+    statistics = Buffer.statistics
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Buffer, "put_claim", leave)
+        patch.setattr(Buffer, "statistics", leave)
+        broadcast.put_nowait(1)
+    assert rest(stays) == [1]
+    assert broadcast.subscriptions == (stays,)
+
+
+async def test_nothing_is_put_where_all_is_complete_meanwhile() -> None:
+    broadcast = Broadcast[int](1)
+    broadcast.subscribe()
+    put_claim = Buffer.put_claim
+
+    def complete(buffer: Any, item: Any) -> Any:
+        broadcast.complete()  # as a finalizer may
+        return put_claim(buffer, item)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Buffer, "put_claim", complete)
+        with pytest.raises(trio.ClosedResourceError, match="this Broadcast is complete"):
+            broadcast.put_nowait(1)

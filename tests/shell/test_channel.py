@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import ReceivingEnd, SendingEnd, open_channel
+from structsync import PrimitiveEvent, ReceivingEnd, SendingEnd, observe, open_channel
 
 settle = trio.testing.wait_all_tasks_blocked
 Ends = tuple[SendingEnd[int], ReceivingEnd[int]]
@@ -167,3 +167,19 @@ async def test_an_end_shows_its_state() -> None:
 def test_there_is_no_channel_without_room() -> None:
     with pytest.raises(ValueError, match="max_items must be >= 1"):
         open_channel(0)
+
+
+async def test_an_end_whose_block_is_left_in_a_step_is_closed_right_after_it() -> None:
+    """By an observer here; a finalizer does the same, and nothing else would close it."""
+    ends: Ends = open_channel(2)
+    send, receive = ends
+    send.send_nowait(1)
+
+    def observer(event: PrimitiveEvent) -> None:
+        send.__exit__(None, None, None)
+
+    with observe(observer):
+        assert receive.receive_nowait() == 1
+    assert send.closed
+    with pytest.raises(trio.EndOfChannel):
+        receive.receive_nowait()
