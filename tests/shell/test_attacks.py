@@ -104,9 +104,13 @@ async def test_a_synchronizer_takes_its_rules_back_in_the_call_of_its_exit() -> 
     entry = monitor.entry(lambda: None)
     await synchronizer.__aenter__()
     synchronizer.disable(entry, when=lambda: True)
-    left = synchronizer.__aexit__(None, None, None)
-    await entry()
-    await left
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(entry)
+        await wait_all_tasks_blocked()
+        left = synchronizer.__aexit__(None, None, None)
+        assert monitor.statistics().tasks_waiting == 0
+        await entry()
+        await left
 
 
 # ==== nothing is kept that has ended ====

@@ -585,3 +585,7 @@ async def test_what_an_observer_releases_while_a_wait_is_cancelled_is_released_r
         await waited_for.acquire()
     assert values == [0]  # not in the middle of the withdrawal
     assert other.value == 1
+
+
+def test_every_test_fails_for_what_is_only_logged(request: pytest.FixtureRequest) -> None:
+    assert "no_error_is_only_logged" in request.fixturenames
