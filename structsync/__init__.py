@@ -78,11 +78,11 @@ if TYPE_CHECKING:
     from ._primitives.parker import ParkerStatistics as ParkerStatistics
     from ._primitives.pool import TaskPool as TaskPool
     from ._primitives.pool import open_pool as open_pool
+    from ._primitives.pool_item import PoolItem as PoolItem
     from ._primitives.pool_results import Results as Results
     from ._primitives.pool_statistics import PoolStatistics as PoolStatistics
     from ._primitives.rate_limiter import RateLimiter as RateLimiter
     from ._primitives.rate_limiter import RateLimiterStatistics as RateLimiterStatistics
-    from ._primitives.resource_pool import PoolItem as PoolItem
     from ._primitives.resource_pool import ResourcePool as ResourcePool
     from ._primitives.resource_pool import ResourcePoolStatistics as ResourcePoolStatistics
     from ._primitives.rwlock import Locked as Locked

@@ -59,7 +59,7 @@ HOMES = {
     "ParkerStatistics": "structsync._primitives.parker",
     "PermitLeakError": "structsync._runtime.errors",
     "PolicyName": "structsync._core.queue.policy",
-    "PoolItem": "structsync._primitives.resource_pool",
+    "PoolItem": "structsync._primitives.pool_item",
     "PoolStatistics": "structsync._primitives.pool_statistics",
     "Primitive": "structsync._runtime.primitive",
     "PrimitiveEvent": "structsync._runtime.events",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, final
+from typing import TYPE_CHECKING, Generic, TypeVar, final
 
 import trio
 from trio.lowlevel import enable_ki_protection
@@ -14,10 +13,11 @@ from trio.lowlevel import enable_ki_protection
 from structsync._core.primitives.resource_pool import ResourcePoolCore
 from structsync._runtime import lending, parking
 from structsync._runtime.arguments import check_count
-from structsync._runtime.done import DONE, coroutine_function
 from structsync._runtime.lending import Loan
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
+
+from .pool_item import PoolItem as PoolItem
 
 if TYPE_CHECKING:
     from typing import Self
@@ -254,57 +254,6 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
     def _details_of(self, claim: Loan) -> dict[str, object]:
         return {}
-
-
-@final
-class PoolItem(Generic[T]):
-    """The block of a borrower, from :meth:`ResourcePool.item`; its value is the item."""
-
-    __slots__ = ("_keeps", "_loan", "_pool")
-
-    _pool: ResourcePool[T]
-    _keeps: bool
-    _loan: Loan | None
-
-    def __init__(self, pool: ResourcePool[T], keeps: bool) -> None:
-        self._pool = pool
-        self._keeps = keeps
-        self._loan = None
-
-    def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("PoolItem is final; ResourcePool.item() makes them")
-
-    def __aenter__(self) -> CoroutineType[Any, Any, T]:
-        return self._enter()
-
-    @coroutine_function
-    @enable_ki_protection
-    async def _enter(self) -> T:
-        if self._loan is not None:
-            raise RuntimeError("this block was entered already; call item() for each block")
-        self._loan = loan = Loan(trio.lowlevel.current_task())
-        try:
-            return cast(T, await lending.borrow(self._pool, loan))
-        except BaseException:
-            self._loan = None
-            raise
-
-    @enable_ki_protection
-    def __aexit__(
-        self, kind: object, error: object, traceback: object, /
-    ) -> CoroutineType[Any, Any, None]:
-        pool, loan = self._pool, cast(Loan, self._loan)
-        self._loan = None
-        if error is not None and not self._keeps:
-            pool._core.discard(loan)
-        lending.leave(pool, loan)
-        if pool._core.has_stale(lending.time_of(pool)):
-            return lending.close_stale(pool)
-        return DONE
-
-    def __repr__(self) -> str:
-        state = "" if self._loan is None else ", entered"
-        return f"<PoolItem of {self._pool!r}{state}>"
 
 
 def _check_callable(function: object, what: str) -> None:
