@@ -93,7 +93,7 @@ def left_by(task: Task) -> list[Live[Any]]:
 
 def owned_by(task: Task) -> Iterator[Live[Any]]:
     """Yield what a task owns of what breaks when it ends."""
-    for reference, claim in _by_task.get(task, ()):
+    for reference, claim in [*_by_task.get(task, ())]:
         live = reference()
         if live is not None and _held(live, task, claim) is not None:
             yield live
@@ -102,7 +102,7 @@ def owned_by(task: Task) -> Iterator[Live[Any]]:
 def release_all_of(task: Task) -> list[Live[Any]]:
     """Release what the current task owns; return that."""
     released = []
-    for reference, claim in _by_task.get(task, ()):
+    for reference, claim in [*_by_task.get(task, ())]:
         live = reference()
         held = None if live is None else _held(live, task, claim)
         if held is not None:
