@@ -25,6 +25,11 @@ class Verb(StrEnum):
     NOTIFY = "notify"  # (condition, number of the same, how many; None: all)
 
 
+VERBS = {verb.value: verb for verb in Verb}
+#: Of what an entry consists.
+PARTS = [str, str, int, tuple]
+
+
 @final
 class Operation(NamedTuple):
     """One entry of a log.
@@ -53,11 +58,12 @@ class Operation(NamedTuple):
           ValueError: if they are none.
         """
         entry = decode(data)
-        match entry:
-            case (str(verb), str(session), int(number), tuple(details)):
-                return cls(Verb(verb), session, number, details)
-            case _:
-                raise ValueError(f"{entry!r} is no operation on shared primitives")
+        # Told apart in this way because a session that waits decodes what all others do meanwhile.
+        if [type(part) for part in (entry if type(entry) is tuple else ())] == PARTS:
+            verb, session, number, details = entry
+            if verb in VERBS:
+                return cls(VERBS[verb], session, number, details)
+        raise ValueError(f"{entry!r} is no operation on shared primitives")
 
 
 @final
