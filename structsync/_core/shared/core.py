@@ -29,6 +29,12 @@ from .state import Place, SharedState
 
 Ended = list[Request[Any]]
 
+# A session that waits carries out what all others do meanwhile, and to look up a member of an enum, or its
+# value, costs as much as a decision.
+JOIN, END = Verb.JOIN, Verb.END
+METHODS = {verb: f"_{verb.value}" for verb in Verb}
+RESULT_GRANTED, RESULT_WITHDRAWN, DONE = Result.GRANTED, Result.WITHDRAWN, Result.DONE
+
 
 class SharedCore(SharedState):
     """One replica of one log."""
@@ -45,17 +51,18 @@ class SharedCore(SharedState):
               grant is never smaller, so that tokens grow even where an engine has lost its log.
         """
         verb, session, number, details = entry
-        if verb is Verb.JOIN:
+        if verb is JOIN:
             self.sessions.setdefault(session, -1)
             return []
-        if session not in self.sessions:
+        last = self.sessions.get(session)
+        if last is None:
             return []
-        if verb is not Verb.END:
-            if number <= self.sessions[session]:
+        if verb is not END:
+            if number <= last:
                 return []  # the same operation, sent again because its answer was lost
             self.sessions[session] = number
         self.stamp = stamp
-        carry_out: Callable[..., list[Outcome]] = getattr(self, f"_{verb.value}")
+        carry_out: Callable[..., list[Outcome]] = getattr(self, METHODS[verb])
         outcomes = carry_out((session, number), *details)
         self.forget_unused()
         return outcomes
@@ -64,17 +71,18 @@ class SharedCore(SharedState):
 
     def _acquire(self, key: Key, wants: Iterable[Any]) -> list[Outcome]:
         place = Place(key, [Want(*want) for want in wants])
-        return self._unless_refused(key, lambda: self._submit(place))
+        return self._unless_refused(key, self._submit, place)
 
     def _submit(self, place: Place) -> Ended:
-        pairs = self._pairs(place)
         ended: Ended
-        if len(pairs) == 1:
-            (core, _), want = pairs[0], place.wants[0]
+        if len(place.wants) == 1:
+            (want,) = place.wants
+            core = self.core_of(want)
             ended = KINDS[want.kind].submit(core, want, place.key)
-            if not any(one.waiter == place.key for one in ended):
+            if not ended:
                 place.requests = [core.queue.tail]
         else:
+            pairs = self._pairs(place)
             if len({want.name for want in place.wants}) < len(pairs):
                 raise ValueError("a group takes each primitive once; ask for the sum instead")
             if not all(KINDS[want.kind].holds for want in place.wants):
@@ -99,22 +107,25 @@ class SharedCore(SharedState):
             return self._granted(ended)
         del self.places[place.key]
         ended = self._arbiters(place)[0].withdraw(request) or []
-        return [Outcome(place.key, Result.WITHDRAWN), *self._granted([request, *ended])]
+        return [Outcome(place.key, RESULT_WITHDRAWN), *self._granted([request, *ended])]
 
     def _release(self, asking: Key, number: int) -> list[Outcome]:
         place = self.places.get((asking[0], number))
         if place is None or not place.token:
             return [_refusal(asking, RuntimeError("nothing is held under this number"))]
         del self.places[place.key]
-        return [Outcome(asking, Result.DONE), *self._settled(self._discharge(place))]
+        return [Outcome(asking, DONE), *self._settled(self._discharge(place))]
 
     def _count_down(self, asking: Key, want: Any) -> list[Outcome]:
-        latch, done = Want(*want), Outcome(asking, Result.DONE)
-        return self._unless_refused(asking, lambda: self.core_of(latch).release(latch.amount), done)
+        return self._unless_refused(asking, self._count, Want(*want), done=Outcome(asking, DONE))
+
+    def _count(self, latch: Want) -> Ended:
+        ended: Ended = self.core_of(latch).release(latch.amount)
+        return ended
 
     def _wait(self, asking: Key, name: str, number: int) -> list[Outcome]:
         hold = (asking[0], number)
-        return self._unless_refused(asking, lambda: self._give_up_lock(asking, name, hold))
+        return self._unless_refused(asking, self._give_up_lock, asking, name, hold)
 
     def _give_up_lock(self, asking: Key, name: str, hold: Key) -> Ended:
         condition = self.condition_of(name, self._owned_lock(hold))
@@ -125,13 +136,13 @@ class SharedCore(SharedState):
         return ended
 
     def _notify(self, asking: Key, name: str, number: int, count: int | None) -> list[Outcome]:
-        done = Outcome(asking, Result.DONE)
+        done = Outcome(asking, DONE)
 
         def notify() -> Ended:
             lock = self._owned_lock((asking[0], number))
             return self.condition_of(name, lock).notify(count)
 
-        return self._unless_refused(asking, notify, done)
+        return self._unless_refused(asking, notify, done=done)
 
     def _end(self, asking: Key) -> list[Outcome]:
         session, _ = asking
@@ -201,7 +212,10 @@ class SharedCore(SharedState):
 
     def _granted(self, ended: Ended) -> list[Outcome]:
         """Return the outcomes of these requests, and of those that end elsewhere because of them."""
-        everywhere = [*ended, *(one for _, more in settle_transitively(ended) for one in more)]
+        everywhere = ended
+        if ended:
+            for _, more in settle_transitively(ended):
+                everywhere = [*everywhere, *more]
         return [
             self._grant(place, request)
             for request in everywhere
@@ -220,15 +234,19 @@ class SharedCore(SharedState):
             del self.places[place.key]
         if place.hold is not None:
             self.places[place.hold].token = self.token
-        result = Result.WITHDRAWN if place.raises else Result.GRANTED
+        result = RESULT_WITHDRAWN if place.raises else RESULT_GRANTED
         value = None if kind is None else kind.value_of(request)
         return Outcome(place.key, result, self.token, value)
 
     def _unless_refused(
-        self, key: Key, transition: Callable[[], Ended], done: Outcome | None = None
+        self,
+        key: Key,
+        transition: Callable[..., Ended],
+        *details: Any,
+        done: Outcome | None = None,
     ) -> list[Outcome]:
         try:
-            ended = transition()
+            ended = transition(*details)
         except (ValueError, RuntimeError) as error:
             return [_refusal(key, error)]
         return [*([] if done is None else [done]), *self._granted(ended)]

@@ -5,7 +5,7 @@ A snapshot is plain values, so that a process that comes later can begin with it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 from structsync._core.primitives.condition import ConditionCore
@@ -79,9 +79,10 @@ class SharedState:
         Raises:
           ValueError: if the name is in use for something else.
         """
-        if want.kind not in KINDS:
+        kind = KINDS.get(want.kind)
+        if kind is None:
             raise ValueError(f"there is no shared primitive of the kind {want.kind!r}")
-        return self._core(want.name, want.kind, want.size, lambda: KINDS[want.kind].make(want.size))
+        return self._core(want.name, want.kind, want.size, kind.make)
 
     def condition_of(self, name: str, lock: str) -> ConditionCore:
         """Return a condition on the lock of that name, which a member owns.
@@ -90,15 +91,15 @@ class SharedState:
           ValueError: if the name is in use for something else.
         """
         core = self.named[lock].core
-        made = self._core(name, CONDITION, lock, lambda: ConditionCore(cast("LockCore", core)))
+        made = self._core(name, CONDITION, lock, lambda _: ConditionCore(cast("LockCore", core)))
         return cast("ConditionCore", made)
 
-    def _core(self, name: str, kind: str, size: Any, make: Any) -> Any:
+    def _core(self, name: str, kind: str, size: Any, make: Callable[[Any], Arbiter[Any]]) -> Any:
         found = self.named.get(name)
         self.used[name] = None
         if found is None:
-            found = self.named[name] = Named(kind, size, make())
-        elif (found.kind, found.size) != (kind, size):
+            found = self.named[name] = Named(kind, size, make(size))
+        elif found.kind != kind or found.size != size:
             raise ValueError(
                 f"{name!r} is in use as {_in_words(found.kind, found.size)}, and cannot be "
                 f"{_in_words(kind, size)}; use one definition in all processes"
@@ -111,14 +112,9 @@ class SharedState:
             self.named.clear()
         for name in self.used:
             one = self.named.get(name)
-            if one is not None and self._is_new(one):
+            if one is not None and _is_new(*one):
                 del self.named[name]
         self.used.clear()
-
-    def _is_new(self, one: Named) -> bool:
-        if one.kind == CONDITION:
-            return not one.core.queue
-        return KINDS[one.kind].is_new(one.core, one.size)
 
     # ==== Snapshots ====
 
@@ -184,6 +180,12 @@ class SharedState:
             for member, (core, request) in zip(group.members, alone, strict=True):
                 core.replace(request, member)
             place.requests = group.members
+
+
+def _is_new(kind: str, size: Any, core: Arbiter[Any]) -> bool:
+    if kind == CONDITION:
+        return not core.queue
+    return KINDS[kind].is_new(core, size)
 
 
 def _in_words(kind: str, size: Any) -> str:
