@@ -146,7 +146,7 @@ class RedisEngine:
             if reply[0] != b"grace":
                 break
             await trio.sleep(reply[1] / MICROSECONDS)
-        return self._tail_of(log, reply)
+        return self._tail_of(log, seen[0], operations, reply)
 
     def append_soon(
         self, log: str, operations: Sequence[bytes], after: int, done: Appended
@@ -155,8 +155,8 @@ class RedisEngine:
             return False
 
         def take(reply: Any) -> None:
-            if isinstance(reply, list) and reply[0] == b"ok":
-                done(self._tail_of(log, reply))
+            if isinstance(reply, list) and (reply[0] == b"ok" or type(reply[0]) is int):
+                done(self._tail_of(log, seen[0], operations, reply))
             else:
                 done(None)
 
@@ -164,15 +164,23 @@ class RedisEngine:
         self.connection.post_then(take, *self._command("append", log, *seen, *operations))
         return True
 
-    def _tail_of(self, log: str, reply: list[Any]) -> Tail:
-        _, start, snapshot, lines, before = reply
+    def _tail_of(
+        self, log: str, position: int, operations: Sequence[bytes], reply: list[Any]
+    ) -> Tail:
+        if reply[0] == b"ok":
+            _, start, snapshot, before, begins, lines = reply
+        else:
+            start, snapshot, before = position, None, None
+            begins, *lines = reply
         entries, stamps = [], []
         for line in lines:
             its_stamp, _, entry = line.partition(b" ")
             entries.append(entry)
             stamps.append(int(its_stamp))
-        if lines:  # behind a snapshot there are some: at least that by which others compare
-            self.seen[log] = (start + len(lines), b"%d" % stamps[-1])
+        entries += operations
+        stamps += range(begins, begins + len(operations))
+        if entries:  # behind a snapshot there are some: at least that by which others compare
+            self.seen[log] = (start + len(entries), b"%d" % stamps[-1])
         return Tail(start, entries, snapshot, stamps, int(before or 0))
 
     async def renew(

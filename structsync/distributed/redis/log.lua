@@ -2,6 +2,9 @@
 -- The log of structsync on a server: one call is one step. It appends entries, keeps leases, and says what
 -- has been appended since; what the entries mean is decided by the processes that read them, not here.
 --
+-- Who loads it puts in which run of the server it is for. Scripts are neither kept nor replicated, so another run
+-- has none of this name; that is cheaper than to ask.
+--
 -- KEYS[1]: under which everything of a namespace is kept:
 --   itself              hash: run, ttl, now, grace, stamp, version
 --   ...:sessions        sorted set: session -> end of its lease; 0: it is over, and the grace period runs
@@ -13,6 +16,7 @@
 --   ...:to:<id>         channel: the names of logs into which that session should look
 -- ARGV: verb, session, and what the verb needs. Times are in microseconds, by the clock of the server.
 
+local run = '<run>'
 local base, verb, me = KEYS[1], ARGV[1], ARGV[2]
 
 local function key(part, name)
@@ -26,59 +30,84 @@ end
 local sessions = base .. ':sessions'
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
-local known = redis.call('HMGET', base, 'run', 'ttl', 'now', 'grace', 'stamp', 'version')
+local known = redis.call('HMGET', base, 'run', 'ttl', 'now', 'grace', 'stamp')
 if not known[2] then
   if verb ~= 'open' and verb ~= 'rejoin' then
     return { 'unknown' } -- the session says who it is, and the script how long ago that can have been forgotten
   end
-  known[2], known[6] = ARGV[3], ARGV[4]
-  redis.call('HSET', base, 'ttl', known[2], 'version', known[6])
+  known[2] = ARGV[3]
+  redis.call('HSET', base, 'ttl', ARGV[3], 'version', ARGV[4])
 end
 local ttl = tonumber(known[2])
 local before = tonumber(known[3] or now)
-local known_grace = tonumber(known[4] or -1)
-local grace = known_grace
+local grace = tonumber(known[4] or -1)
 local stamp = tonumber(known[5] or 0)
 
 -- Has the server been started, or another one taken its place, since the last call? Then the last entries may
 -- be missing, and those who have read them hold what the log does not tell of, until their leases end.
-local server = redis.call('INFO', 'server')
-if not known[1] then
-  -- It is new, or all of it was forgotten: when the server was started, or its predecessor failed.
-  local up = tonumber(server:match('uptime_in_seconds:(%d+)')) - 1 -- it counts begun seconds
-  local former = redis.call('INFO', 'replication'):match('master_replid2:(%w+)')
-  if former and former:find('[^0]') then
-    up = 0
-  end
-  grace = now + ttl - up * 1000000
-elseif not server:find(known[1], 1, true) then
+if known[1] ~= run then
   grace = now + ttl
-end
-if grace ~= known_grace then
-  redis.call('HSET', base, 'run', server:match('run_id:(%w+)'), 'grace', digits(grace))
+  if not known[1] then
+    -- It is new, or all of it was forgotten: when the server was started, or its predecessor failed.
+    local up = redis.call('INFO', 'server'):match('uptime_in_seconds:(%d+)') - 1 -- it counts begun seconds
+    local former = redis.call('INFO', 'replication'):match('master_replid2:(%w+)')
+    if former and former:find('[^0]') then
+      up = 0
+    end
+    grace = grace - up * 1000000
+  end
+  redis.call('HSET', base, 'run', run, 'grace', grace)
 end
 
 -- If the clock was set, or no session could reach the server, a lease that is over by the clock may have been
 -- renewed in time by its owner: all of them begin anew.
 if now < before or now - before > ttl / 2 then
   for _, session in ipairs(redis.call('ZRANGE', sessions, '(0', '+inf', 'BYSCORE')) do
-    redis.call('ZADD', sessions, digits(now + ttl), session)
+    redis.call('ZADD', sessions, now + ttl, session)
   end
   if grace > before then
     grace = now + ttl
-    redis.call('HSET', base, 'grace', digits(grace))
+    redis.call('HSET', base, 'grace', grace)
+  end
+end
+
+-- What is known of a log, and of how far this session has read it.
+local function look(log)
+  local its = redis.call('HMGET', key('log', log), 'start', 'stamp', 'offered')
+  local read = redis.call('ZSCORE', key('read', log), me)
+  return { start = tonumber(its[1] or 0), stamp = its[2], offered = tonumber(its[3]), read = tonumber(read) }
+end
+
+-- Append entries, and return the stamp of the first; each one after it has the next.
+local function write(log, entries, first)
+  local begins = math.max(stamp + 1, now)
+  for index = first or 1, #entries do
+    stamp = math.max(stamp + 1, now)
+    redis.call('RPUSH', key('entries', log), digits(stamp) .. ' ' .. entries[index])
+  end
+  return begins
+end
+
+local lease = redis.call('ZSCORE', sessions, me)
+local ends = tonumber(lease or 0)
+
+-- Most calls append to a log in which all is as this session has left it: then nothing below is needed.
+if verb == 'append' and now >= grace and ends > now then
+  local log, position, seen = ARGV[3], tonumber(ARGV[4]), ARGV[5] .. ' '
+  local its = look(log)
+  local last = position - 1 - its.start
+  if its.read and not its.offered and last >= 0 then
+    local lines = redis.call('LRANGE', key('entries', log), last, -1)
+    if lines[1] and lines[1]:sub(1, #seen) == seen then
+      lines[1] = write(log, ARGV, 6)
+      redis.call('HSET', base, 'now', now, 'stamp', stamp)
+      return lines -- behind the stamp of the first entry that was appended
+    end
   end
 end
 
 local function start_of(log)
   return tonumber(redis.call('HGET', key('log', log), 'start') or 0)
-end
-
-local function write(log, entries, first)
-  for index = first or 1, #entries do
-    stamp = math.max(stamp + 1, now)
-    redis.call('RPUSH', key('entries', log), digits(stamp) .. ' ' .. entries[index])
-  end
 end
 
 local function bury(session)
@@ -104,13 +133,6 @@ local function is_over(session)
   if now >= grace then
     bury(session)
   end
-end
-
--- What is known of a log, and of how far this session has read it.
-local function look(log)
-  local its = redis.call('HMGET', key('log', log), 'start', 'stamp', 'offered')
-  local read = redis.call('ZSCORE', key('read', log), me)
-  return { start = tonumber(its[1] or 0), stamp = its[2], offered = tonumber(its[3]), read = tonumber(read) }
 end
 
 local function has_read(log, its, position)
@@ -150,14 +172,15 @@ local act = {}
 -- What a session is to the server: the entries that are written for it, and its lease.
 local function welcome(session, join, ends_with, lease)
   redis.call('HSET', key('session', session), 'join', join, 'end', ends_with)
-  redis.call('ZADD', sessions, 'NX', digits(lease), session)
+  redis.call('ZADD', sessions, 'NX', lease, session)
 end
 
 -- ttl, version, join, end
 function act.open()
   if redis.call('ZCOUNT', sessions, '(0', '+inf') > 0 then
-    if known[6] ~= ARGV[4] then
-      return { 'version', known[6] }
+    local version = redis.call('HGET', base, 'version')
+    if version ~= ARGV[4] then
+      return { 'version', version }
     end
     if known[2] ~= ARGV[3] then
       return { 'ttl', known[2] }
@@ -170,7 +193,7 @@ end
 
 -- the same, of a session that was open when the server forgot it
 function act.rejoin()
-  if now >= grace or known[2] ~= ARGV[3] or known[6] ~= ARGV[4] then
+  if now >= grace or known[2] ~= ARGV[3] or redis.call('HGET', base, 'version') ~= ARGV[4] then
     return { 'ended' }
   end
   welcome(me, ARGV[5], ARGV[6], grace)
@@ -190,18 +213,18 @@ function act.append()
   end
   if not its.read then
     redis.call('SADD', key('logs', me), log)
+    redis.call('ZADD', key('read', log), position, me)
     write(log, { redis.call('HGET', key('session', me), 'join') })
   end
-  if position ~= its.read then
+  if its.offered then
     has_read(log, its, position)
   end
-  write(log, ARGV, 6)
   local snapshot, before = false, false
   if position < its.start then
     position, before, snapshot = its.start, its.stamp, redis.call('HGET', key('log', log), 'snapshot')
   end
-  local entries = redis.call('LRANGE', key('entries', log), position - its.start, -1)
-  return { 'ok', position, snapshot, entries, before }
+  local lines = redis.call('LRANGE', key('entries', log), position - its.start, -1)
+  return { 'ok', position, snapshot, before, write(log, ARGV, 6), lines }
 end
 
 -- of each log: its name, the position up to which it was read, and the stamp of the entry before that
@@ -223,7 +246,7 @@ function act.renew()
     end
     return lost
   end
-  redis.call('ZADD', sessions, digits(now + ttl), me)
+  redis.call('ZADD', sessions, now + ttl, me)
   local earliest, first = ttl, redis.call('ZRANGE', sessions, 0, 1, 'WITHSCORES')
   for index = 1, #first, 2 do
     if first[index] ~= me then
@@ -301,17 +324,15 @@ function act.close()
 end
 
 if verb ~= 'append' and now >= grace then -- there is always a renewal soon
-  for _, session in ipairs(redis.call('ZRANGE', sessions, '-inf', digits(now), 'BYSCORE')) do
+  for _, session in ipairs(redis.call('ZRANGE', sessions, '-inf', now, 'BYSCORE')) do
     bury(session)
   end
 end
 local reply = { 'ended' }
-local lease = redis.call('ZSCORE', sessions, me)
-local ends = tonumber(lease or 0)
 if verb == 'open' or ends > now or (ends > 0 and now < grace) or verb == 'rejoin' and not lease then
   reply = act[verb]()
 elseif not lease and now < grace then
   reply = { 'unknown' }
 end
-redis.call('HSET', base, 'now', digits(now), 'stamp', digits(stamp))
+redis.call('HSET', base, 'now', now, 'stamp', stamp)
 return reply

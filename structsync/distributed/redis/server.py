@@ -7,8 +7,10 @@ from typing import Any
 import hiredis
 
 from .address import Address
-from .connection import Connection
+from .connection import Command, Connection
 
+#: In a script: what a run of the server calls itself, which is different each time.
+RUN = "<run>"
 #: The oldest version that is spoken to; Valkey began with 7.2.
 OLDEST = 7
 
@@ -25,24 +27,23 @@ async def greet(connection: Connection, address: Address, channel: str, script: 
       DeliveryFailed: if the connection ends before.
     """
     place = address.place
-    (about,) = await connection.exchange(("HELLO", 3, *login_of(address)))
+    hello: Command = ("HELLO", 3, *login_of(address))
+    about, info = await connection.exchange(hello, ("INFO", "server", "memory"))
     if isinstance(about, hiredis.ReplyError):
         raise RuntimeError(f"{place} refuses the login: {about}")
     _check(place, about)
+    _check_reply(place, info)
+    policy = value_of("maxmemory_policy", info)
+    if policy != "noeviction":
+        raise RuntimeError(EVICTS.format(place=place, policy=policy))
     replies = await connection.exchange(
         ("SELECT", address.db),
         ("SUBSCRIBE", channel),
-        ("INFO", "memory"),
-        ("SCRIPT", "LOAD", script),
+        ("SCRIPT", "LOAD", script.replace(RUN, value_of("run_id", info))),
     )
     for reply in replies:
-        if isinstance(reply, hiredis.ReplyError):
-            raise RuntimeError(f"{place} refuses what a session needs: {reply}")
-    *_, info, loaded = replies
-    policy = policy_of(info)
-    if policy != "noeviction":
-        raise RuntimeError(EVICTS.format(place=place, policy=policy))
-    return bytes(loaded).decode()
+        _check_reply(place, reply)
+    return bytes(replies[-1]).decode()
 
 
 def login_of(address: Address) -> list[str]:
@@ -65,6 +66,11 @@ def _check(place: str, about: Any) -> None:
         raise RuntimeError(f"{place} is a replica; use the address of the primary")
 
 
-def policy_of(info: bytes) -> str:
-    """Return what a server does when its memory is full, from what it says of itself."""
-    return info.decode().partition("maxmemory_policy:")[2].partition("\r\n")[0]
+def _check_reply(place: str, reply: Any) -> None:
+    if isinstance(reply, hiredis.ReplyError):
+        raise RuntimeError(f"{place} refuses what a session needs: {reply}")
+
+
+def value_of(name: str, info: bytes) -> str:
+    """Return one value of what a server says of itself."""
+    return info.decode().partition(f"{name}:")[2].partition("\r\n")[0]
