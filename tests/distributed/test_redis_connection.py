@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,7 +14,7 @@ from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 pytest.importorskip("hiredis")
 
 from structsync.distributed.errors import DeliveryFailed
-from structsync.distributed.redis import server
+from structsync.distributed.redis import connection, server
 from structsync.distributed.redis.connection import Connection
 
 
@@ -100,6 +101,30 @@ async def test_a_connection_on_which_half_a_request_was_sent_is_not_used_again()
     with trio.move_on_after(0.01):
         await pair.connection.exchange(("PING",))
     assert not pair.connection.is_usable
+
+
+class Handle:
+    """A socket that says once that there is nothing, and then that it has broken."""
+
+    def __init__(self, its: socket.socket) -> None:
+        self.its = its
+        self.errors = [ConnectionResetError(), BlockingIOError()]
+
+    def fileno(self) -> int:
+        return self.its.fileno()
+
+    def recv(self, length: int) -> bytes:
+        raise self.errors.pop()
+
+
+async def test_what_is_readable_and_empty_is_waited_for_and_what_has_broken_is_told() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.send(b":1\r\n")
+        handle: Any = Handle(ours)
+        with pytest.raises(trio.BrokenResourceError):
+            await connection._received(handle)
+        assert not handle.errors
 
 
 SAID = {b"version": b"7.0.15", b"mode": b"standalone", b"role": b"master"}

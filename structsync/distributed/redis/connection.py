@@ -23,19 +23,38 @@ Pushed: TypeAlias = Callable[[list[Any]], object]
 
 #: What the parser returns while a reply is incomplete; ``False`` is a reply.
 INCOMPLETE = object()
-CHUNK = 65536
+CHUNK = 16384
 
 _pack = cast("Callable[[Command], bytes]", hiredis.pack_command)
 
 
-def _sender_of(stream: trio.abc.Stream) -> socket.socket | None:
-    """Return a second handle of a stream's socket, for sending without a task; None if it is encrypted."""
+def _socket_of(stream: trio.abc.Stream) -> socket.socket | None:
+    """Return a second handle of a stream's socket; None if it is encrypted.
+
+    It sends without a task, and receives without the first try of trio's, which would find nothing.
+    """
     if not isinstance(stream, trio.SocketStream):
         return None
     its = stream.socket
-    sender = socket.fromfd(its.fileno(), its.family, its.type)
-    sender.setblocking(False)
-    return sender
+    handle = socket.fromfd(its.fileno(), its.family, its.type)
+    handle.setblocking(False)
+    return handle
+
+
+async def _received(handle: socket.socket) -> bytes:
+    """Return what has come, once something has; nothing at the end.
+
+    Raises:
+      BrokenResourceError: if the connection has broken.
+    """
+    while True:
+        await trio.lowlevel.wait_readable(handle)
+        try:
+            return handle.recv(CHUNK)
+        except BlockingIOError:
+            continue  # there was nothing
+        except OSError as error:
+            raise trio.BrokenResourceError from error
 
 
 class Reply:
@@ -43,21 +62,23 @@ class Reply:
 
     __slots__ = ("arrived", "lost", "then", "value")
 
-    arrived: trio.Event
+    arrived: trio.Event  # where nothing is called then
     value: Any
     lost: bool  # the connection has ended before
     then: Callable[[Any], object] | None
 
     def __init__(self, then: Callable[[Any], object] | None) -> None:
-        self.arrived = trio.Event()
+        if then is None:
+            self.arrived = trio.Event()
         self.value = None
         self.lost = False
         self.then = then
 
     def arrive(self) -> None:
-        """Wake the task that waits for it."""
-        self.arrived.set()
-        if self.then is not None:
+        """Wake the task that waits for it, or call what is to be called."""
+        if self.then is None:
+            self.arrived.set()
+        else:
             self.then(self.value)
 
     async def wait(self) -> Any:
@@ -85,7 +106,7 @@ class Connection:
     _outgoing: bytearray
     _work: trio.Event
     _scope: trio.CancelScope
-    _sender: socket.socket | None
+    _socket: socket.socket | None
     _idle: trio.Event  # nothing runs in the background
 
     def __init__(self, stream: trio.abc.Stream, pushed: Pushed, patience: float = math.inf) -> None:
@@ -98,7 +119,7 @@ class Connection:
         self._work = trio.Event()
         self._scope = trio.CancelScope()
         self._patience = patience
-        self._sender = _sender_of(stream)
+        self._socket = _socket_of(stream)
         self._idle = trio.Event()
         self._idle.set()
 
@@ -111,8 +132,8 @@ class Connection:
         reply = Reply(then)
         self.replies.append(reply)
         self._outgoing += _pack(command)
-        if self._sender is not None and self.is_usable:
-            self._send_at_once(self._sender)
+        if self._socket is not None and self.is_usable:
+            self._send_at_once(self._socket)
         if self._outgoing:
             self._work.set()
         return reply
@@ -159,8 +180,9 @@ class Connection:
         self._scope.cancel()
 
     async def close(self) -> None:
-        if self._sender is not None:
-            self._sender.close()
+        if self._socket is not None:
+            trio.lowlevel.notify_closing(self._socket)
+            self._socket.close()
         self._end()
         await trio.aclose_forcefully(self.stream)
 
@@ -191,10 +213,10 @@ class Connection:
             if oldest is not None and self.replies and self.replies[0] is oldest:
                 self.drop()
 
-    def _send_at_once(self, sender: socket.socket) -> None:
+    def _send_at_once(self, handle: socket.socket) -> None:
         """Send what the socket takes now: a task that does so would have to be waited for."""
         try:
-            sent = sender.send(self._outgoing)
+            sent = handle.send(self._outgoing)
         except OSError:
             return  # it is full, or has ended, which is noticed by receiving
         del self._outgoing[:sent]
@@ -206,10 +228,13 @@ class Connection:
         self.is_usable = True
 
     async def _receive(self) -> None:
-        data = await self.stream.receive_some(CHUNK)
+        if self._socket is None:
+            data = bytes(await self.stream.receive_some(CHUNK))
+        else:
+            data = await _received(self._socket)
         if not data:
             raise trio.BrokenResourceError("the server has closed the connection")
-        self._parser.feed(bytes(data))
+        self._parser.feed(data)
         while (value := self._parser.gets()) is not INCOMPLETE:
             # A subscription is confirmed by a push, and refused by a reply.
             if isinstance(value, hiredis.PushNotification) and value[0] != b"subscribe":
