@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS about (version INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (
     id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER, started TEXT, container TEXT);
 CREATE TABLE IF NOT EXISTS logs (
-    log TEXT PRIMARY KEY, start INTEGER, end INTEGER, snapshot BLOB, offered INTEGER, offer BLOB);
+    log TEXT PRIMARY KEY, start INTEGER, snapshot BLOB, offered INTEGER, offer BLOB);
 CREATE TABLE IF NOT EXISTS entries (
     log TEXT, position INTEGER, data BLOB, PRIMARY KEY (log, position)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS members (
@@ -35,9 +35,12 @@ CREATE TABLE IF NOT EXISTS members (
 #: In seconds: how long a new session waits for others that write.
 OPENING = 5
 
+#: The position behind the last entry. It is not kept beside the entries: to write that takes as long as an entry.
+END = "coalesce((SELECT max(position) + 1 FROM entries WHERE entries.log = logs.log), start)"
+
 #: A log, as far as a session that takes part in it has to know. It takes part only while it is alive.
-PART = """
-SELECT start, end, offered FROM members JOIN logs USING (log) JOIN sessions ON id = session
+PART = f"""
+SELECT start, {END}, offered FROM members JOIN logs USING (log) JOIN sessions ON id = session
 WHERE session = ? AND log = ?
 """
 
@@ -206,8 +209,8 @@ class LogFile:
     def _join(self, log: str) -> tuple[int, int, int | None]:
         self._check_alive()
         db = self.db
-        db.execute("INSERT OR IGNORE INTO logs VALUES (?, 0, 0, NULL, NULL, NULL)", (log,))
-        query = "SELECT start, end, offered FROM logs WHERE log = ?"
+        db.execute("INSERT OR IGNORE INTO logs VALUES (?, 0, NULL, NULL, NULL)", (log,))
+        query = f"SELECT start, {END}, offered FROM logs WHERE log = ?"
         start, end, offered = db.execute(query, (log,)).fetchone()
         db.execute("INSERT INTO members VALUES (?, ?, ?)", (self.number, log, end))
         return start, self._write(log, end, [Operation(Verb.JOIN, self.identity).encode()]), offered
@@ -222,12 +225,9 @@ class LogFile:
             raise SessionEnded
 
     def _write(self, log: str, end: int, operations: Iterable[bytes]) -> int:
-        begin = end
         for data in operations:
             self.db.execute("INSERT INTO entries VALUES (?, ?, ?)", (log, end, data))
             end += 1
-        if end > begin:
-            self.db.execute("UPDATE logs SET end = ? WHERE log = ?", (end, log))
         return end
 
     def _has_read(self, log: str, position: int, start: int) -> int:
@@ -252,7 +252,7 @@ class LogFile:
         """Take a state in place of the entries before it, if it is the last one and the only one."""
         self._check_alive()
         offered = self.db.execute(
-            "UPDATE logs SET offered = ?, offer = ? WHERE log = ? AND end = ? AND offered IS NULL",
+            f"UPDATE logs SET offered = ?, offer = ? WHERE log = ? AND {END} = ? AND offered IS NULL",
             (position, snapshot, log, position),
         )
         if offered.rowcount:
@@ -264,7 +264,7 @@ class LogFile:
     def renew(self, read: Mapping[str, int]) -> dict[str, int]:
         """Take note of how far we have read, and return the ends of our logs."""
         self._check_alive()
-        query = "SELECT log, start, end FROM logs JOIN members USING (log) WHERE session = ?"
+        query = f"SELECT log, start, {END} FROM logs JOIN members USING (log) WHERE session = ?"
         ends = {}
         for log, start, end in self.db.execute(query, (self.number,)).fetchall():
             self._has_read(log, read.get(log, 0), start)
@@ -291,7 +291,7 @@ class LogFile:
             self.db.execute("DELETE FROM sessions WHERE id = ?", (number,))
             leave = "DELETE FROM members WHERE session = ? RETURNING log"
             for (log,) in self.db.execute(leave, (number,)).fetchall():
-                query = "SELECT end FROM logs WHERE log = ?"
+                query = f"SELECT {END} FROM logs WHERE log = ?"
                 (end,) = self.db.execute(query, (log,)).fetchone()
                 self._write(log, end, [Operation(Verb.END, name_of(number)).encode()])
                 members = "SELECT session, log FROM members WHERE log = ?"
