@@ -61,13 +61,15 @@ class Grant:
     name: str
     token: int
 
-    def __init__(self, client: LogClient, number: int, name: str, token: int) -> None:
+    def __init__(
+        self, client: LogClient, number: int, name: str, token: int, deadline: float
+    ) -> None:
         self.name = name
         self.token = token
         self._client = client
         self._number = number
         self._task = current_task()
-        self._scope = trio.CancelScope()
+        self._scope = trio.CancelScope(deadline=deadline)
 
     def __repr__(self) -> str:
         return f"<grant {self.token} of {self.name!r}>"
@@ -136,11 +138,10 @@ class Membership:
         client, name = self._client(wants[0].name), _name_of(wants)
         if queued is None:
             await checkpoint_if_cancelled()
-            queued = self._queue(wants)
+            queued = client.begin(name, Verb.ACQUIRE, tuple(wants), withdrawable=True)
         one = await self._follow(name, queued)
-        grant = Grant(client, one.key[1], name, one.token)
+        grant = Grant(client, one.key[1], name, one.token, self._deadline)
         self._grants[grant] = None
-        grant._scope.deadline = self._deadline
         return grant
 
     @enable_ki_protection

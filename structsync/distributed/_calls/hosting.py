@@ -90,9 +90,9 @@ class Hosting:
 
     async def serve(self, task_status: trio.TaskStatus[None]) -> None:
         """Carry out calls until :meth:`stop`."""
-        lease = Grant(self._client, self._number, self.name, self.token)
         # The block ends with it, too, but may clean up for long before it stops the calls.
-        lease._scope.deadline = self._session._deadline
+        deadline = self._session._deadline
+        lease = Grant(self._client, self._number, self.name, self.token, deadline)
         self._session._grants[lease] = None
         try:
             with lease._scope:
