@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -156,6 +156,20 @@ class LogClient:
             self.unread = True
             self._continue()
 
+    def told(self, news: Tail) -> bool:
+        """Apply what another session says has been appended; return False if it is read instead."""
+        if self.is_busy or self.lost or news.start != self.replica.position:
+            self.hinted()
+            return False
+        try:  # any user of a server can say anything
+            known = {data: Operation.decode(data) for data in news.entries}
+        except ValueError:
+            self.hinted()
+            return False
+        self.is_busy = True
+        self._take_at_once(Received(news, False, 0), known)
+        return True
+
     def lose(self) -> None:
         """End all waits: the session is over."""
         self.lost = True
@@ -211,7 +225,7 @@ class LogClient:
             while self.replica.position + AT_ONCE < received.end:
                 self._note(self.replica.advance(received.tail, self.outbox, AT_ONCE))
                 await trio.lowlevel.checkpoint()  # the other tasks of this process have work, too
-            self._take(received)
+            self._take(received, self.outbox)
         if self.is_long:
             self.is_long = False
             self.replica.since -= (
@@ -222,7 +236,8 @@ class LogClient:
                     self.name, self.replica.position, self.replica.core.encode()
                 )
                 # The entries are dropped when all have read them.
-                self.engine.hint({*self.replica.core.sessions} - {self.session}, self.name)
+                others = self.replica.core.sessions.keys() - {self.session}
+                self.engine.hint(dict.fromkeys(others), self.name)
 
     def _begin_exchange(self) -> bool:
         """Send what is to be sent, and have it read, if that needs no task; return whether it has begun."""
@@ -240,18 +255,24 @@ class LogClient:
                     self.received.append(received)
                     self.work.set()
                     return
-                try:
-                    self._take(received)
-                except Exception as error:  # noqa: BLE001 - it is the session's, not of the task that asks
-                    self.failure = error
+                self._take_at_once(received, self.outbox)
+                return
             self.is_busy = False
-            if tail is None or not (self.outbox or self.unread) or not self._begin_exchange():
-                self._continue()
+            self._continue()
 
         begun = self.engine.append_soon(self.name, entries, self.replica.position, done)
         if not begun:
             self.unread, self.is_busy = unread, False
         return begun
+
+    def _take_at_once(self, received: Received, known: Mapping[bytes, Operation]) -> None:
+        try:
+            self._take(received, known)
+        except Exception as error:  # noqa: BLE001 - it is the session's, not of the task that asks
+            self.failure = error
+        self.is_busy = False
+        if not (self.outbox or self.unread) or not self._begin_exchange():
+            self._continue()
 
     def _continue(self) -> None:
         """Have the task in the background do what is left, once no answer is outstanding."""
@@ -261,8 +282,8 @@ class LogClient:
     def _is_work_left(self) -> bool:
         return bool(self.outbox or self.unread or self.is_long or self.failure)
 
-    def _take(self, received: Received) -> None:
-        self._note(self.replica.advance(received.tail, self.outbox))
+    def _take(self, received: Received, known: Mapping[bytes, Operation]) -> None:
+        self._note(self.replica.advance(received.tail, known))
         # One of those who write offers a snapshot; who only reads leaves it to them.
         has_written = received.has_written or self.is_long
         self.is_long = self.replica.since > COMPACT_AFTER and has_written
@@ -284,7 +305,8 @@ class LogClient:
                 break
             del self.outbox[entry]
         if others:
-            self.engine.hint(others, self.name)
+            news = {other: self.replica.news_for(other, AT_ONCE) for other in others}
+            self.engine.hint(news, self.name)
         if applied:
             self._tell_watchers()
 

@@ -8,15 +8,12 @@ step in which it looks whether the session is alive.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import trio
 
 from structsync._core.shared.history import History
-
-#: Called with the name of a log in which something has happened to this session.
-Hinted = Callable[[str], object]
 
 #: Called with a message that was sent to this session.
 Received = Callable[[bytes], object]
@@ -42,6 +39,19 @@ class Tail(NamedTuple):
     snapshot: bytes | None = None
     stamps: Sequence[int] = ()
     before: int = 0
+
+
+class Hinted(Protocol):
+    """Called with the name of a log in which something has happened to this session."""
+
+    def __call__(self, log: str, news: Tail | None = None) -> bool:
+        """Return whether the news were taken; else the log is read.
+
+        Args:
+          log: its name.
+          news: what follows in it on what the session has read, where the hint brought that.
+        """
+        ...
 
 
 class Renewal(NamedTuple):
@@ -108,8 +118,13 @@ class Engine(Protocol):
         """
         ...
 
-    def hint(self, sessions: Collection[str], log: str) -> None:
-        """Tell other sessions that something has happened to them. It may be lost."""
+    def hint(self, sessions: Mapping[str, Tail | None], log: str) -> None:
+        """Tell other sessions that something has happened to them. It may be lost.
+
+        Args:
+          sessions: with each what it needs not read, if that is told: its own last entry, and all that follow.
+          log: in which it has happened.
+        """
         ...
 
     async def send(self, session: str, message: bytes) -> bool:

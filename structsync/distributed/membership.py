@@ -16,7 +16,7 @@ from structsync._core.shared.operations import Outcome, Verb, Want
 from structsync._runtime.outcomes import Pending
 
 from .client import BACKOFF, LogClient
-from .engine import Engine
+from .engine import Engine, Tail
 from .errors import DeliveryFailed, LeaseLost, SessionEnded
 
 #: What part of a lease is left to others: their clocks may run faster by so much.
@@ -207,9 +207,14 @@ class Membership:
                     self._nursery.start_soon(self._renew, name="structsync lease")
                 begun.set()
 
-    def _hinted(self, prefix: str) -> None:
-        if prefix in self._clients:
-            self._clients[prefix].hinted()
+    def _hinted(self, prefix: str, news: Tail | None = None) -> bool:
+        client = self._clients.get(prefix)
+        if client is None:
+            return False
+        if news is not None:
+            return client.told(news)
+        client.hinted()
+        return False
 
     def _take(self, message: bytes) -> None:
         self._received(message)

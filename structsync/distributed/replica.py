@@ -21,17 +21,20 @@ class Replica:
       history: what was read, where the engine may lose it.
       position: of the next entry to read.
       since: how many entries there are behind the last snapshot of the log, as far as that is known.
+      latest: the position of the last entry of each session, of those that were read.
     """
 
     core: SharedCore
     history: History | None
     position: int
     since: int
+    latest: dict[str, int]
 
     def __init__(self, *, keeps: bool = False) -> None:
         self.core = SharedCore()
         self.history = History(self.core.sessions, Mark()) if keeps else None
         self.position = self.since = 0
+        self.latest = {}
 
     def advance(
         self, tail: Tail, known: Mapping[bytes, Operation], at_most: int | None = None
@@ -49,6 +52,7 @@ class Replica:
         if tail.snapshot is not None and self.position < tail.start:
             self.core.restore(decode(tail.snapshot))
             self.position, self.since = tail.start, 0
+            self.latest.clear()
             if self.history is not None:
                 base = Mark(tail.start, tail.before, tail.snapshot)
                 self.history = History(self.core.sessions, base)
@@ -59,6 +63,7 @@ class Replica:
             entry = known.get(data) or Operation.decode(data)
             if entry.verb is Verb.DIGEST:
                 self._compare(entry)
+            self.latest[entry.session] = self.position
             self.position += 1
             self.since += 1
             stamp = tail.stamps[index] if tail.stamps else self.position
@@ -66,6 +71,16 @@ class Replica:
                 self.history.entries.append((stamp, data))
             applied.append((entry, self.core.apply(entry, stamp)))
         return applied
+
+    def news_for(self, session: str, at_most: int) -> Tail | None:
+        """Return the last entry of a session, and all that follow; None if they are not kept, or are more."""
+        start = self.latest.get(session)
+        if self.history is None or start is None or start < self.history.base.position:
+            return None
+        kept = self.history.entries[start - self.history.base.position :]
+        if len(kept) > at_most:
+            return None
+        return Tail(start, [data for _, data in kept], None, [stamp for stamp, _ in kept])
 
     def _compare(self, entry: Operation) -> None:
         self.since = 0
@@ -77,5 +92,6 @@ class Replica:
                 f"at position {self.position} this process is in the state {ours}, and the one that "
                 f"compacted the log in {theirs}; run one version of structsync everywhere"
             )
+        self.latest = {one: at for one, at in self.latest.items() if one in self.core.sessions}
         if self.history is not None:
             self.history.compared(state)

@@ -46,6 +46,18 @@ async def test_a_long_answer_is_applied_in_the_background() -> None:
         nursery.cancel_scope.cancel()
 
 
+async def test_news_that_come_while_an_answer_is_outstanding_are_read_instead() -> None:
+    joined = [Operation(Verb.JOIN, f"session {one}").encode() for one in range(2)]
+    client = LogClient(Answering(*joined), "session 0", "log")
+    client.is_busy = True
+    assert not client.told(Tail(0, joined[:1]))
+    client.is_busy = False
+    assert not client.told(Tail(1, joined[1:]))
+    assert client.replica.position == 2, "it was read"
+    assert client.told(Tail(2, [Operation(Verb.JOIN, "session 2").encode()]))
+    assert [*client.replica.core.sessions] == ["session 0", "session 1", "session 2"]
+
+
 class Late(MemoryEngine):
     """Answers when it is told to."""
 

@@ -212,10 +212,11 @@ class SharedCore(SharedState):
 
     def _granted(self, ended: Ended) -> list[Outcome]:
         """Return the outcomes of these requests, and of those that end elsewhere because of them."""
+        if not ended:
+            return []  # as after most operations where many wait
         everywhere = ended
-        if ended:
-            for _, more in settle_transitively(ended):
-                everywhere = [*everywhere, *more]
+        for _, more in settle_transitively(ended):
+            everywhere = [*everywhere, *more]
         return [
             self._grant(place, request)
             for request in everywhere

@@ -133,7 +133,7 @@ class Exchange:
         """Have all who take part in this log look who hosts the name."""
         client, session = grant._client, self._session
         others = client.replica.core.sessions.keys() - {session.identity}
-        session._engine.hint(others, client.name)
+        session._engine.hint(dict.fromkeys(others), client.name)
 
     # ==== Callers ====
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,6 +27,7 @@ from structsync.distributed.errors import DeliveryFailed, SessionEnded
 
 from .address import Address
 from .connection import Command, Connection
+from .news import NEWS, UNSEEN, Seen, continued, read, written
 from .server import greet
 
 SCRIPT = Path(__file__).with_name("log.lua").read_text(encoding="utf-8")
@@ -36,8 +37,6 @@ ELSEWHERE = frozenset(["LOADING", "MASTERDOWN", "NOSCRIPT", "READONLY"])
 #: What a server says that may do it later.
 LATER = frozenset(["BUSY", "MISCONF", "NOREPLICAS", "OOM"])
 MICROSECONDS = 1_000_000
-#: Of a log of which nothing was read: the position up to which it was, and the stamp before that.
-UNSEEN = (0, b"0")
 #: What a message begins with, and no name of a log does, because it is no UTF-8.
 MESSAGE = b"\xff"
 
@@ -55,9 +54,7 @@ class RedisEngine:
     patience: float  # in seconds; who says nothing for so long is gone
     identity: str
     joining: tuple[str | bytes | int, ...]  # what the server is told of a session
-    seen: dict[
-        str, tuple[int, bytes]
-    ]  # of each log: up to which position it was read, and that stamp
+    seen: dict[str, Seen]  # of each log
     connection: Connection
     connected: trio.Event
     script: str  # its name
@@ -70,7 +67,7 @@ class RedisEngine:
         self.base = f"{{structsync:{namespace}}}"
         self.seen = {}
         self.connected = trio.Event()
-        self.hinted = lambda log: None
+        self.hinted = lambda log, news=None: False
         self.received = lambda message: None
 
     # ==== A session ====
@@ -172,11 +169,7 @@ class RedisEngine:
         else:
             start, snapshot, before = position, None, None
             begins, *lines = reply
-        entries, stamps = [], []
-        for line in lines:
-            its_stamp, _, entry = line.partition(b" ")
-            entries.append(entry)
-            stamps.append(int(its_stamp))
+        entries, stamps = read(lines)
         entries += operations
         stamps += range(begins, begins + len(operations))
         if entries:  # behind a snapshot there are some: at least that by which others compare
@@ -201,9 +194,10 @@ class RedisEngine:
         named = {ends[n].decode(): ends[n + 1] for n in range(0, len(ends), 2)}
         return Renewal(named, earliest / MICROSECONDS)
 
-    def hint(self, sessions: Collection[str], log: str) -> None:
-        for session in sessions:
-            self.connection.post("PUBLISH", f"{self.base}:to:{session}", log)
+    def hint(self, sessions: Mapping[str, Tail | None], log: str) -> None:
+        for session, news in sessions.items():
+            said = log.encode() if news is None else written(log, news)
+            self.connection.post("PUBLISH", f"{self.base}:to:{session}", said)
 
     async def send(self, session: str, message: bytes) -> bool:
         if not self.connected.is_set():
@@ -247,12 +241,21 @@ class RedisEngine:
         return connection
 
     def _pushed(self, said: list[Any]) -> None:
-        # Any user of the server can send anything: it is a message, the name of a log, or nothing.
+        # Any user of the server can send anything: it is a message, the name of a log, news of it, or nothing.
         if said[0] == b"message" and isinstance(said[-1], bytes):
             if said[-1].startswith(MESSAGE):
                 self.received(said[-1].removeprefix(MESSAGE))
+            elif said[-1].startswith(NEWS):
+                self._take_news(said[-1])
             else:
                 self.hinted(said[-1].decode(errors="replace"))
+
+    def _take_news(self, said: bytes) -> None:
+        log, tail = continued(said, self.seen)
+        if tail is None:
+            self.hinted(log)
+        elif self.hinted(log, tail):
+            self.seen[log] = (tail.start + len(tail.entries), b"%d" % tail.stamps[-1])
 
     def _command(self, verb: str, *details: str | bytes | int) -> Command:
         return ("EVALSHA", self.script, 1, self.base, verb, self.identity, *details)

@@ -1,0 +1,126 @@
+"""A hint that brings the entries: the session that is let in reads nothing, and is not misled either."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+
+from structsync.distributed import Session
+from structsync.distributed.engine import Tail
+from tests.distributed.servers import Server, base, opens
+from tests.distributed.waiting import until_waiting
+
+pytest.importorskip("hiredis")
+
+from structsync.distributed.redis import news
+
+pytestmark = pytest.mark.timeout(90)
+
+
+async def hand_over(here: Session, there: Session) -> list[str]:
+    """Have a task of there wait for a lock and get it from here; return what there has asked the server meanwhile."""
+    engine: Any = there._engine
+    asked: list[str] = []
+    original = engine._command
+
+    def command(verb: str, *details: Any) -> Any:
+        asked.append(verb)
+        return original(verb, *details)
+
+    async def wait(task_status: trio.TaskStatus[None]) -> None:
+        task_status.started()
+        async with there.lock("lock"):
+            engine._command = original
+            let_in.set()
+
+    let_in = trio.Event()
+    async with trio.open_nursery() as nursery:
+        async with here.lock("lock"):
+            await nursery.start(wait)
+            await until_waiting(here.lock("lock"), 1)
+            engine._command = command
+        with trio.fail_after(5):
+            await let_in.wait()
+    return [verb for verb in asked if verb != "renew"]
+
+
+async def test_a_session_that_is_let_in_reads_nothing(redis: Server, namespace: str) -> None:
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        assert await hand_over(here, there) == []
+        assert await hand_over(there, here) == []
+
+
+async def test_news_of_more_than_is_told_is_read(
+    redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("structsync.distributed.client.AT_ONCE", 1)
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        assert await hand_over(here, there) == ["append"]
+
+
+async def test_news_that_do_not_continue_what_was_read_are_read(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        engine: Any = here._engine
+        original = engine.hint
+
+        def misled(sessions: Any, log: str) -> None:
+            told = {
+                one: tail._replace(stamps=[stamp + 1 for stamp in tail.stamps])
+                for one, tail in sessions.items()
+            }
+            original(told, log)
+
+        engine.hint = misled
+        assert await hand_over(here, there) == ["append"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"lock",
+        b"lock\nx\n1 []\n2 []",
+        b"lock\n" + b"9" * 5000,
+        b"lock\n0",
+        b"lock\n0\n7 [1]",
+        b"lock\n2\n7 [1]\n8 [2]",
+        b"lock\n0\n6 [1]\n8 [2]",
+        b"lock\n0\n7 [1]\nnone [2]",
+        b"\xff\n0\n7 [1]\n8 [2]",
+    ],
+)
+def test_what_continues_nothing_is_no_news(said: bytes) -> None:
+    assert news.continued(news.NEWS + said, {"lock": (1, b"7")})[1] is None
+
+
+def test_news_come_back_as_they_were_but_for_what_is_known() -> None:
+    told = Tail(3, [b'["join"]', b'["a","b"]', b"[]"], None, [5, 6, 9])
+    said = news.written("lock", told)
+    assert news.continued(said, {"lock": (4, b"5")}) == (
+        "lock",
+        Tail(4, [b'["a","b"]', b"[]"], None, [6, 9]),
+    )
+    assert news.continued(said, {"lock": (5, b"6")})[1] == Tail(5, [b"[]"], None, [9])
+
+
+async def test_news_of_a_log_in_which_a_session_takes_no_part_are_dropped(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as here:
+        assert not here._hinted("unknown", Tail(0, []))
+
+
+async def test_garbage_that_continues_what_was_read_is_read_instead(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as here:
+        async with here.lock("lock"):
+            engine: Any = here._engine
+            position, stamp = engine.seen["lock"]
+            garbage = Tail(position - 1, [b"", b"garbage"], None, [int(stamp), int(stamp) + 1])
+            engine._take_news(news.written("lock", garbage))
+            assert (await here.lock("lock").statistics()).holders == 1
+            assert engine.seen["lock"] == (position, stamp)
