@@ -133,6 +133,8 @@ class LogClient:
         self.pending[number] = pending
         if not self._begin_exchange():
             self._continue()
+        elif len(self.pending) == 1:  # where several tasks ask, what they send next goes together
+            self.engine.linger()
         return pending
 
     async def read(self, name: str) -> None:

@@ -107,6 +107,10 @@ class Engine(Protocol):
         """
         ...
 
+    def linger(self) -> None:
+        """Have what was begun done at once, if that takes no longer than to go on with other tasks."""
+        ...
+
     async def renew(
         self, read: Mapping[str, int], history_of: Callable[[str], History | None]
     ) -> Renewal:

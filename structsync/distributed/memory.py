@@ -227,6 +227,9 @@ class MemoryEngine:
     ) -> bool:
         return False
 
+    def linger(self) -> None:
+        pass
+
     async def renew(self, read: Mapping[str, int], history_of: Callable[[str], object]) -> Renewal:
         return await self._deliver(lambda: self.hub.renew(self.session, read))
 

@@ -112,6 +112,9 @@ class SQLiteEngine:
         done(tail)
         return True
 
+    def linger(self) -> None:
+        pass  # what is done at once was done
+
     def _note_written(self, operations: Sequence[bytes]) -> None:
         self.file.unsaved += bool(operations)
         if self.file.unsaved >= CHECKPOINT_AFTER:

@@ -103,12 +103,18 @@ async def test_a_connection_on_which_half_a_request_was_sent_is_not_used_again()
     assert not pair.connection.is_usable
 
 
+# ==== A socket of its own ====
+
+
 class Handle:
-    """A socket that says once that there is nothing, and then that it has broken."""
+    """A socket that says once that there is nothing, and then that it has broken; its other end is elsewhere."""
 
     def __init__(self, its: socket.socket) -> None:
         self.its = its
         self.errors = [ConnectionResetError(), BlockingIOError()]
+
+    def getpeername(self) -> tuple[str, int]:
+        return "192.0.2.1", 6379
 
     def fileno(self) -> int:
         return self.its.fileno()
@@ -125,6 +131,62 @@ async def test_what_is_readable_and_empty_is_waited_for_and_what_has_broken_is_t
         with pytest.raises(trio.BrokenResourceError):
             await connection._received(handle)
         assert not handle.errors
+
+
+@asynccontextmanager
+async def near() -> AsyncIterator[tuple[Connection, socket.socket]]:
+    """A connection that nothing runs in the background, and the other end of it."""
+    ours, theirs = socket.socketpair()
+    one = Connection(trio.SocketStream(trio.socket.from_stdlib_socket(ours)), lambda said: None)
+    with theirs:
+        yield one, theirs
+        await one.close()
+
+
+async def test_a_reply_that_comes_at_once_needs_no_other_task() -> None:
+    async with near() as (one, theirs):
+        arrived = list[Any]()
+        one.post_then(arrived.append, "GET", "a")
+        theirs.send(b":1\r\n")
+        one.linger()
+        assert arrived == [1]
+
+
+async def test_a_reply_that_does_not_come_at_once_is_not_waited_for() -> None:
+    async with near() as (one, theirs):
+        arrived = list[Any]()
+        one.post_then(arrived.append, "GET", "a")
+        one.linger()
+        theirs.close()
+        one.linger()
+        assert arrived == []
+    one.linger()
+    assert arrived == [None]
+
+
+async def test_garbage_that_comes_at_once_ends_the_connection() -> None:
+    async with near() as (one, theirs):
+        theirs.send(b"garbage\r\n")
+        one.linger()
+        assert not one.is_usable
+
+
+async def test_a_connection_that_breaks_at_once_is_left_to_the_background() -> None:
+    async with near() as (one, theirs):
+        one.post("GET", "a")
+        broken: Any = Handle(theirs)
+        one._near = broken
+        one.linger()
+        assert len(broken.errors) == 1
+        assert one.is_usable
+
+
+async def test_a_server_of_another_machine_is_not_waited_for() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert connection._is_near(ours)
+        elsewhere: Any = Handle(ours)
+        assert not connection._is_near(elsewhere)
 
 
 SAID = {b"version": b"7.0.15", b"mode": b"standalone", b"role": b"master"}

@@ -9,7 +9,7 @@ import trio
 
 from structsync.distributed import Session
 from structsync.distributed.engine import Tail
-from tests.distributed.servers import Server, base, opens
+from tests.distributed.servers import Server, opens
 from tests.distributed.waiting import until_waiting
 
 pytest.importorskip("hiredis")

@@ -161,6 +161,9 @@ class RedisEngine:
         self.connection.post_then(take, *self._command("append", log, *seen, *operations))
         return True
 
+    def linger(self) -> None:
+        self.connection.linger()
+
     def _tail_of(
         self, log: str, position: int, operations: Sequence[bytes], reply: list[Any]
     ) -> Tail:
