@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -311,6 +312,10 @@ def test_a_preview_does_not_know_of_groups(log: Log) -> None:
 def test_what_is_encoded_comes_back(value: object) -> None:
     assert decode(encode(value)) == value
     assert type(decode(encode(value))) is type(value)
+
+
+def test_members_of_enums_are_encoded_as_what_they_are() -> None:
+    assert encode((Verb.JOIN, HTTPStatus.OK)) == b'["join",200]'
 
 
 def test_what_is_no_plain_value_is_not_encoded() -> None:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from hashlib import blake2b
+from json.encoder import encode_basestring
 from typing import Any
 
 from structsync._core.primitives.rwlock import Access, Mode
 
 ACCESS, SET = "access", "set"
-
-_quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 #: How what JSON has as we have it is written. Most of an operation is of these types, so they are told apart
 #: before a call; and json makes an encoder for each call, which takes longer than this.
@@ -24,7 +23,7 @@ PLAIN: dict[type, Callable[[Any], str]] = {
     type(None): lambda _: "null",
     bool: {True: "true", False: "false"}.__getitem__,
     int: int.__repr__,
-    str: _quoted,
+    str: encode_basestring,
 }
 
 
@@ -66,6 +65,9 @@ def _written(value: Any) -> str:
     if isinstance(value, frozenset):
         # in an order that does not depend on the process
         return f'{{"{SET}":[{",".join(sorted(map(_written, value)))}]}}'
+    for kind in (str, int):  # of which there are subclasses: a name may be a member of an enum
+        if isinstance(value, kind):
+            return PLAIN[kind](value)
     raise TypeError(f"{value!r} is no plain value, so no other process can be told of it")
 
 
