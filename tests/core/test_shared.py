@@ -314,6 +314,34 @@ def test_what_is_encoded_comes_back(value: object) -> None:
     assert type(decode(encode(value))) is type(value)
 
 
+@pytest.mark.parametrize("session", ["0a1b", "session 1", "tür", 'a "b", c', "a\\", "\n", ""])
+@pytest.mark.parametrize("details", [(), (0,), (-1,), (17,), ("a", None), ((DB, LOCK),), (True,)])
+def test_an_operation_comes_back_however_it_is_written(session: str, details: Any) -> None:
+    operation = Operation(Verb.ACQUIRE, session, 3, details)
+    decoded = Operation.decode(operation.encode())
+    assert decoded == operation
+    assert [type(one) for one in decoded.details] in ([type(one) for one in details], [tuple])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'["join","s",01,[]]',
+        b'["join","s",1,[01]]',
+        b'["join","s",1,[1],[2]]',
+        b'["join","s",1,[],[]]',
+        b'["join","s",1,[],1]',
+        b'["join","s",1,[[]]',
+        b'["join","a\nb",1,[]]',
+        b'["join","\xff",1,[]]',
+        b'["leap","s",1,[]]',
+    ],
+)
+def test_what_only_looks_like_an_operation_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - of either parser
+        Operation.decode(data)
+
+
 def test_members_of_enums_are_encoded_as_what_they_are() -> None:
     assert encode((Verb.JOIN, HTTPStatus.OK)) == b'["join",200]'
 

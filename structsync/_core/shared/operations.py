@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, final
 
 from .plain import decode, encode
@@ -25,9 +27,19 @@ class Verb(StrEnum):
     NOTIFY = "notify"  # (condition, number of the same, how many; None: all)
 
 
-VERBS = {verb.value: verb for verb in Verb}
-#: Of what an entry consists.
-PARTS = [str, str, int, tuple]
+# A session that waits decodes what all others do meanwhile, and that has mostly this form: a session whose name
+# needs no quoting, and as details one number, or what others have asked for before. So it need not be parsed again.
+_VERBS = {verb.value.encode(): verb for verb in Verb}
+_usual = re.compile(
+    rb'\["([a-z_]+)","([^"\\\x00-\x1f]*)",(-?(?:0|[1-9][0-9]*)),\[(?:(0|[1-9][0-9]*)|(.*))\]\]',
+    re.DOTALL,
+).fullmatch
+
+
+@lru_cache(maxsize=256)
+def _details(data: bytes) -> tuple[Any, ...]:
+    details: tuple[Any, ...] = decode(b"[%b]" % data)
+    return details
 
 
 @final
@@ -57,13 +69,17 @@ class Operation(NamedTuple):
         Raises:
           ValueError: if they are none.
         """
+        usual = _usual(data)
+        if usual is not None and usual[1] in _VERBS:
+            verb, session, number, one, more = usual.groups()
+            details = _details(more) if one is None else (int(one),)
+            return cls(_VERBS[verb], session.decode(), int(number), details)
         entry = decode(data)
-        # Told apart in this way because a session that waits decodes what all others do meanwhile.
-        if [type(part) for part in (entry if type(entry) is tuple else ())] == PARTS:
-            verb, session, number, details = entry
-            if verb in VERBS:
-                return cls(VERBS[verb], session, number, details)
-        raise ValueError(f"{entry!r} is no operation on shared primitives")
+        match entry:
+            case (str(verb), str(session), int(number), tuple(details)):
+                return cls(Verb(verb), session, number, details)
+            case _:
+                raise ValueError(f"{entry!r} is no operation on shared primitives")
 
 
 @final
