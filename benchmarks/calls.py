@@ -114,7 +114,7 @@ async def over_a_stream(url: str, times: int) -> float:
 async def over_scripts(times: int) -> float:
     async with AsyncExitStack() as stack:
         session, ours = await call(servers.url(), times, stack)
-        return ours / (2 * await servers.call(session, times, "return 1"))
+        return ours / (2 * await servers.call_of(servers.EMPTY)(session, times))
 
 
 async def over_lists(times: int) -> float:

@@ -1,5 +1,7 @@
 """A lock on a server of Redis or Valkey, against the least that a server can be asked: one call of a script.
 
+An empty script, one that decides about one lock, the least that a log can do, and the log's own that reads nothing.
+
 The server is started here, on a socket of this machine, so that no network is measured; without a server's
 program there are no figures. Medians within a round, because a machine has other things to do, too.
 """
@@ -16,12 +18,14 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import trio
 
+from structsync._core.shared.operations import Operation, Verb, Want
 from structsync.distributed import Session, open_session
 
+from ._contender_child import SCRIPT
 from ._measure import Case, Effort
 
 PROGRAMS = ("redis-server", "valkey-server")
@@ -30,6 +34,20 @@ CHILD = Path(__file__).with_name("_server_child.py")
 TTL = 1.0
 
 Work = Callable[[], Awaitable[object]]
+
+EMPTY = "return 1"
+#: The least that any log does: whether the session is alive, what it has not read, and one entry more.
+LEAST = """#!lua
+local now = redis.call('TIME')
+local lease = redis.call('ZSCORE', KEYS[1] .. ':sessions', ARGV[1])
+if lease and tonumber(lease) < tonumber(now[1]) then
+  return 0
+end
+local lines = redis.call('LRANGE', KEYS[1], ARGV[2], -1)
+redis.call('RPUSH', KEYS[1], ARGV[3])
+return lines
+"""
+ENTRY = Operation(Verb.ACQUIRE, "0123456789abcdef", 1, ((Want("lock", "lock"),),)).encode()
 
 
 def is_there() -> bool:
@@ -41,10 +59,19 @@ def acquire_cases(effort: Effort) -> Iterator[Case]:
     """One task acquires a lock that no other wants."""
     if is_there():
         times = effort.of(500, 20)
-        empty = partial(trio.run, against_one_call, times, "return 1")
-        yield Case("acquire / one EVALSHA of an empty script", empty)
-        ours = partial(trio.run, against_one_call, times, None)
-        yield Case("acquire / one EVALSHA of the log's script", ours, compared=False)
+
+        def case(name: str, reference: Call, compared: bool = False) -> Case:
+            return Case(name, partial(trio.run, against, times, lock_of, reference), compared)
+
+        yield case("acquire / one EVALSHA of an empty script", call_of(EMPTY), compared=True)
+        yield case(
+            "acquire / one EVALSHA that takes a lock",
+            call_of(SCRIPT, "acquire", "me", undo="release"),
+        )
+        yield case("acquire / one EVALSHA of the least log", call_of(LEAST, "me", "-1", ENTRY))
+        yield case("acquire / one EVALSHA of the log's script", call_of_the_log)
+        floor = partial(trio.run, against, times, call_of(LEAST, "me", "-1", ENTRY), call_of(EMPTY))
+        yield Case("EVALSHA of the least log / of an empty script", floor, compared=False)
 
 
 def hand_off_cases(effort: Effort) -> Iterator[Case]:
@@ -78,26 +105,50 @@ async def median_of(times: int, work: Work) -> float:
     return statistics.median(spent)
 
 
-async def call(session: Session, times: int, script: str | None) -> float:
-    """Return what one call takes: of a script, or of the one of the log, which reads and finds nothing."""
-    engine: Any = session._engine
-    if script is None:
-        return await median_of(times, partial(engine.append, "lock", [], engine.seen["lock"][0]))
-    name = await engine.connection.post("SCRIPT", "LOAD", script).wait()
-    return await median_of(times, lambda: engine.connection.post("EVALSHA", name, 0).wait())
+#: Returns what one call takes, in seconds: the median of so many.
+Call: TypeAlias = Callable[[Session, int], Awaitable[float]]
 
 
-async def against_one_call(times: int, script: str | None) -> float:
-    async with open_session(url(), namespace="benchmark", ttl=TTL) as session:
-        lock, acquires = session.lock("lock"), list[float]()
+async def lock_of(session: Session, times: int) -> float:
+    lock, acquires = session.lock("lock"), list[float]()
+    for _ in range(times):
+        began = time.perf_counter()
+        async with lock:
+            acquires.append(time.perf_counter() - began)
+    return statistics.median(acquires)
 
-        async def hold() -> None:
+
+def call_of(script: str, *arguments: str | bytes, undo: str | None = None) -> Call:
+    async def call(session: Session, times: int) -> float:
+        engine: Any = session._engine
+        name = await engine.connection.post("SCRIPT", "LOAD", script).wait()
+        command, spent = ("EVALSHA", name, 1, f"benchmark {name!r}"), list[float]()
+        for _ in range(times):
             began = time.perf_counter()
-            async with lock:
-                acquires.append(time.perf_counter() - began)
+            await engine.connection.post(*command, *arguments).wait()
+            spent.append(time.perf_counter() - began)
+            if undo is not None:
+                await engine.connection.post(*command, undo, *arguments[1:]).wait()
+        return statistics.median(spent)
 
-        await median_of(times, hold)
-        return statistics.median(acquires) / await call(session, times, script)
+    return call
+
+
+async def call_of_the_log(session: Session, times: int) -> float:
+    """The log's own script, which reads and finds nothing."""
+    engine: Any = session._engine
+    return await median_of(times, partial(engine.append, "lock", [], engine.seen["lock"][0]))
+
+
+async def against(times: int, subject: Call, reference: Call) -> float:
+    """Alternate, because a machine has other things to do, too."""
+    async with open_session(url(), namespace="benchmark", ttl=TTL) as session:
+        await lock_of(session, 1)
+        sides = [
+            (await subject(session, times // 4), await reference(session, times // 4))
+            for _ in range(4)
+        ]
+        return sum(ours for ours, _ in sides) / sum(theirs for _, theirs in sides)
 
 
 async def in_turn(times: int) -> float:
@@ -110,7 +161,7 @@ async def in_turn(times: int) -> float:
                     pass  # the other one is in the queue again
 
         async with lock:  # the reference, before the other one takes part
-            reference = await call(session, times, "return 1")
+            reference = await call_of(EMPTY)(session, times)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trio.run_process, [sys.executable, str(CHILD), url(), str(TTL)])
             await hold()
