@@ -218,7 +218,7 @@ async def test_a_holder_that_does_not_notice_that_its_server_is_away_is_complain
 ) -> None:
     planted(monkeypatch, *HAS_NO_GRACE)
     planted(monkeypatch, "or (ends > 0 and now < grace)", "")
-    planted(monkeypatch, "'append' and now >= grace", "'append'")
+    planted(monkeypatch, "~= 'append' and now >= grace", "~= 'append'")
     planted(monkeypatch, *LOOKS_AT_NO_CLOCK)
     monkeypatch.setattr(membership, "MARGIN", -1000)
     with server("--appendonly", "yes", "--appendfsync", "always") as victim:
