@@ -228,7 +228,7 @@ class MemoryEngine:
         return False
 
     def linger(self) -> None:
-        pass
+        """Nothing is begun without a task."""
 
     async def renew(self, read: Mapping[str, int], history_of: Callable[[str], object]) -> Renewal:
         return await self._deliver(lambda: self.hub.renew(self.session, read))

@@ -113,7 +113,7 @@ class SQLiteEngine:
         return True
 
     def linger(self) -> None:
-        pass  # what is done at once was done
+        """What is begun has ended."""
 
     def _note_written(self, operations: Sequence[bytes]) -> None:
         self.file.unsaved += bool(operations)
