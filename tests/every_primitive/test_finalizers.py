@@ -7,8 +7,7 @@ program ends as it does where the block is left in peace.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -31,36 +30,13 @@ from structsync import (
 )
 from structsync._core.primitives.rwlock import WRITE, Access
 from structsync._runtime.claim import Claim
-from structsync._runtime.transitions import of_this_thread
 
 from ..plants import queue  # noqa: TID252 - the one home of the faults
+from .collecting import Abandoned, struck
 from .kinds import Bridge, Kind
 from .striking import Striker, every_call, every_instruction
 
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
-
-
-class Abandoned:
-    """Blocks that no task can reach any more but the collector."""
-
-    def __init__(self) -> None:
-        self.cycles = 0
-
-    def add(self, request: Request[Any]) -> None:
-        def block() -> Generator[None, None, None]:
-            with request:
-                yield
-
-        generator = block()
-        next(generator)
-        cycle: list[object] = [generator]
-        cycle.append(cycle)
-        self.cycles += 1
-
-    def collect(self) -> None:
-        if self.cycles:
-            self.cycles = 0
-            gc.collect(0)
 
 
 @asynccontextmanager
@@ -195,22 +171,6 @@ SUBJECTS = {
         getting,
     ),
 }
-
-
-def struck(program: Callable[[Striker, Abandoned], Any], k: int) -> tuple[bool, Any]:
-    """Return whether the program was struck at instruction k, and how it ended."""
-    abandoned = Abandoned()
-    striker = Striker(k, abandoned.collect)
-    gc.disable()
-    try:
-        clock = trio.testing.MockClock(autojump_threshold=0)
-        ended = trio.run(program, striker, abandoned, clock=clock)
-    finally:
-        gc.enable()
-    transitions = of_this_thread()
-    assert not transitions.running
-    assert not transitions.later
-    return bool(striker.struck), ended
 
 
 def sweep(program: Callable[[Striker, Abandoned], Any], step: int) -> int:
