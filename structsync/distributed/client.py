@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -33,11 +33,13 @@ class Received(NamedTuple):
       tail: what is to be applied.
       has_written: whether entries were sent with the request.
       readers: how many of those who wait until they have read all have asked before.
+      told: sessions that the engine has hinted already.
     """
 
     tail: Tail
     has_written: bool
     readers: int
+    told: Collection[str] = ()
 
     @property
     def end(self) -> int:
@@ -160,7 +162,8 @@ class LogClient:
 
     def told(self, news: Tail) -> bool:
         """Apply what another session says has been appended; return False if it is read instead."""
-        if self.is_busy or self.lost or news.start != self.replica.position:
+        is_due = news.start == self.replica.position and len(news.entries) <= AT_ONCE
+        if self.is_busy or self.lost or not is_due:
             self.hinted()
             return False
         try:  # any user of a server can say anything
@@ -225,7 +228,7 @@ class LogClient:
         while self.received:
             received = self.received.pop()
             while self.replica.position + AT_ONCE < received.end:
-                self._note(self.replica.advance(received.tail, self.outbox, AT_ONCE))
+                self._note(self.replica.advance(received.tail, self.outbox, AT_ONCE), received.told)
                 await trio.lowlevel.checkpoint()  # the other tasks of this process have work, too
             self._take(received, self.outbox)
         if self.is_long:
@@ -247,12 +250,15 @@ class LogClient:
             return False
         unread, self.unread, self.is_busy = self.unread, False, True
         entries, readers = [*self.outbox], len(self.readers)
+        told: dict[str, Tail] = {}
+        if self.engine.tells:
+            told = self.replica.foreseen(self.outbox.values(), AT_ONCE)
 
         def done(tail: Tail | None) -> None:
             if tail is None:
                 self.unread = True
             elif not self.lost:
-                received = Received(tail, bool(entries), readers)
+                received = Received(tail, bool(entries), readers, told)
                 if self.replica.position + AT_ONCE < received.end:
                     self.received.append(received)
                     self.work.set()
@@ -262,7 +268,7 @@ class LogClient:
             self.is_busy = False
             self._continue()
 
-        begun = self.engine.append_soon(self.name, entries, self.replica.position, done)
+        begun = self.engine.append_soon(self.name, entries, self.replica.position, done, told)
         if not begun:
             self.unread, self.is_busy = unread, False
         return begun
@@ -285,7 +291,7 @@ class LogClient:
         return bool(self.outbox or self.unread or self.is_long or self.failure)
 
     def _take(self, received: Received, known: Mapping[bytes, Operation]) -> None:
-        self._note(self.replica.advance(received.tail, known))
+        self._note(self.replica.advance(received.tail, known), received.told)
         # One of those who write offers a snapshot; who only reads leaves it to them.
         has_written = received.has_written or self.is_long
         self.is_long = self.replica.since > COMPACT_AFTER and has_written
@@ -293,7 +299,7 @@ class LogClient:
             done.set()
         del self.readers[: received.readers]
 
-    def _note(self, applied: list[tuple[Operation, list[Outcome]]]) -> None:
+    def _note(self, applied: list[tuple[Operation, list[Outcome]]], told: Collection[str]) -> None:
         others: set[str] = set()
         for operation, outcomes in applied:
             for one in outcomes:
@@ -306,7 +312,7 @@ class LogClient:
             if self.outbox[entry].number > confirmed:
                 break
             del self.outbox[entry]
-        if others:
+        if others := others.difference(told):
             news = {other: self.replica.news_for(other, AT_ONCE) for other in others}
             self.engine.hint(news, self.name)
         if applied:

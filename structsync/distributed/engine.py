@@ -97,13 +97,24 @@ class Engine(Protocol):
         """Append operations to a log in one step, and return all entries from a position on."""
         ...
 
+    tells: bool
+    """Whether :meth:`append_soon` can hint others in the same step."""
+
     def append_soon(
-        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+        self,
+        log: str,
+        operations: Sequence[bytes],
+        after: int,
+        done: Appended,
+        told: Mapping[str, Tail],
     ) -> bool:
         """Begin to do the same without a task, and return whether it has begun.
 
         Then ``done`` is called, at once or later: with the entries; or with None, if that has failed, or may have,
         and is to be done by :meth:`append`, which says why. It raises nothing.
+
+        Where it ``tells``, and there is one operation, these sessions are hinted as soon as it is done; each with what
+        is given here, to which what has been appended since is added.
         """
         ...
 

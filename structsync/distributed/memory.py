@@ -196,6 +196,7 @@ class MemoryEngine:
     deliveries: Deliveries | None
     recheck: float
     forgets = False
+    tells = False
     session: str
 
     def __init__(self, hub: Hub, deliveries: Deliveries | None) -> None:
@@ -223,7 +224,12 @@ class MemoryEngine:
         return await self._deliver(lambda: self.hub.append(self.session, log, operations, after))
 
     def append_soon(
-        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+        self,
+        log: str,
+        operations: Sequence[bytes],
+        after: int,
+        done: Appended,
+        told: Mapping[str, Tail],
     ) -> bool:
         return False
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from structsync._core.shared.core import SharedCore
 from structsync._core.shared.history import History, Mark
 from structsync._core.shared.operations import Operation, Outcome, Verb
 from structsync._core.shared.plain import decode, digest
+from structsync._core.shared.preview import preview
 
 from .engine import Tail
 from .errors import ReplicasDiffer
@@ -81,6 +82,18 @@ class Replica:
         if len(kept) > at_most:
             return None
         return Tail(start, [data for _, data in kept], None, [stamp for stamp, _ in kept])
+
+    def foreseen(self, operations: Collection[Operation], at_most: int) -> dict[str, Tail]:
+        """Return whom a release would let in by what was read, with the news for each; of nothing else that is known."""
+        if len(operations) != 1:
+            return {}
+        (operation,) = operations
+        if operation.verb is not Verb.RELEASE:
+            return {}
+        us, number = operation.session, operation.details[0]
+        others = {session for session, _ in preview(self.core, (us, number)) or ()} - {us}
+        news = {session: self.news_for(session, at_most) for session in others}
+        return {session: tail for session, tail in news.items() if tail is not None}
 
     def _compare(self, entry: Operation) -> None:
         self.since = 0

@@ -43,6 +43,7 @@ class SQLiteEngine:
 
     recheck: float = 1.0
     forgets: bool = False
+    tells: bool = False
     file: LogFile
     namespace: str
     thread: trio.CapacityLimiter
@@ -98,7 +99,12 @@ class SQLiteEngine:
         return tail
 
     def append_soon(
-        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+        self,
+        log: str,
+        operations: Sequence[bytes],
+        after: int,
+        done: Appended,
+        told: Mapping[str, Tail],
     ) -> bool:
         if self.thread.borrowed_tokens:
             return False  # the connection is in use

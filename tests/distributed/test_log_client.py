@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 import trio
@@ -21,7 +21,12 @@ class Answering(MemoryEngine):
         self.entries = entries
 
     def append_soon(
-        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+        self,
+        log: str,
+        operations: Sequence[bytes],
+        after: int,
+        done: Appended,
+        told: Mapping[str, Tail],
     ) -> bool:
         done(Tail(0, self.entries))
         return True

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 import trio
+from trio.lowlevel import checkpoint
 
 from structsync.distributed import Session
 from structsync.distributed.engine import Tail
-from tests.distributed.servers import Server, opens
+from structsync.distributed.replica import Replica
+from tests.distributed.servers import Server, base, opens
 from tests.distributed.waiting import until_waiting
 
 pytest.importorskip("hiredis")
@@ -19,8 +22,13 @@ from structsync.distributed.redis import news
 pytestmark = pytest.mark.timeout(90)
 
 
-async def hand_over(here: Session, there: Session) -> list[str]:
-    """Have a task of there wait for a lock and get it from here; return what there has asked the server meanwhile."""
+async def hand_over(
+    here: Session, there: Session, before: Callable[[], Awaitable[object]] = checkpoint
+) -> list[str]:
+    """Have a task of there wait for a lock and get it from here; return what there has asked the server meanwhile.
+
+    Before here releases it, something is done.
+    """
     engine: Any = there._engine
     asked: list[str] = []
     original = engine._command
@@ -41,6 +49,7 @@ async def hand_over(here: Session, there: Session) -> list[str]:
             await nursery.start(wait)
             await until_waiting(here.lock("lock"), 1)
             engine._command = command
+            await before()
         with trio.fail_after(5):
             await let_in.wait()
     return [verb for verb in asked if verb != "renew"]
@@ -52,29 +61,59 @@ async def test_a_session_that_is_let_in_reads_nothing(redis: Server, namespace: 
         assert await hand_over(there, here) == []
 
 
+async def test_a_session_is_let_in_by_the_call_that_releases(
+    redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        monkeypatch.setattr(here._engine, "hint", lambda *_: None)
+        assert await hand_over(here, there) == []
+        assert await hand_over(here, there) == []
+
+
+async def test_a_session_that_is_let_in_unforeseen_is_told_afterwards(
+    redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        monkeypatch.setattr(Replica, "foreseen", lambda *_: {})
+        assert await hand_over(here, there) == []
+
+
+async def test_a_session_is_told_to_read_where_the_call_that_releases_could_not_tell_it(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+
+        async def compact() -> None:
+            redis.ask("HSET", f"{base(namespace)}:log:lock", "offered", "1000")
+
+        assert await hand_over(here, there, compact) == ["append"]
+
+
 async def test_news_of_more_than_is_told_is_read(
     redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("structsync.distributed.client.AT_ONCE", 1)
     async with opens(redis, namespace) as here, opens(redis, namespace) as there:
-        assert await hand_over(here, there) == ["append"]
+
+        async def use_another() -> None:
+            async with here.lock("lock/other"):
+                pass
+
+        assert await hand_over(here, there, use_another) == ["append"]
 
 
 async def test_news_that_do_not_continue_what_was_read_are_read(
-    redis: Server, namespace: str
+    redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opens(redis, namespace) as here, opens(redis, namespace) as there:
-        engine: Any = here._engine
-        original = engine.hint
+        news_for = Replica.news_for
 
-        def misled(sessions: Any, log: str) -> None:
-            told = {
-                one: tail._replace(stamps=[stamp + 1 for stamp in tail.stamps])
-                for one, tail in sessions.items()
-            }
-            original(told, log)
+        def misled(*arguments: Any) -> Tail | None:
+            tail = news_for(*arguments)
+            assert tail is not None
+            return tail._replace(stamps=[stamp + 1 for stamp in tail.stamps])
 
-        engine.hint = misled
+        monkeypatch.setattr(Replica, "news_for", misled)
         assert await hand_over(here, there) == ["append"]
 
 

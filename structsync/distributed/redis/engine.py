@@ -48,6 +48,7 @@ class RedisEngine:
 
     recheck: float = math.inf
     forgets: bool = True
+    tells: bool = True
     address: Address
     namespace: str
     base: str  # the names of all keys begin with it, and with a hash tag: they are in one place
@@ -137,7 +138,7 @@ class RedisEngine:
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
         seen = self.seen.get(log, UNSEEN)
         while True:
-            reply = await self._call("append", log, *seen, *operations)
+            reply = await self._call("append", log, *seen, 0, *operations)
             if reply[0] == b"unknown":
                 raise DeliveryFailed  # the next renewal tells the server of this session
             if reply[0] != b"grace":
@@ -146,19 +147,28 @@ class RedisEngine:
         return self._tail_of(log, seen[0], operations, reply)
 
     def append_soon(
-        self, log: str, operations: Sequence[bytes], after: int, done: Appended
+        self,
+        log: str,
+        operations: Sequence[bytes],
+        after: int,
+        done: Appended,
+        told: Mapping[str, Tail],
     ) -> bool:
         if not self.connected.is_set():
             return False
 
         def take(reply: Any) -> None:
             if isinstance(reply, list) and (reply[0] == b"ok" or type(reply[0]) is int):
+                if reply[0] == b"ok":  # then the script has told them nothing
+                    self.hint(dict.fromkeys(told), log)
                 done(self._tail_of(log, seen[0], operations, reply))
             else:
                 done(None)
 
         seen = self.seen.get(log, UNSEEN)
-        self.connection.post_then(take, *self._command("append", log, *seen, *operations))
+        words = [one for session, news in told.items() for one in (session, written(log, news))]
+        command = self._command("append", log, *seen, len(told), *words, *operations)
+        self.connection.post_then(take, *command)
         return True
 
     def linger(self) -> None:

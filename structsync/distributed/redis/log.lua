@@ -99,7 +99,17 @@ if verb == 'append' and now >= grace and ends > now then
   if its.read and not its.offered and last >= 0 then
     local lines = redis.call('LRANGE', key('entries', log), last, -1)
     if lines[1] and lines[1]:sub(1, #seen) == seen then
-      lines[1] = write(log, ARGV, 6)
+      local told = tonumber(ARGV[6])
+      local begins = write(log, ARGV, 7 + 2 * told)
+      if told > 0 then
+        lines[1], lines[#lines + 1] = '', digits(stamp) .. ' ' .. ARGV[#ARGV]
+        local news = table.concat(lines, '\n')
+        for index = 7, 5 + 2 * told, 2 do
+          redis.call('PUBLISH', key('to', ARGV[index]), ARGV[index + 1] .. news)
+        end
+        lines[#lines] = nil
+      end
+      lines[1] = begins
       redis.call('HSET', base, 'now', now, 'stamp', stamp)
       return lines -- behind the stamp of the first entry that was appended
     end
@@ -200,7 +210,8 @@ function act.rejoin()
   return { 'ok' }
 end
 
--- log, position up to which it was read, stamp of the entry before that, entries
+-- log, position up to which it was read, stamp of the entry before that; how many sessions are to be told, and of
+-- each its name and the news that the last of the entries ends; entries
 function act.append()
   local log, position = ARGV[3], tonumber(ARGV[4])
   if now < grace then
@@ -224,7 +235,7 @@ function act.append()
     position, before, snapshot = its.start, its.stamp, redis.call('HGET', key('log', log), 'snapshot')
   end
   local lines = redis.call('LRANGE', key('entries', log), position - its.start, -1)
-  return { 'ok', position, snapshot, before, write(log, ARGV, 6), lines }
+  return { 'ok', position, snapshot, before, write(log, ARGV, 7 + 2 * ARGV[6]), lines }
 end
 
 -- of each log: its name, the position up to which it was read, and the stamp of the entry before that
