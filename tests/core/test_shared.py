@@ -317,10 +317,20 @@ def test_what_is_encoded_comes_back(value: object) -> None:
 @pytest.mark.parametrize("session", ["0a1b", "session 1", "tür", 'a "b", c', "a\\", "\n", ""])
 @pytest.mark.parametrize("details", [(), (0,), (-1,), (17,), ("a", None), ((DB, LOCK),), (True,)])
 def test_an_operation_comes_back_however_it_is_written(session: str, details: Any) -> None:
-    operation = Operation(Verb.ACQUIRE, session, 3, details)
+    operation = Operation(Verb.WAIT, session, 3, details)
     decoded = Operation.decode(operation.encode())
     assert decoded == operation
     assert [type(one) for one in decoded.details] in ([type(one) for one in details], [tuple])
+
+
+@pytest.mark.parametrize("session", ["0a1b", 'a "b", c'])
+@pytest.mark.parametrize("size", [1, True, None])
+def test_what_is_wanted_is_written_as_all_else_whatever_was_before(
+    session: str, size: int | None
+) -> None:
+    wants = (Want("tür", "semaphore", size, 1), LOCK)
+    entry = Operation(Verb.ACQUIRE, session, 3, (wants,)).encode()
+    assert entry == encode(("acquire", session, 3, (wants,)))
 
 
 @pytest.mark.parametrize(

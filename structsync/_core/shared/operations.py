@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, final
 
-from .plain import decode, encode
+from .plain import decode, encode, encode_text
 
 #: A request, and later what was granted for it: the session, and the number of the operation that asked.
 Key: TypeAlias = tuple[str, int]
@@ -25,6 +25,15 @@ class Verb(StrEnum):
     WAIT = "wait"  # (condition, number of the request that was granted the lock)
     DIGEST = "digest"  # by the engine: what every replica must come to here; see the replica
     NOTIFY = "notify"  # (condition, number of the same, how many; None: all)
+
+
+ACQUIRE = Verb.ACQUIRE
+
+
+@lru_cache(maxsize=256, typed=True)
+def _written(*want: Any) -> str:
+    """Return what is wanted as it is written; a program wants the same again and again."""
+    return encode_text(want)
 
 
 # A session that waits decodes what all others do meanwhile, and that has mostly this form: a session whose name
@@ -60,7 +69,11 @@ class Operation(NamedTuple):
 
     def encode(self) -> bytes:
         """Return the bytes that a log keeps."""
-        return encode((self.verb.value, self.session, self.number, self.details))
+        verb, session, number, details = self
+        if verb is ACQUIRE and len(details) == 1:
+            wants = ",".join([_written(*want) for want in details[0]])
+            return f'["acquire",{encode_text(session)},{number},[[{wants}]]]'.encode()
+        return encode((verb.value, session, number, details))
 
     @classmethod
     def decode(cls, data: bytes) -> Operation:

@@ -33,7 +33,7 @@ def encode(value: Any) -> bytes:
     Raises:
       TypeError: if there is something in it that is no plain value.
     """
-    return _written(value).encode()
+    return encode_text(value).encode()
 
 
 def decode(data: bytes) -> Any:
@@ -54,17 +54,18 @@ def digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
-def _written(value: Any) -> str:
+def encode_text(value: Any) -> str:
+    """Return the same as text."""
     if type(value) in PLAIN:
         return PLAIN[type(value)](value)
     if isinstance(value, Access):
-        return f'{{"{ACCESS}":{_written([value.mode.value, value.claimant])}}}'
+        return f'{{"{ACCESS}":{encode_text([value.mode.value, value.claimant])}}}'
     if isinstance(value, tuple | list):
-        parts = [PLAIN[type(one)](one) if type(one) in PLAIN else _written(one) for one in value]
+        parts = [PLAIN[type(one)](one) if type(one) in PLAIN else encode_text(one) for one in value]
         return f"[{','.join(parts)}]"
     if isinstance(value, frozenset):
         # in an order that does not depend on the process
-        return f'{{"{SET}":[{",".join(sorted(map(_written, value)))}]}}'
+        return f'{{"{SET}":[{",".join(sorted(map(encode_text, value)))}]}}'
     for kind in (str, int):  # of which there are subclasses: a name may be a member of an enum
         if isinstance(value, kind):
             return PLAIN[kind](value)

@@ -17,12 +17,12 @@ def tags_are_kept(data: bytes) -> Any:
     return tuple(found) if isinstance(found, list) else found
 
 
-@fault(plain, "_written", refuted_by="plain.equal_sets_have_equal_bytes")
+@fault(plain, "encode_text", refuted_by="plain.equal_sets_have_equal_bytes")
 def sets_are_in_the_order_of_their_members(value: Any) -> str:
     return json.dumps({"set": sorted(value, reverse=True)}, separators=(",", ":"))
 
 
-@fault(plain, "_written", refuted_by="plain.what_is_no_plain_value_is_refused")
+@fault(plain, "encode_text", refuted_by="plain.what_is_no_plain_value_is_refused")
 def what_json_has_is_plain(value: Any) -> str:
     return json.dumps(list(value) if isinstance(value, set) else value)
 
