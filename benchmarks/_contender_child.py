@@ -1,6 +1,6 @@
-"""Takes one lock again and again: KIND URL HOLD SECONDS. Says when it is ready, begins when it is told, and reports.
+"""Takes one lock again and again: KIND URL HOLD SECONDS [watched]. Says when it is ready, begins when it is told, and reports.
 
-HOLD is in seconds. With one, it also notes how long a step of trio's loop has taken, less what the process was
+HOLD is in seconds. Watched, it also notes how long a step of trio's loop has taken, less what the process was
 kept from running meanwhile: many processes share few cores, and that is not what a loop waits for.
 """
 
@@ -88,14 +88,14 @@ def contend(lock: Blocking, hold: float, seconds: float) -> None:
 
 
 async def contend_in_trio(
-    opened: AbstractAsyncContextManager[Async], hold: float, seconds: float
+    opened: AbstractAsyncContextManager[Async], hold: float, seconds: float, watched: bool
 ) -> None:
     async with opened as lock:
         async with lock():
             pass
         await trio.to_thread.run_sync(wait_until_told)  # the session renews its lease meanwhile
         report = Report(seconds)
-        if hold:
+        if watched:
             trio.lowlevel.add_instrument(Watch(report))
         while (asked := monotonic()) < report.ends:
             async with lock():
@@ -192,9 +192,10 @@ IN_TRIO = {"structsync": structsync_lock, "script": script}
 BLOCKING = {"redis-py": redis_py, "python-redis-lock": python_redis_lock, "pottery": pottery}
 
 
-def main(kind: str, url: str, hold: str, seconds: str) -> None:
+def main(kind: str, url: str, hold: str, seconds: str, *options: str) -> None:
     if kind in IN_TRIO:
-        trio.run(contend_in_trio, IN_TRIO[kind](url), float(hold), float(seconds))
+        opened = IN_TRIO[kind](url)
+        trio.run(contend_in_trio, opened, float(hold), float(seconds), "watched" in options)
     else:
         contend(BLOCKING[kind](url), float(hold), float(seconds))
 
