@@ -228,7 +228,7 @@ async def test_an_operation_waits_while_a_thread_uses_the_connection(path: Path)
         async with lock:
             pass
         async with here._engine.thread:
-            assert not here._engine.append_soon("lock", [], 0, pytest.fail)
+            assert not here._engine.append_soon("lock", [], 0, pytest.fail, {})
         async with lock:
             pass
 
