@@ -105,7 +105,7 @@ if verb == 'append' and now >= grace and ends > now then
         lines[1], lines[#lines + 1] = '', digits(stamp) .. ' ' .. ARGV[#ARGV]
         local news = table.concat(lines, '\n')
         for index = 7, 5 + 2 * told, 2 do
-          redis.call('PUBLISH', key('to', ARGV[index]), ARGV[index + 1] .. news)
+          redis.pcall('PUBLISH', key('to', ARGV[index]), ARGV[index + 1] .. news) -- it may be lost
         end
         lines[#lines] = nil
       end
