@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from structsync._core.primitives.job_queue import JobQueueCore
+from structsync._core.queue.request import PENDING, WITHDRAWN
 
 from ._queue import BOUND
 
@@ -46,3 +47,19 @@ def the_oldest_are_accepted_as_far_as_there_is_room(jobs: int, room: int, gone: 
         number >= room for number in range(jobs - 1)
     ]
     assert core.accepted == sum(not core.is_held_back(one) for one in left)
+
+
+def only_what_is_held_back_is_given_up(jobs: int, room: int, which: int) -> None:
+    assert 1 <= jobs <= BOUND
+    assert room >= 0
+    assert 0 <= which < jobs
+    core = JobQueueCore(0, room)
+    requests = [core.submit(number, waiter=number) for number in range(jobs)]
+    ended = core.give_up(requests[which])
+    if which < room:  # accepted: its task is told so, and the job is the pool's
+        assert ended is None
+        assert requests[which].status is PENDING
+    else:
+        assert ended == []
+        assert requests[which].status is WITHDRAWN
+    assert len(core.queue) == jobs - (which >= room)
