@@ -2,8 +2,8 @@
 
 ``.. life:: REQUEST`` draws how requests live (``lives.py``, ``drawing.py``), ``.. command:: check``
 lists the options of a command, and ``.. on-record:: specs`` counts what is checked (``record.py``).
-``.. ran:: structsync check FILE`` and ``.. ran:: pytest FILE`` run that command in the repository and
-show what it printed; ``{token}`` in it is the token that the page showed last. ``.. picture-of:: FILE``
+``.. ran:: structsync check FILE`` and ``.. ran:: pytest FILE`` run that command as a reader would, in an empty
+folder for each page, and show what it printed; ``{token}`` in it is the token that the page showed last. ``.. picture-of:: FILE``
 explores a file and shows the page of the failure, and ``.. measured:: sizes`` explores programs and
 counts (``sizes.py``). ``.. literalinclude::`` names the file, and offers it whole.
 """
@@ -28,6 +28,7 @@ import sizes
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.directives.code import LiteralInclude
 from sphinx.util.docutils import SphinxDirective
 
@@ -66,13 +67,13 @@ class Generated(SphinxDirective):
         raise NotImplementedError
 
     def execute(self, shown: str, code: int) -> str:
-        """Run a command in the repository; return what it printed, if it ended with this code."""
+        """Run a command in the page's folder; return what it printed, if it ended with this code."""
         program, *words = shlex.split(shown)
         if program not in _PROGRAMS:
             raise self.error(f"this shows runs of {[*_PROGRAMS]}, not of {program!r}")
         ran = subprocess.run(
             [sys.executable, *_PROGRAMS[program], *words],
-            cwd=record.ROOT,
+            cwd=self.folder(),
             env=os.environ | _ENVIRONMENT,
             capture_output=True,
             text=True,
@@ -80,6 +81,13 @@ class Generated(SphinxDirective):
         if ran.returncode != code:
             raise self.error(f"{shown} ended with {ran.returncode}: {ran.stdout}{ran.stderr}")
         return ran.stdout
+
+    def folder(self) -> str:
+        """Return a folder that has only what the commands of this page have put there."""
+        # Outside of the repository, whose settings of pytest a reader does not have.
+        return self.env.temp_data.setdefault(
+            "structsync folder", tempfile.mkdtemp(dir=self.config.followed)
+        )
 
 
 class Life(Generated):
@@ -226,9 +234,20 @@ def _row(cells: list[str]) -> nodes.row:
     return nodes.row("", *(nodes.entry("", nodes.paragraph("", cell)) for cell in cells))
 
 
+def _make_folder(_: Sphinx, config: Config) -> None:
+    config.followed = tempfile.mkdtemp()
+
+
+def _remove_folder(app: Sphinx, _: Exception | None) -> None:
+    shutil.rmtree(app.config.followed)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx of the directives."""
     app.add_config_value("read_once", False, "")
+    app.add_config_value("followed", "", "")
+    app.connect("config-inited", _make_folder)
+    app.connect("build-finished", _remove_folder)
     app.add_directive("life", Life)
     app.add_directive("command", Command)
     app.add_directive("on-record", OnRecord)

@@ -1,7 +1,7 @@
 """The ferry carries people of one bank at a time, has a seat for each, and keeps no passenger waiting forever.
 
 An idle passenger may come to its bank; one that waits may walk away; one that is aboard steps off eventually
-(that is *fair*: it is what those who wait need of the others); the ferry may be closed.
+(that is *fair*: the waiting passengers depend on it); the ferry may be closed.
 """
 
 from __future__ import annotations
@@ -67,18 +67,18 @@ class FerrySpec(Spec):
         self.note(self.core.end("closed"))
 
     def note(self, ended: Iterable[Any]) -> None:
-        """Take down who boards, by what the core says."""
+        """Record who boards, by what the core says."""
         self.aboard |= {one.waiter for one in ended if one.status == "granted"}
 
     def describe(self) -> dict[str, object]:
-        line = ", ".join(f"{who} ({BANKS[who]})" for who in waiting(self))
-        return {"aboard": self.aboard, "landed": self.landed, "waiting": line or "-"}
+        queue = ", ".join(f"{who} ({BANKS[who]})" for who in waiting(self))
+        return {"aboard": self.aboard, "landed": self.landed, "waiting": queue or "-"}
 
     # ==== What must be true ====
 
     @terminal
     def closed_and_empty(self) -> bool:
-        """It need not go on when it is closed, and has let all passengers off."""
+        """Nothing more need happen once it is closed and all passengers are off."""
         return self.core.cause is not None and not self.aboard
 
     @invariant
@@ -86,7 +86,7 @@ class FerrySpec(Spec):
         return len(self.aboard) <= SEATS
 
     @invariant
-    def those_aboard_come_from_one_bank(self) -> bool:
+    def all_aboard_come_from_one_bank(self) -> bool:
         return len({BANKS[who] for who in self.aboard}) <= 1
 
     @invariant
@@ -99,8 +99,8 @@ class FerrySpec(Spec):
         return not self.landed or self.aboard <= before.aboard
 
     @leads_to(who=tuple(BANKS))
-    def who_waits_crosses(self, who: str) -> tuple[bool, bool]:
-        """If people step off, each that waits boards eventually, or walks away, or is told."""
+    def every_waiting_passenger_crosses(self, who: str) -> tuple[bool, bool]:
+        """If people step off, each that waits boards eventually, walks away, or finds the ferry closed."""
         waits = who in waiting(self)
         return waits, not waits
 
@@ -108,7 +108,7 @@ class FerrySpec(Spec):
 # ==== bugs on purpose ====
 
 
-@fault(FerrySpec, "core", refuted_by="who_waits_crosses")
+@fault(FerrySpec, "core", refuted_by="every_waiting_passenger_crosses")
 class BoardsAnyThatFits(FerryCore):
     """As long as there are seats one bank keeps the ferry busy, and the other waits forever."""
 
@@ -121,7 +121,7 @@ class BoardsAfterLanding(BoardsAnyThatFits):
     """A passenger boards on the far bank, and is carried nowhere."""
 
 
-@fault(FerrySpec, "core", refuted_by="those_aboard_come_from_one_bank")
+@fault(FerrySpec, "core", refuted_by="all_aboard_come_from_one_bank")
 class BoardsFromBothBanks(FerryCore):
     """An empty seat is free for passengers of either bank."""
 
@@ -139,7 +139,7 @@ class OneSeatTooMany(FerryCore):
 
 @fault(FerrySpec, "core", refuted_by="nothing_grantable_waits")
 class LeavesAPassengerBehind(FerryCore):
-    """The ferry is empty, and those on the other bank are not called."""
+    """The ferry is empty, and the passengers on the other bank are not called."""
 
     def release(self, claim: str) -> list[Any]:
         self.discharge(claim)

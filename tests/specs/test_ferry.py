@@ -26,7 +26,7 @@ def test_each_promise_of_the_ferry_can_be_broken(name: str) -> None:
 
 def test_in_the_first_version_one_bank_can_wait_forever() -> None:
     (spec,) = load(FERRY / "first_ferry_spec.py").specs.values()
-    found = check(spec)["who_waits_crosses"]
+    found = check(spec)["every_waiting_passenger_crosses"]
     assert found.verdict is Verdict.REFUTED
     assert found.counterexample is not None
     assert len(found.counterexample.steps) <= 10
