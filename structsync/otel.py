@@ -98,22 +98,23 @@ def export(
     tracer_provider: TracerProvider | None = None,
     spans_at_least: float = 0.001,
 ) -> AbstractContextManager[None]:
-    """Give metrics and spans to OpenTelemetry while the block runs.
+    """Export metrics and spans to OpenTelemetry while the block runs.
 
     Metrics: ``structsync.requests`` (a counter, with ``structsync.outcome``), ``structsync.waiting``,
-    ``structsync.wait.duration`` and ``structsync.hold.duration`` (histograms, in seconds); with
-    the attributes ``structsync.kind`` and, where the primitive has one, ``structsync.name``. So the number of
-    names that a program gives its primitives should be small.
+    ``structsync.wait.duration`` and ``structsync.hold.duration`` (histograms, in seconds); with the
+    attributes ``structsync.kind`` and, if the primitive has a name, ``structsync.name``. So a program
+    should not use many different names.
 
-    Spans: each wait and each hold that takes long enough, with ``structsync.task``. A wait is a child of the
-    span in which the task asked. Times are those of trio's clock, from the moment of the first span.
+    Spans: each wait and each hold that takes long enough, with ``structsync.task``. A wait is a child of
+    the span in which the task made the request. Times are measured by trio's clock, starting at the first
+    span.
 
-    Errors of an exporter are no errors of the program: they are logged, and nothing is exported any more.
+    If an exporter fails, this is logged, and the program continues without exporting.
 
     Args:
       meter_provider: by default OpenTelemetry's global one.
       tracer_provider: by default OpenTelemetry's global one.
-      spans_at_least: shorter waits and holds are no spans, only metrics; in seconds.
+      spans_at_least: in seconds; shorter waits and holds are counted in the metrics but get no span.
 
     Raises:
       ImportError: if opentelemetry-api is not installed.

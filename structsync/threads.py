@@ -33,30 +33,32 @@ def hold(
 ) -> Hold[T]:
     """Return a ``with`` block for a thread, which holds what an ``async with`` block holds for a task.
 
-    Inside, :func:`call` runs as the holder, so that a thread that holds a condition can wait for it.
-    Blocks may be nested, and the innermost is left first. Entering gives what ``async with`` would give;
-    an error of the body is told to the context manager, as there.
+    Inside, :func:`call` runs as the holder, so a thread that holds a condition can wait on it. Blocks may
+    be nested, and the innermost is left first. The block yields what ``async with`` would yield, and the
+    context manager gets the errors of the body, as there.
 
-    Fairness: the thread queues as a task does, and when the run hears of it. Cancellation: a wait ends
-    with :exc:`trio.Cancelled` when what started a worker thread is cancelled; what was granted first is
-    held. It ends with :exc:`trio.RunFinishedError` in another thread when the run ends; what that thread
-    holds is released then, and it is told by the same error when it leaves the block.
+    Fairness: the thread queues like a task, from the moment at which the run receives its request.
+    Cancellation: in a worker thread a wait ends with :exc:`trio.Cancelled` when the call that started the
+    thread is cancelled, unless it was granted first. In any other thread it ends with
+    :exc:`trio.RunFinishedError` when the run ends; what that thread holds is released then, and it gets the
+    same error when it leaves the block.
 
     Args:
-      manager: any async context manager, of ours such as ``lock``, ``semaphore.permits(2)``,
-          ``rwlock.reading()`` or ``acquire_all(...)``; entered once.
-      timeout: how long to wait, in seconds of the run's clock; None for as long as it takes. With 0
-          what is free is taken.
-      token: of the run, from :func:`trio.lowlevel.current_trio_token`; a worker thread of trio's needs
-          none. With it, that which started the worker thread interrupts nothing.
+      manager: any async context manager, such as ``lock``, ``semaphore.permits(2)``, ``rwlock.reading()``
+          or ``acquire_all(...)``; it is entered once.
+      timeout: how long to wait, in seconds of the run's clock; None for as long as it takes. With 0 it
+          takes only what is free.
+      token: the token of the run, from :func:`trio.lowlevel.current_trio_token`; one of trio's worker
+          threads needs none. With it, cancelling the call that started the worker thread interrupts
+          nothing.
 
     Raises:
       TypeError, ValueError: if an argument is not as described.
       TimeoutError: on entering, if the time is up first.
-      RuntimeError: on entering, in the thread of a run, where this would block the run; in a thread that
-          trio did not start if there is no token; if the block was entered before.
+      RuntimeError: on entering, in the thread of a run, which this would block; in a thread that trio did
+          not start, without a token; or if the block was entered before.
       trio.RunFinishedError: on entering, if the run has ended, before or meanwhile.
-      trio.Cancelled: on entering, if what started this worker thread is cancelled.
+      trio.Cancelled: on entering, if the call that started this worker thread is cancelled.
       KeyboardInterrupt: on entering, in the main thread, after Ctrl-C; nothing is held then.
 
     Source: Martins 2020 (the synchronous interface on the asynchronous one).
@@ -77,26 +79,25 @@ def call(
 ) -> T:
     """Call an async function in the run, and wait for what it returns.
 
-    Inside of a block of :func:`hold` of this thread and that run it runs as the holder; outside, in a task
-    of its own, so that it must not leave a lock locked: that is what blocks are for. It sees a copy of the
-    context of the thread.
+    Inside a block of :func:`hold` it runs as the holder; outside, in a task of its own, so it must not
+    leave a lock locked (use a block for that). It sees a copy of the context of the thread.
 
-    Cancellation: as of :func:`hold`; the function is cancelled, and what it returns all the same is
-    returned.
+    Cancellation: as in :func:`hold`; the function is cancelled, and if it returns all the same, so does
+    this.
 
     Args:
       async_fn: the function.
       args: its arguments.
       timeout: how long it may take, in seconds of the run's clock; None for as long as it takes. With 0 it
-          may do what need not wait.
-      token: as of :func:`hold`.
+          may not wait.
+      token: as in :func:`hold`.
 
     Raises:
       BaseException: what the function raises.
       TimeoutError: if it is cancelled because the time is up.
       PermitLeakError: if it would leave a lock locked outside of any block; the lock is released.
       TypeError, ValueError: if an argument is not as described.
-      RuntimeError, trio.RunFinishedError, trio.Cancelled: as of :func:`hold`.
+      RuntimeError, trio.RunFinishedError, trio.Cancelled: as in :func:`hold`.
       KeyboardInterrupt: in the main thread, after Ctrl-C; a note says so if the function had ended.
     """
     if not callable(async_fn):

@@ -29,7 +29,7 @@ class BarrierStatistics(PrimitiveStatistics):
     """The state of a :class:`Barrier`, for debugging.
 
     Attributes:
-      parties: how many make a round.
+      parties: the number of tasks in a round.
       broken: whether the round is broken, and not reset yet.
     """
 
@@ -48,7 +48,7 @@ class Barrier(Primitive[int | None]):
         if await barrier.wait() == 0:
             ...                         # one of the three
 
-    A party that no longer takes part calls :meth:`leave`; the others do not wait for it then.
+    A party that no longer takes part calls :meth:`leave`, and the others no longer wait for it.
 
     Fairness: the first tasks to arrive make a round. Cancellation: a task that is cancelled before the round is
     full is not counted, and the round waits for one more; or, with ``cancelled="breaks"``, the round is
@@ -58,12 +58,12 @@ class Barrier(Primitive[int | None]):
     round, and continues.
 
     Args:
-      parties: how many make a round, an int >= 1.
+      parties: the number of tasks in a round, an int >= 1.
       cancelled: ``"leaves"`` or ``"breaks"``: what a party that is cancelled does to its round.
       action: a sync function that is called once a round, when the last party has arrived and before any
-          continues. It must not change a primitive. If it raises, the round is broken: the task that
-          made it full gets the error, the others :exc:`trio.BrokenResourceError`.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+          continues. It must not change a primitive. If it raises, the round is broken: the last task to
+          arrive gets the error, the others :exc:`trio.BrokenResourceError`.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       TypeError, ValueError: if ``parties`` is not an int >= 1.
@@ -95,7 +95,7 @@ class Barrier(Primitive[int | None]):
 
     @property
     def parties(self) -> int:
-        """How many make a round; fewer when some have left."""
+        """The number of parties in a round; less once some have left."""
         return self._core.parties
 
     @property
@@ -105,7 +105,7 @@ class Barrier(Primitive[int | None]):
 
     @enable_ki_protection
     async def wait(self) -> int:
-        """Wait until as many tasks wait here as make a round.
+        """Wait until all parties of the round have arrived.
 
         Returns:
           The number of this task in the round, from 0 to ``parties - 1`` in the order in which they
@@ -121,15 +121,15 @@ class Barrier(Primitive[int | None]):
 
     @enable_ki_protection
     def leave(self) -> None:
-        """Take part in no round any more: one party fewer, from this round on, for good.
+        """Reduce the number of parties by one, for good, starting with this round.
 
-        If the round waits for no other task, it is let in at once. A task that leaves must not wait here at
-        that moment; another one may leave for it. Also while the barrier is broken or closed, so that a
-        party can leave in a ``finally``.
+        If the round was waiting only for this party, it ends at once. A task must not leave while it waits
+        here; another one may leave in its place. This works while the barrier is broken or closed, too, so
+        that a party can leave in a ``finally``.
 
         Raises:
           RuntimeError: if all parties have left already.
-          Exception: what the action raises, if this lets the round in.
+          Exception: what the action raises, if this ends the round.
         """
         action = self._run_of_action()
         parking.change(self, lambda: self._core.remove_party(action))
@@ -138,7 +138,7 @@ class Barrier(Primitive[int | None]):
 
     @enable_ki_protection
     def abort(self) -> None:
-        """Break the round, for the tasks that wait and those that come before :meth:`reset`."""
+        """Break the round, for the tasks that wait and for those that arrive before :meth:`reset`."""
         cause = RoundBroken("abort() was called; reset() begins a new one")
         change = partial(self._core.break_round, cause)
         parking.change(self, change, events=(("changed", ("abort", None)),))

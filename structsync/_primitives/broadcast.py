@@ -24,9 +24,9 @@ WhenSlow: TypeAlias = Literal["wait", "drop"]
 class Broadcast(Generic[T]):
     """Hands each item to every consumer that has subscribed, each at its own pace.
 
-    A consumer gets what is put after it subscribed, in the order in which it was put, which is the same
-    for all. It may be ``max_items`` behind. Where one is slower, ``slow`` is the rule: with ``"wait"`` a
-    put waits for the slowest; with ``"drop"`` it never waits, and the slow one loses its oldest item.
+    A consumer gets what is put after it subscribed, in the order of the puts, which is the same for all. It
+    may be up to ``max_items`` behind. If it is slower than that, ``slow`` decides: with ``"wait"`` a put
+    waits for it; with ``"drop"`` a put never waits, and the slow consumer loses its oldest item.
     ``Broadcast(1, slow="drop")`` conflates: a get returns the latest item::
 
         prices = structsync.Broadcast[float](1, slow="drop")
@@ -37,7 +37,7 @@ class Broadcast(Generic[T]):
                     ...
 
     Fairness: producers are served first come, first served; one that waits when a consumer unsubscribes
-    begins again at the end. Cancellation: a cancelled put has put nothing, for no subscriber.
+    starts again at the end of the queue. Cancellation: a cancelled put has put nothing, for any subscriber.
 
     Args:
       max_items: how far a consumer may be behind, an int >= 1; :data:`math.inf` for any distance.
@@ -75,7 +75,7 @@ class Broadcast(Generic[T]):
 
     @property
     def name(self) -> str | None:
-        """What it and its subscriptions are called; may be assigned, for those that will be made."""
+        """The name of it and of its subscriptions; may be assigned, for later subscriptions."""
         return self._name
 
     @name.setter
@@ -120,7 +120,7 @@ class Broadcast(Generic[T]):
 
     @enable_ki_protection
     def subscribe(self) -> Subscription[T]:
-        """Return a subscription to what is put from now on; if it is complete, to nothing."""
+        """Return a subscription to the items that are put from now on (none, if it is complete)."""
         buffer = Buffer[T](self._max_items, name=self._name)
         subscription = Subscription(self._subscriptions, buffer)
         if self._completed:
@@ -133,7 +133,7 @@ class Broadcast(Generic[T]):
     async def put(self, item: T) -> None:
         """Hand an item to every consumer, in one step; with ``"wait"``, wait for room at each of them.
 
-        Without consumers the item is gone.
+        Without consumers the item is dropped.
 
         Raises:
           trio.ClosedResourceError: if the broadcast is complete, before or meanwhile.
@@ -179,14 +179,14 @@ class Broadcast(Generic[T]):
 
     @enable_ki_protection
     def complete(self) -> None:
-        """Say that nothing more will be put; each consumer gets what it has not got yet. Idempotent."""
+        """Declare that nothing more will be put; each consumer still gets what is left for it. Idempotent."""
         self._completed = True
         for subscription in self.subscriptions:
             subscription._buffer.complete()
 
     @enable_ki_protection
     def close(self) -> None:
-        """Close it and every subscription, and drop what was not got. Idempotent."""
+        """Close it and every subscription, and drop the items that are left. Idempotent."""
         self._completed = self._closed = True
         for subscription in self.subscriptions:
             subscription.close()

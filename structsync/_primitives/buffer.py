@@ -33,8 +33,8 @@ _ONE = One()
 class Buffer(Primitive[Any], Generic[T]):
     """A bounded store of items between tasks that put them in and tasks that get them.
 
-    :meth:`put` waits for room and :meth:`get` for an item. :meth:`complete` says that nothing more
-    will come: what is there can still be got, and then an ``async for`` over the buffer ends::
+    :meth:`put` waits for room and :meth:`get` for an item. :meth:`complete` declares that nothing more will
+    come: the items in the buffer can still be taken, and then an ``async for`` over it ends::
 
         buffer = structsync.Buffer[str](10)
 
@@ -47,17 +47,17 @@ class Buffer(Primitive[Any], Generic[T]):
             async for line in buffer:
                 ...
 
-    Fairness: strictly first come, first served among puts, and among gets.
-    Cancellation: a cancelled put has put nothing and a cancelled get has taken nothing; what
-    returned has happened. No item is lost or handed out twice.
+    Fairness: strictly first come, first served among puts, and among gets. Cancellation: a cancelled put
+    has put nothing, and a cancelled get has taken nothing; a call that returned has happened. No item is
+    lost or handed out twice.
 
     Args:
       max_items: how many items it has room for, an int >= 1; :data:`math.inf` for any number.
-      policy: which item is got next: ``"fifo"``, the oldest; ``"lifo"``, the youngest;
+      policy: which item is next: ``"fifo"``, the oldest; ``"lifo"``, the newest;
           ``"priority"``, the smallest, and the oldest among equals.
       key: with ``"priority"``, a sync function of an item whose result is compared; None: the items
           themselves are. It is called once for each item, when it is put.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       TypeError: if ``max_items`` is neither an int nor infinite, ``key`` is not a sync function, or
@@ -96,12 +96,12 @@ class Buffer(Primitive[Any], Generic[T]):
 
     @property
     def max_items(self) -> float:
-        """How many items there is room for; :data:`math.inf` for any number."""
+        """The number of items that there is room for; :data:`math.inf` if it is unbounded."""
         return self._core.max_items
 
     @property
     def completed(self) -> bool:
-        """Whether nothing more may be put into it."""
+        """Whether :meth:`complete` was called, so that nothing more may be put in."""
         return self._core.completed is not None
 
     def _abort(self, request: Request[Any], raise_cancel: RaiseCancel) -> Abort:
@@ -290,9 +290,9 @@ class Buffer(Primitive[Any], Generic[T]):
     def complete(self) -> None:
         """Declare that nothing more will be put in.
 
-        Waiting and later puts raise :exc:`trio.ClosedResourceError`. What is in the buffer can still be
-        got; after that a get raises :exc:`trio.EndOfChannel`. Idempotent;
-        nothing happens if the buffer is closed.
+        Waiting and later puts raise :exc:`trio.ClosedResourceError`. The items in the buffer can still be
+        taken; after that a get raises :exc:`trio.EndOfChannel`. Idempotent; does nothing if the buffer is
+        closed.
 
         Raises:
           RuntimeError: if another trio run uses it now.
@@ -304,8 +304,8 @@ class Buffer(Primitive[Any], Generic[T]):
     def close(self) -> None:
         """Close the buffer for good, and drop the items that are in it.
 
-        All that wait get :exc:`trio.ClosedResourceError`, as does each later put or get.
-        Idempotent. See :meth:`complete` for an end at which no item is dropped.
+        All waiting calls get :exc:`trio.ClosedResourceError`, as does each later put or get. Idempotent. To
+        drop no item, use :meth:`complete` instead.
 
         Raises:
           RuntimeError: if another trio run uses it now.

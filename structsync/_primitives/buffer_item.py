@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @final
 class BufferItem(Generic[T]):
-    """The block of a task that works on an item, from :meth:`Buffer.item`; its value is the item.
+    """The block of a task that works on an item, from :meth:`Buffer.item`; it yields the item.
 
     ::
 
@@ -27,17 +27,17 @@ class BufferItem(Generic[T]):
                 async with jobs.item() as job:
                     await carry_out(job)
 
-    A block that ends with an error, a cancellation included, puts its item back, at its old position:
-    it comes out before all that would have come out after it. Otherwise it is used up. So of a job that
-    is in a buffer until it is done none is lost, whatever stops its worker.
+    A block that ends with an error or a cancellation puts its item back at its old position, ahead of every
+    item that would have come out after it. Otherwise the item is used up. So no job is lost, whatever stops
+    its worker.
 
-    An item in hand keeps its room, so that there is room for it whenever it comes back; a buffer for
-    ``n`` items lends ``n`` at most. After :meth:`Buffer.complete` an item may still come back, so a get
-    raises :exc:`trio.EndOfChannel` only when none is left and none is in hand. After :meth:`Buffer.close` the
-    block continues, and at its end the item is dropped.
+    An item in hand keeps its room, so that it can always be put back; a buffer for ``n`` items lends ``n``
+    at most. After :meth:`Buffer.complete` an item may still be put back, so a get raises
+    :exc:`trio.EndOfChannel` only when no item is left or in hand. After :meth:`Buffer.close` the block
+    continues, and at its end the item is dropped.
 
-    An item whose every block fails comes back again and again. To be rid of it, catch the error inside
-    of the block.
+    An item whose block fails every time is put back again and again. To drop it, catch the error inside the
+    block.
     """
 
     __slots__ = ("_buffer", "_claim")

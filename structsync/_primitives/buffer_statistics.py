@@ -52,7 +52,7 @@ class BroadcastStatistics(PrimitiveStatistics):
 
     Attributes:
       subscriptions: how many are open.
-      most_behind: how many items the slowest of them has still to get.
+      most_behind: how many items the slowest consumer has yet to get.
       max_items: how far it may be behind.
       tasks_putting: how many puts wait for room at a consumer.
       tasks_getting: how many requests of consumers wait for items.

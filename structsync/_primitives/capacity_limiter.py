@@ -38,22 +38,21 @@ class CapacityLimiterStatistics(PrimitiveStatistics):
 
 @final
 class CapacityLimiter(Primitive[object]):
-    """A number of tokens that borrowers, tasks or others, hold one each of.
+    """A number of tokens, of which each borrower, a task or any other object, holds at most one.
 
-    A drop-in for :class:`trio.CapacityLimiter`, also for :func:`trio.to_thread.run_sync`. A borrower
-    that waits already is refused like one that holds a token; trio's would grant it two and count
-    one.
+    A drop-in for :class:`trio.CapacityLimiter`, also for :func:`trio.to_thread.run_sync`. A borrower that
+    already waits is refused, like one that holds a token; trio's limiter would grant it two and count one.
 
     Fairness: strictly first come, first served; ``policy="priority"`` serves the smaller number
     first. Cancellation: a cancelled acquire has borrowed
-    nothing, and lets those behind it in.
+    nothing, and the requests behind it move up.
 
     Args:
       total_tokens: an int >= 0, or ``math.inf``. 0 pauses.
       policy: ``"fifo"`` or ``"priority"`` (``"eligible"`` is the same as ``"fifo"`` here).
       ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
           that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       TypeError: if ``total_tokens`` is neither an int nor ``math.inf``.
@@ -79,8 +78,8 @@ class CapacityLimiter(Primitive[object]):
     def total_tokens(self) -> float:
         """The tokens that exist.
 
-        May be assigned. Waiters that an increase makes room for are let in at once; after a decrease
-        those that hold a token keep it, and no task is let in until there is room again.
+        May be assigned. After an increase, waiters that now fit are granted tokens at once; after a
+        decrease, borrowers keep their tokens, and nothing is granted until there is room again.
         """
         return self._core.total_tokens
 

@@ -132,10 +132,10 @@ class _End(trio.abc.AsyncResource, Generic[T]):
 
 @final
 class SendingEnd(_End[T], trio.abc.SendChannel[T]):
-    """The end of a buffer that takes items in, a :class:`trio.abc.SendChannel`.
+    """The end of a buffer into which items are sent, a :class:`trio.abc.SendChannel`.
 
-    Made by :func:`open_channel`, and by :meth:`clone`. When the last one is closed the buffer is complete:
-    what is in it can still be received. Use it as a context manager, ``async`` or not.
+    Made by :func:`open_channel`, and by :meth:`clone`. When the last one is closed, the buffer is complete:
+    the items in it can still be received. Use it as a context manager, ``async`` or not.
     """
 
     __slots__ = ()
@@ -169,11 +169,11 @@ class SendingEnd(_End[T], trio.abc.SendChannel[T]):
 
 @final
 class ReceivingEnd(_End[T], trio.abc.ReceiveChannel[T]):
-    """The end of a buffer that hands items out, a :class:`trio.abc.ReceiveChannel`.
+    """The end of a buffer from which items are received, a :class:`trio.abc.ReceiveChannel`.
 
     Made by :func:`open_channel`, and by :meth:`clone`. Each item is received by one of them. When the last
-    one is closed, what is in the buffer is dropped and nothing can be sent any more. Use it as a context
-    manager, ``async`` or not, and in an ``async for``.
+    one is closed, the items in the buffer are dropped, and nothing can be sent any more. Use it as a
+    context manager, ``async`` or not, and in an ``async for``.
     """
 
     __slots__ = ()
@@ -212,10 +212,10 @@ def open_channel(
     key: Callable[[T], Any] | None = None,
     name: str | None = None,
 ) -> tuple[SendingEnd[T], ReceivingEnd[T]]:
-    """Return the two ends of a new :class:`Buffer`, for tasks that should have only one of them.
+    """Return the two ends of a new :class:`Buffer`, for tasks that should have only one of the two.
 
     They are a :class:`trio.abc.SendChannel` and a :class:`trio.abc.ReceiveChannel`, and do what those of
-    :func:`trio.open_memory_channel` do. Each end is cloned and closed apart::
+    :func:`trio.open_memory_channel` do. Each end is cloned and closed separately::
 
         ends: tuple[SendingEnd[str], ReceivingEnd[str]] = structsync.open_channel(10)
         sender, receiver = ends

@@ -43,10 +43,10 @@ class ConditionStatistics(PrimitiveStatistics):
 class Condition(Primitive[Task]):
     """Tasks that own a lock wait here until another owner notifies them.
 
-    A drop-in for :class:`trio.Condition`, with two differences. A notification is not lost when the
-    task that it woke is cancelled before it owns the lock again: the next waiter gets it in the same
-    step. And if an owner of the lock ends without releasing it, the waiters here get the error, too,
-    also where several conditions share the lock.
+    A drop-in for :class:`trio.Condition`, with two differences. A notification is not lost when the task
+    that it woke is cancelled before it owns the lock again: the next waiter gets it in the same step. And
+    if an owner of the lock exits without releasing it, the waiters here get the error, too, even if several
+    conditions share the lock.
 
     Mesa discipline: between ``notify`` and the end of ``wait`` others may own the lock, so test the
     predicate again, or use :meth:`wait_for`.
@@ -58,7 +58,7 @@ class Condition(Primitive[Task]):
 
     Args:
       lock: a :class:`Lock`, or None for a new one.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       TypeError: if ``lock`` is anything else.
@@ -84,7 +84,7 @@ class Condition(Primitive[Task]):
 
     @property
     def broken(self) -> bool:
-        """Whether an owner of its lock ended without releasing."""
+        """Whether an owner of its lock exited without releasing it."""
         return self._lock.broken
 
     def locked(self) -> bool:

@@ -100,7 +100,7 @@ class Entry(Generic[P, T]):
         Raises:
           trio.WouldBlock: if the call would have to wait: a task is inside, or the guard or a rule
               does not permit it.
-          TypeError: if the function is async, as it may wait inside; or returns an awaitable.
+          TypeError: if the function is async, because it might wait inside; or if it returns an awaitable.
           Exception, RuntimeError, trio.ClosedResourceError: as where the entry is awaited.
         """
         if inspect.iscoroutinefunction(self.__wrapped__):
@@ -120,7 +120,7 @@ class Entry(Generic[P, T]):
 
     @enable_ki_protection
     def close(self) -> None:
-        """Take the function out of the monitor for good.
+        """Remove the function from the monitor for good.
 
         Waiting and later callers of the entry get :exc:`trio.ClosedResourceError`; a call that runs
         continues. Idempotent.

@@ -18,10 +18,10 @@ from .groups import checked_claims
 @final
 @dataclass(frozen=True, slots=True)
 class First:
-    """What :func:`first_of` has got.
+    """What :func:`first_of` returns: the granted claim and its item.
 
     Attributes:
-      claim: the one that was granted.
+      claim: the claim that was granted.
       item: the item, if that was a claim to get from a :class:`Buffer`; else None.
     """
 
@@ -33,8 +33,8 @@ class First:
 async def first_of(*claims: Claim[Any]) -> First:
     """Wait for the first of several claims, and return it with what it was granted.
 
-    The task has one place in each queue. Exactly one claim is granted, and the other places are given up
-    in the same step. If several can be had at once it is the first of them as they are written::
+    The task has one position in each queue. Exactly one claim is granted, and the other positions are given
+    up in the same step. If several are available at once, the first of them as written is granted::
 
         urgent, normal = structsync.Buffer[str](9), structsync.Buffer[str](9)
         first = await structsync.first_of(urgent.get_claim(), normal.get_claim())

@@ -25,9 +25,9 @@ Q = TypeVar("Q", bound=Primitive[Any])
 def acquire_all(*claims: Claim[Any]) -> AllOf:
     """Return an async context manager that holds all the claims, taken in one step.
 
-    The task has one place in each queue, and holds nothing while it waits. It is granted everything
-    at once when it stands at the head of each queue and each claim fits; leaving the block gives all
-    of it back. No order of the claims is better or worse than another::
+    The task has one position in each queue, and holds nothing while it waits. It is granted everything at
+    once when it is at the head of each queue and each claim fits; leaving the block releases all of it. The
+    order of the claims does not matter::
 
         async with structsync.acquire_all(left_fork.claim(), right_fork.claim()):
             ...
@@ -37,23 +37,23 @@ def acquire_all(*claims: Claim[Any]) -> AllOf:
     :class:`GroupRequest`. Several claims on one :class:`Semaphore` are summed. A body that acquires still more may
     deadlock, as any task that holds something and waits.
 
-    Fairness: strictly first come, first served in each queue. So a task that waits here holds up
-    those behind it *in every queue*, even where that primitive is free. If all that is held is
-    released, no task waits forever. Cancellation: a cancelled acquire has taken nothing of any
-    primitive, and lets those behind it in.
+    Fairness: strictly first come, first served in each queue. So a task that waits here blocks the requests
+    behind it *in every queue*, even where that primitive is free. If everything that is held is released
+    eventually, no task waits forever. Cancellation: a cancelled acquire has taken nothing of any primitive,
+    and the requests behind it move up.
 
     Args:
-      claims: from ``claim()`` of a :class:`Semaphore`, a :class:`Lock`, a :class:`CapacityLimiter`
-          or a primitive of your own, ``read_claim()`` and ``write_claim()`` of an :class:`RWLock`,
-          or ``get_claim()`` and ``put_claim()`` of a :class:`Buffer`, of which leaving the block gives
-          nothing back (:meth:`Holding.item` is what was got); with the policy ``"fifo"``.
+      claims: from ``claim()`` of a :class:`Semaphore`, a :class:`Lock`, a :class:`CapacityLimiter` or a
+          primitive of your own, ``read_claim()`` and ``write_claim()`` of an :class:`RWLock`, or
+          ``get_claim()`` and ``put_claim()`` of a :class:`Buffer`, of which leaving the block returns
+          nothing (:meth:`Holding.item` returns the item); with the policy ``"fifo"``.
 
     Raises:
       ValueError: if there is no claim, or a policy is not ``"fifo"``; on entry, if a semaphore never
           had as many permits as are claimed.
       TypeError: if something else is passed.
       RuntimeError: on entry, if a lock or a limiter is claimed twice, or its future holder holds it
-          already; or if the block is entered already.
+          already; or if the block was entered before.
       trio.ClosedResourceError, trio.BrokenResourceError: on entry or while it waits, if one of the
           primitives is closed or breaks; the other queues are left as if never joined.
 
@@ -71,20 +71,20 @@ def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]: ...
 def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
     """Return an async context manager that holds the first of the claims that is granted.
 
-    The task has one place in each queue. Exactly one claim is granted, and the other places are given
-    up in the same step. If several can be had at once it is the first of them as they are written.
-    The block is given that :class:`Claim`, and leaving it releases it::
+    The task has one position in each queue. Exactly one claim is granted, and the other positions are given
+    up in the same step. If several are available at once, the first of them as written is granted. The
+    block yields that :class:`Claim`, and leaving it releases the claim::
 
         async with structsync.acquire_any(near.claim(), far.claim()) as claim:
             use(claim.primitive)
 
     Fairness: strictly first come, first served in each queue. Cancellation: a cancelled acquire has
-    taken nothing, and lets those behind it in.
+    taken nothing, and the requests behind it move up.
 
     Args:
       claims: as of :func:`acquire_all`, each on another primitive: they are alternatives, and of two
-          on one primitive the smaller would always be granted. None of a :class:`Buffer`: nothing of it
-          can be released at the end of a block; :func:`first_of` takes those.
+          on one primitive the smaller would always be granted. None on a :class:`Buffer`: an item
+          cannot be released at the end of a block; :func:`first_of` takes those.
 
     Raises:
       ValueError: if two claims are on one primitive, or one is on a :class:`Buffer`; else as :func:`acquire_all`.
@@ -229,7 +229,7 @@ class AnyOf(_Block, Generic[P]):
 
     @enable_ki_protection
     def request(self) -> GroupRequest[Claim[P]]:
-        """Take the first of the claims that can be had, or a position in each queue; as :meth:`AllOf.request`."""
+        """Take the first claim that is available, or a position in each queue; as :meth:`AllOf.request`."""
         return self._submit(_first)
 
 

@@ -39,13 +39,13 @@ def sum_of(primitive: Live[Any], amounts: Sequence[Any]) -> Any:
 class Holding:
     """What :func:`acquire_all` was granted and has not released yet.
 
-    What is released early lets others in at once::
+    A claim that is released early is available to others at once::
 
         async with structsync.acquire_all(source.claim(), slow := target.claim()) as held:
             ...
             held.release(slow)          # the rest is held on
 
-    As a *sync* context manager, leaving it releases what is left.
+    It is a *sync* context manager; leaving it releases what is left.
     """
 
     __slots__ = ("_items", "_kept", "_portions")
@@ -96,7 +96,7 @@ class Holding:
           claim: the very object that the group was made of.
 
         Raises:
-          ValueError: if it is none of those that are held: of another group, or released already.
+          ValueError: if it is not held: of another group, or released already.
         """
         for place, (held, amount) in enumerate(self._portions):
             if held is claim:
@@ -113,10 +113,10 @@ class Holding:
 
     @enable_ki_protection
     def keep(self) -> Self:
-        """Take what is held out of the block: leaving that releases nothing.
+        """Keep what is held beyond the block: leaving the block releases nothing.
 
-        Release it by :meth:`close` or :meth:`release`, from any task. The owner of a lock stays the
-        task that acquired it: if that ends, the lock is broken.
+        Release it by :meth:`close` or :meth:`release`, from any task. The task that acquired a lock remains
+        its owner: if that task exits, the lock is broken.
 
         Returns:
           The same object.
@@ -166,7 +166,7 @@ class Holding:
 
 @final
 class GroupRequest(RequestBase, Generic[T]):
-    """A position in several queues, or a grant, that a task asked for without waiting.
+    """A position in several queues, or a grant, requested without waiting.
 
     Made by ``acquire_all(...).request()`` and ``acquire_any(...).request()``; otherwise as
     :class:`Request`. If any of the primitives is closed or breaks before the grant, the request is

@@ -30,14 +30,14 @@ class LatchStatistics(PrimitiveStatistics):
 class Latch(Primitive[int]):
     """A count that falls to zero once; tasks wait for that.
 
-    A :class:`trio.Event` that is set by the last of ``count`` others. It does not start again: make
-    a new one for each use, or use a :class:`Barrier` for rounds.
+    Like a :class:`trio.Event` that is set by the last of ``count`` calls. It cannot be reused: make a new
+    one each time, or use a :class:`Barrier` for rounds.
 
     Fairness: all waiters are granted together. Cancellation: a cancelled wait changes nothing.
 
     Args:
       count: how many times it must be counted down, an int >= 0. 0: it is open from the start.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       TypeError, ValueError: if ``count`` is not an int >= 0.

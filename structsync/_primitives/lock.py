@@ -38,20 +38,20 @@ class LockStatistics(PrimitiveStatistics):
 class Lock(OwnedPrimitive[Task]):
     """A lock that one task owns at a time; not reentrant.
 
-    A drop-in for :class:`trio.Lock`. Releasing hands it straight to the next in the queue, so no task can
-    slip in between. If the owner's task ends without releasing, the lock is broken for good: every
-    waiter, those of its conditions too, and every later acquire get
-    :exc:`trio.BrokenResourceError` naming the task.
+    A drop-in for :class:`trio.Lock`. Releasing hands it straight to the next request in the queue, so no
+    task can slip in between. If the owner exits without releasing, the lock is broken for good: every
+    waiter (of its conditions, too) and every later acquire gets :exc:`trio.BrokenResourceError`, which
+    names that task.
 
     Fairness: strictly first come, first served; ``policy="priority"`` serves the smaller number
-    first. Cancellation: a cancelled acquire does not own the lock, and lets those behind it in.
+    first. Cancellation: a cancelled acquire does not own the lock, and the requests behind it move up.
 
     Args:
       policy: ``"fifo"`` or ``"priority"`` (``"eligible"`` is the same as ``"fifo"`` here).
       ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
           that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
       checkpoint: ``"always"`` or ``"budget"``, see :class:`Primitive`.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       ValueError: if a name is unknown.
@@ -113,8 +113,8 @@ class Lock(OwnedPrimitive[Task]):
     def request(self, *, priority: int = 0) -> Request[Task]:
         """Acquire the lock, or a position in the queue for it, now; return the handle.
 
-        The task that calls is the owner, whichever task waits. If it ends first, a pending request is
-        withdrawn and a granted one breaks the lock.
+        The calling task is the owner, whichever task waits. If it exits first, a pending request is
+        withdrawn, and a granted one breaks the lock.
 
         Raises:
           RuntimeError: if this task owns the lock or has a live request for it.

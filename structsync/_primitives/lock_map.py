@@ -36,8 +36,8 @@ class LockMapStatistics(PrimitiveStatistics):
 class LockMap(Primitive[Hashable], Generic[K]):
     """A :class:`Lock` for each key, for as long as a task uses it.
 
-    ``locks[key]`` is the lock of a key. It is made when it is first asked for, and forgotten with its last
-    user: nothing is left of a key that no task holds and no task waits for::
+    ``locks[key]`` is the lock of a key. It is made at its first use, and dropped after its last: nothing is
+    kept for a key that no task holds or waits for::
 
         locks = structsync.LockMap[str]()
         async with locks[account]:
@@ -46,17 +46,17 @@ class LockMap(Primitive[Hashable], Generic[K]):
         async with structsync.acquire_all(locks.claim(source), locks.claim(target)):
             ...
 
-    As long as a task holds the lock of a key, waits for it or refers to it, ``locks[key]`` is that very lock. It
-    belongs to the task that acquired it; if that ends without releasing, it is broken for good, and
-    stays in the map.
+    As long as a task holds the lock of a key, waits for it or refers to it, ``locks[key]`` is that very
+    lock. It belongs to the task that acquired it; if that task exits without releasing, the lock is broken
+    for good, and stays in the map.
 
-    Keys are compared as those of a dict are. ``len(locks)``, ``key in locks`` and iteration are about the
-    keys that are locked now.
+    Keys are compared like those of a dict. ``len(locks)``, ``key in locks`` and iteration cover the keys
+    that are locked now.
 
     A scope that owns the map closes it, and reports the keys that are locked then.
 
     Fairness: strictly first come, first served, for each key. Cancellation: a cancelled acquire does not
-    own the lock, and lets those behind it in.
+    own the lock, and the requests behind it move up.
 
     Args:
       name: what it is called in its ``repr``; its locks are called ``name[key]``.
@@ -108,7 +108,7 @@ class LockMap(Primitive[Hashable], Generic[K]):
 
     @enable_ki_protection
     def close(self) -> None:
-        """Close the locks of all keys for good, those to come too.
+        """Close the locks of all keys for good, future ones included.
 
         Waiters and later acquires get :exc:`trio.ClosedResourceError`; releasing still works.
         Idempotent.

@@ -67,29 +67,29 @@ class Monitor(Primitive[Invocation]):
             def withdraw_when(self, amount: int) -> bool:
                 return amount <= self.balance
 
-    An entry is awaited, whether its function is sync or async; arguments, results and errors pass
-    through. A *guard* is a sync function without effects. It is evaluated only while no task is inside, and
-    after each change: when a task leaves, or a guard is set or removed. Announce what
-    changes elsewhere by :meth:`changed`. A guard that reads neither the request nor its arguments is
-    evaluated once for all that wait for its entry. A guard that raises fails the call for which it was
-    evaluated, and no other.
+    An entry is awaited, whether its function is sync or async; arguments, results and errors pass through.
+    A *guard* is a sync function without effects. It is evaluated only while no task is inside, and after
+    each change: when a task leaves, or a guard is set or removed. Announce what changes elsewhere by
+    :meth:`changed`. A guard that reads neither the request nor its arguments is evaluated once for all
+    calls that wait for its entry. A guard that raises fails the call for which it was evaluated, and no
+    other.
 
     An entry may not have the name of a method of Monitor, and what overrides an entry in a subclass
     must be an entry: both are a TypeError when the class is made. The overriding body may call
     the overridden function itself, as ``Account.withdraw.__wrapped__(self, amount)``.
 
-    A monitor is not reentrant: a task inside that calls an entry gets RuntimeError. It never breaks:
-    a call leaves the monitor however its function ends.
+    A monitor is not reentrant: a task inside that calls an entry gets RuntimeError. It never breaks: a call
+    leaves the monitor, however its function ends.
 
-    Fairness: of the calls whose guards hold the oldest is next, also among the calls of all entries;
-    a call whose guard does not hold is passed over. Cancellation: a call that is cancelled while it
-    waits has not run; inside, the function decides.
+    Fairness: of all calls whose guards hold, of whichever entry, the oldest is next; a call whose guard
+    does not hold is passed over. Cancellation: a call that is cancelled while it waits has not run; once it
+    runs, its function is cancelled like any other.
 
     Args:
-      discipline: what a signal does on a :meth:`condition`. ``"mesa"``: the notifier continues, and
-          the notified wait in the queue with all others. ``"hoare"``: the waiter continues at once, and
-          the signaller waits, ahead of all in the queue.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      discipline: what a signal does on a :meth:`condition`. ``"mesa"``: the notifier continues, and the
+          notified task waits in the queue like all others. ``"hoare"``: the waiter continues at once, and
+          the signaller waits, ahead of the whole queue.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       ValueError: if the discipline is another one.
@@ -147,7 +147,7 @@ class Monitor(Primitive[Invocation]):
               function's own, by their names; in a lambda too, type checkers know what these are.
 
         Returns:
-          The entry, to be awaited; the function itself is as it was.
+          The entry, to be awaited; the function itself is unchanged.
 
         Raises:
           TypeError: as :func:`structsync.entry`.
@@ -200,7 +200,7 @@ class Monitor(Primitive[Invocation]):
 
     @enable_ki_protection
     def changed(self) -> None:
-        """Evaluate the guards again, because something changed that no entry of this monitor did.
+        """Evaluate the guards again, because the state was changed otherwise than by an entry.
 
         While a task is inside, this does nothing: the guards are evaluated when that call leaves.
         """

@@ -48,15 +48,15 @@ class MonitorConditionStatistics(PrimitiveStatistics):
 class MonitorCondition(Primitive[Invocation]):
     """A place to wait inside a monitor; made by :meth:`Monitor.condition`.
 
-    A guard decides when a call may *start*; a condition is for one that has to wait in the middle.
+    A guard decides when a call may *start*; a condition is for a call that has to wait in the middle.
 
-    Mesa, :meth:`notify`: the notifier continues, and the notified get in again in the order of the
-    queue, behind all that are there. Others may have been inside by then: test again what you
-    waited for. Hoare, :meth:`signal`: the waiter continues in that very step, so what the signaller saw
-    is still true, and the signaller waits.
+    Mesa, :meth:`notify`: the notifier continues, and the notified tasks re-enter in turn, behind all that
+    are in the queue. Others may have been inside by then: check again what you waited for. Hoare,
+    :meth:`signal`: the waiter continues in that very step, so what the signaller saw is still true, and the
+    signaller waits.
 
-    Fairness: the oldest waiter is next. Cancellation: a cancelled waiter gets in again, at the end of
-    the queue and uncancellably, before it raises; a notification that it had goes to the next waiter.
+    Fairness: the oldest waiter is next. Cancellation: a cancelled waiter re-enters, at the end of the queue
+    and uncancellably, before it raises; its notification, if it had one, goes to the next waiter.
     """
 
     __slots__ = ("_monitor", "_monitor_core")
@@ -79,7 +79,7 @@ class MonitorCondition(Primitive[Invocation]):
 
     @enable_ki_protection
     async def wait(self) -> None:
-        """Leave the monitor, wait for a notification or a signal, and get in again.
+        """Leave the monitor, wait for a notification or a signal, and enter again.
 
         Raises:
           RuntimeError: if this task is not inside the monitor.
@@ -136,12 +136,11 @@ class MonitorCondition(Primitive[Invocation]):
 
     @enable_ki_protection
     async def signal(self) -> None:
-        """Pass the monitor to the oldest waiter, wait until it is free again, and get in first.
+        """Pass the monitor to the oldest waiter, wait until it is free again, and re-enter first.
 
-        Of several signallers that wait to enter again, the oldest is first. Without a waiter nothing
-        happens. Fairness: a signaller is ahead of the whole queue, so tasks that signal without end
-        starve it. Cancellation: checked before the monitor is passed on, and not while this waits to
-        enter again.
+        Of several signallers that wait to re-enter, the oldest is first. Without a waiter nothing happens.
+        Fairness: signallers go ahead of the whole queue, so tasks that never stop signalling starve it.
+        Cancellation: checked before the monitor is passed on, and not while this waits to re-enter.
 
         Raises:
           RuntimeError: if this task is not inside the monitor, or its discipline is not ``"hoare"``.

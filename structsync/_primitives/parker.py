@@ -35,7 +35,7 @@ class Parker(Primitive[None]):
     Fairness: one task blocks at a time. Cancellation: a cancelled block has used no unblock.
 
     Args:
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Source: ``Context::Block`` and ``Unblock`` of Microsoft 2010.
     """

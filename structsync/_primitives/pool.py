@@ -33,19 +33,19 @@ def open_pool(
             for url in urls:
                 await pool.submit(fetch, url)   # waits while the queue is full
 
-    Leaving the block waits for all jobs, also for those that jobs submit meanwhile. A job that was
+    Leaving the block waits for all jobs, including those that other jobs submit meanwhile. A job that was
     submitted and fails cancels the pool, as a child that fails cancels a nursery.
 
     Args:
       workers: how many jobs run at a time, an int >= 1. Their tasks are started as they are needed.
-      max_queued: how many accepted jobs may wait for a worker: an int >= 0, or ``math.inf``. None: as
-          many as there are workers, so that each has its next job at hand, and the pace of
-          the workers holds back the submitters instead of filling the memory.
+      max_queued: how many accepted jobs may wait for a worker: an int >= 0, or ``math.inf``. None: as many
+          as there are workers, so that each has its next job at hand, and submitters are slowed down to the
+          pace of the workers instead of filling the memory.
       policy: ``"fifo"``, or ``"priority"``: smaller number first, first come first served among
-          equals. A job that runs is not interrupted for a more urgent one.
+          equals. A running job is not interrupted for a more urgent one.
       ageing: with ``"priority"``, a job is ranked by its arrival + ``ageing`` x priority, so that
           fewer than ``ageing`` later ones per level may overtake; None for strict levels.
-      name: what it is called in its ``repr``, in errors and reports.
+      name: its name in ``repr``, errors and reports.
 
     Raises:
       TypeError, ValueError: if an argument is none of these.
@@ -59,9 +59,9 @@ def open_pool(
 class TaskPool(Pool):
     """A pool of tasks for async functions; made by :func:`open_pool`.
 
-    A job runs in a copy of the context (:mod:`contextvars`) of the task that submitted it, and is on its own:
-    what it acquires it must release. One that ends while it owns a :class:`Lock` or an
-    :class:`RWLock` breaks it, and fails with :exc:`PermitLeakError`.
+    A job runs in a copy of the context (:mod:`contextvars`) of the task that submitted it, and must release
+    what it acquires. A job that ends while it owns a :class:`Lock` or an :class:`RWLock` breaks it, and
+    fails with :exc:`PermitLeakError`.
 
     Fairness: a job has its position from the call that submits it; beyond ``max_queued`` it is the
     caller that waits, not the job. Cancellation: a cancelled ``submit`` has submitted nothing.
@@ -81,7 +81,8 @@ class TaskPool(Pool):
         Raises:
           TypeError: if ``async_fn`` is not callable or ``priority`` not an int.
           ValueError: if ``priority`` is not 0 and the policy has none.
-          RuntimeError: if it would wait and a job of this pool calls: it would wait for itself.
+          RuntimeError: if it would have to wait, and is called by a job of this pool, which would wait for
+              itself.
           trio.ClosedResourceError: if the pool is closed or cancelled, before or meanwhile.
         """
         job = self._job(async_fn, args, priority)
@@ -114,7 +115,7 @@ class TaskPool(Pool):
         Raises:
           BaseException: what the job raises.
           JobCancelled: if the pool is cancelled meanwhile.
-          RuntimeError: if a job of this pool calls: it would wait for itself.
+          RuntimeError: if it is called by a job of this pool, which would wait for itself.
           TypeError, ValueError, trio.ClosedResourceError: as :meth:`submit`.
         """
         job = self._job(async_fn, args, priority, keeps_error=True)

@@ -31,11 +31,11 @@ Submit = Callable[[Any], Job[Any]]
 
 @final
 class Results(Generic[T]):
-    """What the jobs of ``map`` return, one after the other; made by ``map`` of a pool.
+    """The results of the jobs of ``map``, one after the other; made by ``map`` of a pool.
 
-    An async iterator for one task. Leaving the loop early cancels the jobs that are left, at once if
-    nothing else refers to this object; ``await results.aclose()``, or
-    :func:`contextlib.aclosing`, does it for certain.
+    An async iterator for one task. Leaving the loop early cancels the remaining jobs, at once if nothing
+    else refers to this object; ``await results.aclose()``, or :func:`contextlib.aclosing`, does so in any
+    case.
     """
 
     __slots__ = ("__weakref__", "_stream")
@@ -76,7 +76,7 @@ class Results(Generic[T]):
 
     @enable_ki_protection
     async def aclose(self) -> None:
-        """Cancel the jobs that are left, and take no more items. Idempotent."""
+        """Cancel the remaining jobs, and take no more items. Idempotent."""
         self._stream.close()
         await checkpoint()
 

@@ -15,7 +15,7 @@ class PoolStatistics(PrimitiveStatistics):
 
     Attributes:
       tasks_waiting: the jobs that wait for a worker.
-      held_back: how many of these are not accepted yet, because the queue is full.
+      held_back: how many of these have not been accepted yet, because the queue is full.
       running: the jobs that run.
       workers: the workers that there may be.
       done: the jobs that have returned so far.

@@ -40,29 +40,29 @@ class RateLimiterStatistics(PrimitiveStatistics):
 class RateLimiter(Primitive[int]):
     """A bucket of permits that time refills: at most a given number of calls per second.
 
-    ``rate`` permits come back in each ``per`` seconds, evenly; the bucket holds ``burst`` of them and
-    is full at the start. No task releases a permit, so there is no ``async with``::
+    In each ``per`` seconds, ``rate`` permits become available, evenly; the bucket holds up to ``burst`` of
+    them and is full at the start. Permits are not released, so there is no ``async with``::
 
         limiter = structsync.RateLimiter(100, per=60, burst=10)
         await limiter.acquire()
         await call()
 
-    In any stretch of time *t* at most ``burst + rate x t / per`` permits are granted. The time of a
-    grant is computed from the last moment at which the bucket was full, so that no rounding adds up
-    and no grant that comes late delays a later one.
+    In any *t* seconds at most ``burst + rate x t / per`` permits are granted. The time of a grant is
+    computed from the last moment at which the bucket was full, so rounding errors do not add up, and a late
+    grant does not delay later ones.
 
-    Time is that of trio's clock, so that a :class:`trio.testing.MockClock` and the explorer drive it.
-    Where the limiter moves to another run, no time has passed in between.
+    It uses trio's clock, so a :class:`trio.testing.MockClock` and the explorer drive it. If the limiter
+    moves to another run, no time passes in between.
 
-    Fairness: strictly first come, first served, so a large claim at the head holds up small ones
-    behind it. Cancellation: a cancelled acquire has taken nothing, and those behind it are granted as
-    if it had never come.
+    Fairness: strictly first come, first served, so a large claim at the head blocks small ones behind it.
+    Cancellation: a cancelled acquire has taken nothing, and the requests behind it are granted as if it had
+    never been made.
 
     Args:
-      rate: how many permits come back in ``per`` seconds, a finite number > 0.
-      per: a stretch of time in seconds, a finite number > 0.
-      burst: the most that are on hand at once, an int >= 1.
-      name: how it is called in ``repr`` and reports.
+      rate: the number of permits in each ``per`` seconds, a finite number > 0.
+      per: the period in seconds, a finite number > 0.
+      burst: the most permits on hand at once, an int >= 1.
+      name: its name in ``repr`` and reports.
 
     Raises:
       TypeError: if ``rate`` or ``per`` is not a number, ``burst`` not an int, or ``name`` not a str.
@@ -87,12 +87,12 @@ class RateLimiter(Primitive[int]):
 
     @property
     def rate(self) -> float:
-        """How many permits come back in each :attr:`per`."""
+        """The number of permits that become available in each :attr:`per` seconds."""
         return self._core.rate
 
     @property
     def per(self) -> float:
-        """The stretch of time that :attr:`rate` is about, in seconds."""
+        """The period of :attr:`rate`, in seconds."""
         return self._core.per
 
     @property
@@ -102,12 +102,12 @@ class RateLimiter(Primitive[int]):
 
     @property
     def value(self) -> int:
-        """The permits on hand now; more than 0 while a task waits that needs still more."""
+        """The permits on hand now; may be more than 0 while a task waits, if that task needs still more."""
         return self._core.value(parking_in_time.time_of(self))
 
     @enable_ki_protection
     async def acquire(self, n: int = 1) -> None:
-        """Take ``n`` permits, waiting until time has brought all of them.
+        """Take ``n`` permits, waiting until all of them are available.
 
         Raises:
           TypeError: if ``n`` is not an int.
@@ -132,8 +132,8 @@ class RateLimiter(Primitive[int]):
     def request(self, n: int = 1) -> Request[int]:
         """Take ``n`` permits, or a position in the queue for them, now; return the handle.
 
-        It is granted when its time comes, whether or not a task waits for it then. Permits do not come
-        back: closing a request that is granted releases nothing.
+        It is granted when its time comes, whether or not a task waits for it then. Permits are used up:
+        closing a granted request releases nothing.
 
         Raises:
           TypeError, ValueError, trio.ClosedResourceError: as :meth:`acquire`.
@@ -144,7 +144,7 @@ class RateLimiter(Primitive[int]):
     def claim(self, n: int = 1) -> NoReturn:
         """Refuse to be a part of :func:`acquire_all` or :func:`acquire_any`.
 
-        What a rate limiter waits for is time: the rest of a group would wait for it with nothing to do.
+        A rate limiter waits for time to pass: the other primitives of the group would be blocked meanwhile.
 
         Raises:
           TypeError: always.

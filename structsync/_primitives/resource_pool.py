@@ -43,7 +43,7 @@ class ResourcePoolStatistics(PrimitiveStatistics):
 
 @final
 class ResourcePool(Primitive[Loan], Generic[T]):
-    """Costly items, such as connections, which are lent to one task at a time and kept.
+    """Costly items, such as connections, which are lent to one task at a time and reused.
 
     ::
 
@@ -55,33 +55,34 @@ class ResourcePool(Primitive[Loan], Generic[T]):
     A borrower gets the item that was returned last, or makes one if none is idle and fewer than
     ``max_size`` exist, or waits. An item counts until its ``close`` has returned.
 
-    ``factory`` and ``check`` run in the task that wants the item. What they raise, a cancellation too,
-    is raised there, and the place goes to the next. An item for which ``check`` does not return
-    that it can be used is closed, and the next one tried.
+    ``factory`` and ``check`` run in the task that wants the item. If they raise or are cancelled, that task
+    gets the error, and its place in the pool goes to the next request. An item for which ``check`` returns
+    False is closed, and the next one is tried.
 
-    An item whose block ends with an error, a cancellation included, is not lent again but closed;
+    An item whose block ends with an error or a cancellation is closed, and not lent again;
     ``pool.item(keep_on_error=True)`` keeps it.
 
-    ``close`` runs in the task that returns an item that was discarded, or is the first to return one
-    after it expired. It is shielded from cancellation, for ``close_timeout`` seconds at most. What it
-    raises is logged: no caller could do anything about it.
+    ``close`` runs in the task that returns a discarded item, or that is the first to return an item after
+    others have expired. It is shielded from cancellation, for ``close_timeout`` seconds at most. Its errors
+    are logged, because no caller could do anything about them.
 
     Nothing runs in the background. An idle item that expires is never lent again, and closed by the
     next task that returns one, or by :meth:`close_stale`.
 
-    Fairness: strictly first come, first served. Cancellation: a cancelled borrower holds no place, and
-    no item is lost; one whose check was cancelled is closed.
+    Fairness: strictly first come, first served. Cancellation: a cancelled borrower holds nothing, and no
+    item is lost; one whose check was cancelled is closed.
 
     Args:
       factory: an async function that makes an item.
-      max_size: how many items there are at once, an int >= 1.
-      min_size: how many :meth:`fill` makes, and how many do not expire; an int from 0 to ``max_size``.
-      check: an async function of an item that was idle: can it be used? A bool. None: it can.
-      close: an async function of an item that is used no more. None: such an item is dropped.
-      max_idle: after how many seconds an idle item expires, a number > 0; None: it does not.
-      close_timeout: for how many seconds a ``close`` may run before it is cancelled, a number > 0,
-          or ``math.inf``.
-      name: how it is called in ``repr`` and reports.
+      max_size: the largest number of items at any time, an int >= 1.
+      min_size: the number of items that :meth:`fill` makes, and that do not expire; an int from 0 to
+          ``max_size``.
+      check: an async function that is called with an idle item, and returns whether it can be used. None:
+          it can.
+      close: an async function that closes an item. None: the item is dropped.
+      max_idle: the seconds after which an idle item expires, a number > 0; None: never.
+      close_timeout: the seconds after which a ``close`` is cancelled, a number > 0, or ``math.inf``.
+      name: its name in ``repr`` and reports.
 
     Raises:
       TypeError, ValueError: if an argument is none of these.
@@ -130,24 +131,24 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
     @property
     def max_size(self) -> int:
-        """How many items there are at once; changed by :meth:`resize`."""
+        """The largest number of items at any time; changed by :meth:`resize`."""
         return self._core.max_size
 
     @property
     def min_size(self) -> int:
-        """How many items :meth:`fill` makes, and how many do not expire."""
+        """The number of items that :meth:`fill` makes, and that do not expire."""
         return self._core.min_size
 
     def item(self, *, keep_on_error: bool = False) -> PoolItem[T]:
-        """Return an async context manager that borrows an item: waits for it, and returns it at its end.
+        """Return an async context manager that borrows an item: entering waits for it, leaving returns it.
 
-        If the block ends with an error, a cancellation included, the item is closed and not kept: it
-        may be half-way through something, as a connection in the middle of an answer, which the next
-        borrower would take for its own.
+        If the block ends with an error or a cancellation, the item is closed and not kept: it may be in the
+        middle of something, such as a connection with an unread answer, which the next borrower would take
+        for its own.
 
         Args:
-          keep_on_error: whether the item is kept even so. Right where nothing can be left half-way, or
-              ``check`` finds out.
+          keep_on_error: whether the item is kept all the same. Use it if nothing can be left half done, or
+              if ``check`` detects that.
 
         Entering raises:
           Exception: what ``factory`` or ``check`` raises.
@@ -158,7 +159,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
     @enable_ki_protection
     def discard(self, item: T) -> None:
-        """Let a borrowed item be closed where it would be returned, and never be lent again.
+        """Have a borrowed item closed instead of returned at the end of its block.
 
         Raises:
           ValueError: if this very item is not lent now.
@@ -175,7 +176,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
     async def fill(self) -> None:
         """Make items, one after the other, until there are :attr:`min_size`.
 
-        Cancellation: those that are made by then stay.
+        Cancellation: the items made so far are kept.
 
         Raises:
           Exception: what ``factory`` raises.
@@ -186,24 +187,24 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
     @enable_ki_protection
     async def close_stale(self) -> None:
-        """Close the idle items that are not to be lent any more, one after the other.
+        """Close the idle items that will not be lent again, one after the other.
 
-        Those that have expired, are too many since a :meth:`resize`, or were discarded where their
-        task was interrupted. To be called now and then where no block returns one for long.
+        These have expired, are too many since a :meth:`resize`, or were discarded by a task that was
+        interrupted. Call this now and then if it may take long until the next block returns an item.
         """
         await lending.close_stale(self)
         await trio.lowlevel.checkpoint()
 
     @enable_ki_protection
     def resize(self, max_size: int) -> None:
-        """Change how many items there are at once.
+        """Change the largest number of items.
 
-        If they are too many, those that are lent stay lent, and the oldest idle ones are closed by the
-        next task that returns one, or by :meth:`close_stale`.
+        If there are too many now, lent items stay lent, and the oldest idle ones are closed by the next
+        task that returns an item, or by :meth:`close_stale`.
 
         Raises:
           TypeError: if ``max_size`` is not an int.
-          ValueError: if it is less than 1, or than :attr:`min_size`.
+          ValueError: if it is less than 1, or less than :attr:`min_size`.
         """
         check_count(max_size, "max_size")
         parking.change(
@@ -212,10 +213,10 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
     @enable_ki_protection
     async def aclose(self) -> None:
-        """Close the pool for good, and the items that are idle, one after the other.
+        """Close the pool for good, and its idle items, one after the other.
 
-        An item that is lent is closed by its borrower. ``close()`` alone closes no item: in a block of
-        the pool, or a scope that owns it, its end does. Idempotent.
+        A lent item is closed when its block ends. ``close()`` alone cannot wait, and closes no item; the
+        end of the pool's own block, or of a scope that owns it, does. Idempotent.
 
         Cancellation: the pool and its items are closed all the same.
         """

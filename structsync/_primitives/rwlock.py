@@ -52,26 +52,26 @@ class RWLock(OwnedPrimitive[Access]):
         async with lock.writing():
             ...                         # alone
 
-    If the task of a holder, reader or writer, ends without releasing, the lock is broken for good:
-    every waiter and every later acquire get :exc:`trio.BrokenResourceError` naming the task. A
-    task that still holds it may release it.
+    If a task exits while it holds the lock, as a reader or a writer, the lock is broken for good: every
+    waiter and every later acquire gets :exc:`trio.BrokenResourceError`, which names that task. Other
+    holders may still release it.
 
     A writer may become a reader, see :meth:`downgrade`. A reader cannot become a writer: two that
-    try would wait for each other forever. Release, acquire for writing, and look again.
+    try would wait for each other forever. Release it, acquire it for writing, and read again.
 
-    Fairness: by ``policy``. Cancellation: a cancelled acquire holds nothing, and lets those behind
-    it in: the readers behind a cancelled writer enter in the same step.
+    Fairness: by ``policy``. Cancellation: a cancelled acquire holds nothing, and the requests behind it
+    move up: the readers behind a cancelled writer enter in the same step.
 
     Args:
-      policy: which go first where both wait.
+      policy: which requests go first when both kinds wait.
 
           * ``"fifo"``: the first arrival. A reader behind a waiting writer waits, readers in a row enter
             together, and no task starves.
-          * ``"phase"``: readers and writers take turns. Where a writer leaves, all readers that wait
-            enter; a reader waits for one writer at most, and no task starves.
-          * ``"readers"``: readers. A reader waits only for the current writer; writers may starve.
-          * ``"writers"``: writers. A reader waits while any writer waits; readers may starve.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+          * ``"phase"``: readers and writers take turns. When a writer leaves, all waiting readers enter; a
+          reader waits for one writer at most, and no task starves. * ``"readers"``: readers. A reader waits
+          only for the current writer; writers may starve. * ``"writers"``: writers. A reader waits while
+          any writer waits; readers may starve.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       ValueError: if there is no such policy.
@@ -134,7 +134,7 @@ class RWLock(OwnedPrimitive[Access]):
 
     @enable_ki_protection
     def release(self) -> None:
-        """Release the lock, whichever way this task holds it, and let in the next, in one step.
+        """Release the lock, held for reading or for writing, and grant the next requests in the same step.
 
         Raises:
           RuntimeError: if this task does not hold it.
@@ -144,10 +144,10 @@ class RWLock(OwnedPrimitive[Access]):
 
     @enable_ki_protection
     def downgrade(self) -> None:
-        """Go on as a reader where this task writes, with no other writer in between.
+        """Turn this task's hold for writing into one for reading, with no other writer in between.
 
-        Readers that may enter beside it do so in the same step. A :meth:`writing` block that is
-        downgraded ends by releasing what it then holds.
+        Readers that may enter now do so in the same step. A :meth:`writing` block that was downgraded
+        releases the lock at its end as usual.
 
         Raises:
           RuntimeError: if this task does not hold the lock for writing.
@@ -171,8 +171,8 @@ class RWLock(OwnedPrimitive[Access]):
     def read_request(self) -> Request[Access]:
         """Acquire the lock for reading, or a position in the queue for it, now; return the handle.
 
-        The task that calls is the reader, whichever task waits. If it ends first, a pending request is
-        withdrawn and a granted one breaks the lock.
+        The calling task is the reader, whichever task waits. If it exits first, a pending request is
+        withdrawn, and a granted one breaks the lock.
 
         Raises:
           RuntimeError: if this task holds the lock, or has a live request for it.

@@ -36,10 +36,10 @@ def open_scope() -> AbstractAsyncContextManager[Scope]:
             for url in urls:
                 scope.start_soon(fetch, url, limit)
 
-    The block ends when its body and all its children have. Then each owned primitive is closed; and
-    if one of them has not got everything back, :exc:`PermitLeakError` names the primitive and the
-    tasks that took more than they released (inside of :func:`trace_waits`, also the lines). It is raised alone if the block ended well. Else the
-    original exceptions are raised as trio raises them, in an exception group that the leak joins.
+    The block ends when its body and all its children have. Then each owned primitive is closed; and if
+    something of one of them was not released, :exc:`PermitLeakError` names the primitive and the tasks that
+    took more than they released (inside :func:`trace_waits`, also the lines). It is raised alone if nothing
+    else went wrong; otherwise it joins the exception group that trio raises.
     """
     return _ScopeManager()
 
@@ -57,7 +57,7 @@ class Scope:
     def nursery(self) -> trio.Nursery:
         """The nursery itself, for a function that wants one.
 
-        What it starts there is a child of the scope as any other.
+        Tasks started in it are children of the scope like any others.
         """
         return self._nursery
 
@@ -68,7 +68,7 @@ class Scope:
 
     @enable_ki_protection
     def own(self, primitive: PrimitiveT) -> PrimitiveT:
-        """Close the primitive when the scope ends, and report what it has not got back by then.
+        """Close the primitive when the scope ends, and report what has not been released by then.
 
         Returns:
           The primitive.

@@ -37,17 +37,17 @@ class SemaphoreStatistics(PrimitiveStatistics):
 class Semaphore(Primitive[int]):
     """A number of permits that tasks take and release, several at a time.
 
-    A drop-in for :class:`trio.Semaphore`. An acquire is all or nothing: it waits until *all* of its
-    permits are there. As an async context manager it takes one permit; ``permits(n)`` takes n::
+    A drop-in for :class:`trio.Semaphore`. An acquire is all or nothing: it waits until *all* of its permits
+    are available. As an async context manager it takes one permit; ``permits(n)`` takes n::
 
         semaphore = structsync.Semaphore(10, max_value=10)
         async with semaphore.permits(3):
             ...
 
-    Fairness: strictly first come, first served by default, so a large claim at the head holds up
-    small ones behind it and is never starved by them. ``policy="priority"`` serves the smaller
-    number first; ``policy="eligible"`` the oldest claim that fits, which may starve large ones.
-    Cancellation: a cancelled acquire has taken nothing, and lets those behind it in.
+    Fairness: strictly first come, first served by default, so a large claim at the head blocks small ones
+    behind it, and is never starved by them. ``policy="priority"`` serves the smaller number first;
+    ``policy="eligible"`` the oldest claim that fits, which may starve large ones. Cancellation: a cancelled
+    acquire has taken nothing, and the requests behind it move up.
 
     Args:
       initial_value: the permits on hand at the start, an int >= 0.
@@ -57,7 +57,7 @@ class Semaphore(Primitive[int]):
       ageing: with ``"priority"``, a request is ranked by its arrival + ``ageing`` x priority, so
           that fewer than ``ageing`` later arrivals per level may overtake; None for strict levels.
       checkpoint: ``"always"`` or ``"budget"``, see :class:`Primitive`.
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       TypeError: if a number is not an int.
@@ -93,7 +93,7 @@ class Semaphore(Primitive[int]):
 
     @property
     def value(self) -> int:
-        """The permits on hand; negative after a :meth:`resize` below what is out."""
+        """The permits on hand; negative after a :meth:`resize` to less than is in use."""
         return self._core.value
 
     @property
@@ -128,7 +128,7 @@ class Semaphore(Primitive[int]):
 
     @enable_ki_protection
     def release(self, n: int = 1) -> None:
-        """Give ``n`` permits back, and grant what they make room for in the same step.
+        """Release ``n`` permits, and grant the next requests that fit in the same step.
 
         Raises:
           TypeError: if ``n`` is not an int.
@@ -172,8 +172,8 @@ class Semaphore(Primitive[int]):
     def resize(self, max_value: int) -> None:
         """Change how many permits exist.
 
-        Permits that are out stay out, so ``value`` may become negative; waiters that fit are let
-        in. Claims that are queued survive a shrink and wait until the semaphore grows again.
+        Permits in use remain in use, so ``value`` may become negative; waiters that fit are granted. Queued
+        claims survive a shrink, and wait until the semaphore grows again.
 
         Raises:
           TypeError: if ``max_value`` is not an int.

@@ -33,12 +33,12 @@ def open_thread_pool(
 ) -> AbstractAsyncContextManager[SyncPool]:
     """Open a pool as :func:`open_pool` does, for sync functions that block, each in a thread of trio's.
 
-    A job sees a copy of the context of the task that submitted it. Cancellation: a job that runs is not
-    interrupted; the function may ask :func:`trio.from_thread.check_cancelled`, and the pool waits
-    until it returns.
+    A job sees a copy of the context of the task that submitted it. Cancellation: a running job is not
+    interrupted; the function may call :func:`trio.from_thread.check_cancelled`, and the pool waits until it
+    returns.
 
     Args:
-      workers: how many run at a time; no other limiter counts them.
+      workers: how many jobs run at a time; trio's default limiter for threads does not count them.
       max_queued, policy, ageing, name: as of :func:`open_pool`.
 
     Raises:
@@ -60,13 +60,13 @@ def open_process_pool(
 ) -> AbstractAsyncContextManager[SyncPool]:
     """Open a pool as :func:`open_pool` does, for sync functions that compute, each in a process.
 
-    The function, its arguments and its result are pickled: use functions of modules, and guard the
-    main module by ``if __name__ == "__main__"``. The processes are started when they are needed,
-    used again and again, and ended with the block. A job sees nothing of the context of the task that submits it.
+    The function, its arguments and its result are pickled: use module-level functions, and protect the main
+    module by ``if __name__ == "__main__"``. The processes are started when they are needed, reused, and
+    ended with the block. A job does not see the context of the task that submits it.
 
-    Cancellation: the process of a cancelled job is killed. An error comes with its traceback in the
-    process, as its cause. If the process itself dies, the job fails with
-    ``trio_parallel.BrokenWorkerError``, and another process takes its place.
+    Cancellation: the process of a cancelled job is killed. An error has its traceback in the process as its
+    cause. If the process itself dies, the job fails with ``trio_parallel.BrokenWorkerError``, and another
+    process takes its place.
 
     Needs ``pip install structsync[processes]``, that is trio-parallel.
 
@@ -104,7 +104,8 @@ async def _with_processes(
 class SyncPool(Pool):
     """A pool for sync functions; made by :func:`open_thread_pool` and :func:`open_process_pool`.
 
-    All else is as of a :class:`TaskPool`: which calls wait, where errors go, and what leaving waits for.
+    Everything else is as in a :class:`TaskPool`: which calls wait, where errors go, and what leaving waits
+    for.
     """
 
     __slots__ = ("_run_sync",)

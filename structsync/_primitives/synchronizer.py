@@ -29,7 +29,7 @@ P = ParamSpec("P")
 
 @final
 class Synchronizer:
-    """Rules over the entries of any monitors, which know nothing of them; they end with the block.
+    """Rules over the entries of monitors that know nothing of them; the rules end with the block.
 
     At most one of three buttons is on, whatever the buttons are::
 
@@ -40,22 +40,22 @@ class Synchronizer:
                 synchronizer.trigger(button.off, lambda: lit.pop())
             ...
 
-    A call of an entry starts when its monitor is free, its own guard holds, and no synchronizer
-    disables it; these are evaluated in this order. The triggers of all synchronizers then run, and the
-    call starts, all in one step. Several synchronizers may concern one entry: their rules add up. What
-    a rule looks at is changed best by triggers: all monitors of the synchronizer are evaluated again after
-    each. If something else changes it, call :meth:`Monitor.changed` of the monitors concerned.
+    A call of an entry starts when its monitor is free, its own guard holds, and no synchronizer disables
+    it; these are evaluated in this order. The triggers of all synchronizers then run, and the call starts,
+    all in one step. Several synchronizers may rule over one entry: their rules add up. Change what a rule
+    reads in triggers: after each of them, the guards of all monitors of the synchronizer are evaluated
+    again. If anything else changes it, call :meth:`Monitor.changed` on the monitors concerned.
 
-    A disabled call is passed over, so calls that no synchronizer concerns never wait for those it
-    does. Fairness: in each monitor the oldest call that can start is next, save what :meth:`atomic`
-    says. Cancellation: a call that is cancelled while it waits has run no trigger; a trigger has run if
-    and only if its call has started, or was ended by the error of a trigger.
+    A disabled call is passed over, so calls without rules never wait for calls with rules. Fairness: in
+    each monitor the oldest call that can start is next, except as :meth:`atomic` says. Cancellation: a call
+    that is cancelled while it waits has run no trigger; a trigger has run if and only if its call has
+    started, or was ended by the error of a trigger.
 
-    Entering the block is a checkpoint, and raises RuntimeError if it is entered already. Until the block
-    ends, the monitors that it concerns are in use by its run, also while no task is inside.
+    Entering the block is a checkpoint, and raises RuntimeError if it was entered before. Until the block
+    ends, its monitors are in use by its run, even while no task is inside.
 
     Args:
-      name: what it is called in its ``repr``.
+      name: its name in ``repr``.
 
     Source: Frølund and Agha 1993, synchronizers; Dinges and Agha 2012 on why they need a scope.
     """
@@ -127,9 +127,9 @@ class Synchronizer:
     def trigger(self, entry: Any, fn: Callable[..., object]) -> None:
         """Run a function whenever a call of an entry starts, before its body and in the same step.
 
-        Those of one call run in the order in which they were set. One that raises ends the call (and those
-        that were to start with it, see :meth:`atomic`): the caller gets the error, the body does not
-        run, the later triggers neither; what the earlier ones did stays.
+        Triggers of one call run in the order in which they were set. If one raises, the call ends (and so
+        do its partners, see :meth:`atomic`): the caller gets the error, and neither the body nor the later
+        triggers run; what the earlier ones did is not undone.
 
         Args:
           fn: ``()``, ``(request)`` with an :class:`Invocation`, or parameters of the entry's own, by
@@ -159,7 +159,8 @@ class Synchronizer:
           entries: two or more, each of another monitor.
 
         Raises:
-          ValueError: if they are fewer, or two are of one monitor, also of those that share a group.
+          ValueError: if there are fewer than two, or two of one monitor, counting the groups that this one
+              merges with.
           TypeError, RuntimeError: as :meth:`disable`.
           trio.ClosedResourceError: if one of them is closed.
         """

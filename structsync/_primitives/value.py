@@ -51,15 +51,15 @@ class Value(Primitive[Awaited], Generic[T]):
         ...
         await state.wait_for(lambda name: name in ("ready", "failed"))
 
-    Each assignment counts, also of an equal value. Where a mutable object is changed in place, assign
-    it again.
+    Each assignment counts, even of an equal value. After changing a mutable object in place, assign it
+    again.
 
     Fairness: all waiters for a value are granted together. Cancellation: a cancelled wait changes
     nothing.
 
     Args:
       value: the first value.
-      name: how it is called in ``repr`` and reports.
+      name: its name in ``repr`` and reports.
 
     Raises:
       TypeError: if ``name`` is not a str.
@@ -80,7 +80,7 @@ class Value(Primitive[Awaited], Generic[T]):
     def value(self) -> T:
         """The value; may be assigned, which evaluates the predicate of each waiter once.
 
-        What a predicate raises is raised by the wait that it belongs to; the value is assigned all the
+        The error of a predicate is raised by the wait that it belongs to; the value is assigned all the
         same. After :meth:`~Primitive.close` the value can still be read and assigned.
 
         Raises:
@@ -121,8 +121,8 @@ class Value(Primitive[Awaited], Generic[T]):
     def changes(self) -> Changes[T]:
         """Return an async iterator over the values that are assigned from now on, each once, in order.
 
-        It may fall behind, and then holds the values that it has still to give. It needs no end: one
-        that nothing refers to any more holds nothing.
+        It may fall behind; then it keeps the values that it has not yielded yet. It need not be closed: it
+        is dropped when nothing refers to it any more.
         """
         return Changes(self, self._newest)
 

@@ -35,15 +35,15 @@ class WaitQueueStatistics(PrimitiveStatistics):
 class WaitQueue(Primitive[None]):
     """A bare condition: tasks wait until another one wakes them.
 
-    In trio no other task runs between two checkpoints, so state that is changed between them needs
-    no lock, and a condition needs none either. A wake that finds no task waiting is not kept; see
-    :class:`Parker` for wakes that are.
+    In trio no other task runs between two checkpoints, so state that is changed between them needs no lock,
+    and a condition needs none either. A wake that finds no waiting task is not kept; :class:`Parker` keeps
+    them.
 
-    Fairness: the oldest waiter is woken first. Cancellation: a wait that is cancelled first has not
-    been woken, and a wake is never spent on it; a wait that is woken first returns.
+    Fairness: the oldest waiter is woken first. Cancellation: a wait that was cancelled first uses up no
+    wake; a wait that was woken first returns.
 
     Args:
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Source: Moura 2004, conditions without a lock (wait, signal, signal_all).
     """
@@ -68,8 +68,8 @@ class WaitQueue(Primitive[None]):
         """Wait until ``predicate()`` is true, evaluating it now and whenever this task is woken.
 
         Between the last evaluation and the return no other task runs. A task that is woken and finds it
-        false waits again, at the end of the queue, and that wake is spent. So where tasks wait for
-        different things, use :meth:`wake_all`.
+        false waits again, at the end of the queue, and that wake is used up. So if tasks wait for different
+        things, use :meth:`wake_all`.
 
         Returns:
           The value of the predicate that was true.

@@ -15,7 +15,7 @@ P_co = TypeVar("P_co", bound=Live[Any], covariant=True)
 
 @final
 class Claim(Generic[P_co]):
-    """What is wanted of one primitive, to be handed to :func:`acquire_all` or :func:`acquire_any`.
+    """What is wanted of one primitive: an argument of :func:`acquire_all` and :func:`acquire_any`.
 
     Made by ``claim()`` of a primitive. It takes no position in a queue and holds nothing; it may be
     used again and again, and by any task: a lock is claimed for the task that acquires. In annotations

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 
 class RequestWithdrawn(Exception):
-    """The request that was waited for is withdrawn.
+    """The awaited request was withdrawn.
 
-    Raised by :meth:`Request.wait`, whether the withdrawal came before or meanwhile.
+    Raised by :meth:`Request.wait`, whether the request was withdrawn before the call or during it.
     """
 
 
@@ -19,11 +19,11 @@ class PermitLeakError(Exception):
 
 
 class JobFailed(Exception):
-    """A job that was waited for has failed; ``__cause__`` is its error.
+    """The awaited job failed; ``__cause__`` is its error.
 
     The error itself went to the pool, which it cancelled.
     """
 
 
 class JobCancelled(Exception):
-    """A job that was waited for was cancelled: by ``Job.cancel()``, or because its pool ended."""
+    """The awaited job was cancelled: by ``Job.cancel()``, or because its pool was."""

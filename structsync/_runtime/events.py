@@ -35,10 +35,10 @@ class PrimitiveEvent:
       primitive: the primitive.
       claim: what was claimed or released: a number of permits, a task, a borrower; of ``changed``
           the name of what was called and its value, such as ``("resize", 5)``; None for ``closed``.
-      task: whose claim it is, as far as that is known: the task that asked or released; None
-          outside a run.
-      request: which request it is: one object, to be compared by ``is``, in all events of one
-          request; None where the event is of no single request.
+      task: the task whose claim it is, if that is known: the one that requested or released; None outside a
+          run.
+      request: the request: the same object (compare by ``is``) in all events of one request; None if the
+          event belongs to no single request.
       time: when it happened, by trio's clock, in seconds; None outside a run.
     """
 
@@ -51,7 +51,7 @@ class PrimitiveEvent:
 
     @property
     def details(self) -> dict[str, object]:
-        """What a record of this event says, in plain values.
+        """The facts of this event, in plain values.
 
         ``task`` (its name, or None); of a claim ``n``, ``mode``, ``owner``, ``borrower`` or ``entry``,
         as the primitive has it, or ``claim``; of ``changed`` what was called, with its value.

@@ -19,7 +19,7 @@ RaiseCancel = Callable[[], Any]
 
 
 class JobStatus(StrEnum):
-    """How a job stands: ``queued``, perhaps ``running``, then exactly one of the three others."""
+    """The status of a job: ``queued``, perhaps ``running``, then exactly one of the other three."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -44,8 +44,8 @@ class MakesJobs(Protocol):
 class Job(Generic[T_co]):
     """A call that a pool makes; made by ``submit`` and ``submit_nowait`` of a pool.
 
-    It runs whether or not a task waits for it. Where its error goes was decided when it was
-    submitted: that of ``submit`` ends the pool, as a child's error ends a nursery.
+    It runs whether or not a task waits for it. The error of a submitted job ends the pool, as a child's
+    error ends a nursery.
     """
 
     __slots__ = (
@@ -108,17 +108,18 @@ class Job(Generic[T_co]):
         Raises:
           JobFailed: if the job failed; the cause is its error.
           JobCancelled: if it was cancelled, or its pool was.
-          RuntimeError: if a job of the same pool would wait, whose worker it may need.
+          RuntimeError: if a job of the same pool would wait here, because it may occupy the worker that
+              this job needs.
         """
         await self._queue._wait_for(self)
         return self.result()
 
     @enable_ki_protection
     def cancel(self) -> None:
-        """Cancel the job: it does not run, or is cancelled as by a cancel scope around it.
+        """Cancel the job: it is not run, or is cancelled as by a cancel scope around it.
 
-        Returns at once; a job that runs may take its time, and may end otherwise. Idempotent; on a
-        job that has ended it does nothing.
+        Returns at once; a running job may take its time, and may still end in another way. Idempotent; does
+        nothing if the job has ended.
 
         Raises:
           RuntimeError: from another run or another thread.

@@ -53,7 +53,7 @@ def _reserved(cls: type, name: str) -> AttributeError:
 
 
 class Live(Generic[ClaimT]):
-    """What every primitive and every pool is to those who observe: its state, its name, its statistics.
+    """What observers see of every primitive and pool: its state, its name, its statistics.
 
     The type of ``PrimitiveEvent.primitive``, for annotations. :class:`structsync.Primitive` is more.
     """
@@ -93,7 +93,7 @@ class Live(Generic[ClaimT]):
 
     @property
     def name(self) -> str | None:
-        """What it is called in its ``repr``, in errors, leaks, events and reports; may be assigned."""
+        """Its name in ``repr``, errors, leaks, events and reports; may be assigned."""
         return self._name
 
     @name.setter
@@ -115,12 +115,12 @@ class Live(Generic[ClaimT]):
         return PrimitiveStatistics(tasks_waiting=len(self._core.queue))
 
     def _describe(self) -> str:
-        """Return the state as it stands in ``repr``; by default the fields of the core."""
+        """Return the state as shown in ``repr``; by default the fields of the core."""
         core = self._core
         return ", ".join(f"{name}={getattr(core, name, 'unset')!r}" for name in core.state_fields)
 
     def _details_of(self, claim: ClaimT) -> dict[str, object]:
-        """Return in plain values what an event says of a claim; by default the claim as it is."""
+        """Return the facts of a claim for events, in plain values; by default the claim itself."""
         return {"claim": claim}
 
     def __repr__(self) -> str:
@@ -149,14 +149,14 @@ class Live(Generic[ClaimT]):
         return request.status
 
     def _units(self, claim: ClaimT) -> int:
-        """Return for how many units of :meth:`_balance` a claim stands."""
+        """Return how many units of :meth:`_balance` a claim takes."""
         return 1
 
     def _balance(self) -> int | None:
         """Return a number that falls by one for each unit lent out.
 
-        Scopes find leaks by it. None: go by what was granted and released; right for a primitive
-        whose every claim is to be released.
+        Scopes use it to find leaks. None: they count what was granted and released, which is right for a
+        primitive whose every claim has to be released.
         """
         return None
 

@@ -28,7 +28,7 @@ OwnerExit: TypeAlias = Literal["breaks", "releases"]
 async def acquire(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -> Any:
     """Take the claim, waiting in the queue for it if necessary.
 
-    Cancellation: a cancelled acquire has taken nothing, and lets those behind it in.
+    Cancellation: a cancelled acquire has taken nothing, and the requests behind it move up.
 
     Returns:
       What the core hands out for the claim, see :meth:`structsync.Arbiter.handed_out`.
@@ -56,7 +56,7 @@ def acquire_nowait(primitive: Primitive[ClaimT], claim: ClaimT) -> Any:
 
 @enable_ki_protection
 def release(primitive: Primitive[ClaimT], claim: ClaimT) -> None:
-    """Give the claim back, and grant what that makes room for in the same step.
+    """Release the claim, and grant the next requests that fit in the same step.
 
     Raises:
       Exception: what ``discharge`` of the core raises; nothing is changed then.
@@ -92,7 +92,7 @@ def claim(primitive: PrimitiveT, make: Callable[[Task], Any]) -> Claim[Primitive
 def change(
     primitive: Primitive[ClaimT], transition: Callable[[], list[CoreRequest[ClaimT]]]
 ) -> None:
-    """Change the state of the core otherwise than by acquiring and releasing, and wake the tasks which that lets in.
+    """Change the state of the core other than by acquiring and releasing, and wake the tasks that this grants.
 
     Args:
       transition: changes the core and returns what its ``settle()`` does.
@@ -116,13 +116,13 @@ class Block(ReleasesAtExit[ClaimT]):
 class OwnedPrimitive(Primitive[ClaimT]):
     """Base of a primitive of your own whose claims belong to tasks.
 
-    If the task of a claim ends without releasing it, the primitive is broken for good, as a
-    :class:`structsync.Lock` is; or the claim is released for it. Its pending requests are withdrawn.
+    If the task of a claim exits without releasing it, the primitive is broken for good, like a
+    :class:`structsync.Lock`; or the claim is released for it. Its pending requests are withdrawn.
 
     Args:
       core: the decisions; only this primitive may use it.
-      owner_exit: ``"breaks"`` or ``"releases"``: what a task does that ends while it holds a claim. To
-          break is right where others may find half of what it was doing.
+      owner_exit: ``"breaks"`` or ``"releases"``: what happens if a task exits while it holds a claim.
+          Choose ``"breaks"`` if it may leave its work half done.
       checkpoint, name: as of :class:`structsync.Primitive`.
 
     Raises:

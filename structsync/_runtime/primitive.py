@@ -48,7 +48,7 @@ class Primitive(Live[ClaimT]):
       core: the decisions; only this primitive may use it.
       checkpoint: ``"always"``: every acquire is a checkpoint; ``"budget"``: up to 127 uncontended
           acquires in a row may return without a schedule point (cancellation is always checked).
-      name: what it is called in its ``repr``, in errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports.
 
     Raises:
       TypeError: if ``core`` is not an :class:`Arbiter`, its ``__init__`` has not called that of
@@ -99,7 +99,7 @@ class Primitive(Live[ClaimT]):
 
     @enable_ki_protection
     def _release(self, claim: ClaimT) -> None:
-        """Release the claim and wake whom that lets in."""
+        """Release the claim, and wake the tasks that are granted something by that."""
         parking.release(self, claim)
 
     def _held(self, claim: ClaimT, *, priority: int = 0) -> Held[ClaimT]:

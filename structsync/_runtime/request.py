@@ -101,21 +101,20 @@ class RequestBase(ABC):
 
 @final
 class Request(RequestBase, Generic[ClaimT]):
-    """A position in the queue, or a grant, that a task asked for without waiting.
+    """A position in the queue, or a grant, requested without waiting.
 
-    Made by ``request()`` of a primitive. The claim is in the queue from that call on, so that a place
-    can be taken in one task (or in a sync function) and waited for later, and given up from
-    anywhere. The owner is the task that made it. As a *sync* context manager, leaving it withdraws
-    the request, or releases what was granted. So it limits the time of a wait and not that of what
-    comes after it::
+    Made by ``request()`` of a primitive. The claim is in the queue from that call on: a position can be
+    taken in one task (or in a sync function), waited for later, and given up from anywhere. The owner is
+    the task that made it. It is a *sync* context manager, and leaving it withdraws the request, or releases
+    what was granted. So a timeout can limit the wait and not what comes after it::
 
         with semaphore.request(3) as request:
             with trio.fail_after(1):    # for the wait alone
                 await request.wait()
             ...                         # three permits are ours, for as long as this takes
 
-    A request that is granted holds its permits whether or not a task waits for it: one that is
-    made and forgotten blocks those behind it. Use it as a context manager, or close it.
+    A granted request holds its permits whether or not a task waits for it, and a forgotten request blocks
+    the requests behind it. Use it as a context manager, or close it.
 
     Source: Martins 2020, the request object of an asynchronous acquire.
     """

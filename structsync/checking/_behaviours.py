@@ -29,13 +29,13 @@ def leads_to(
 ) -> F | Callable[[F], F]:
     """Declare that whenever a trigger holds, a goal holds then or later.
 
-    The function returns the pair `trigger, goal`. It is judged for fair behaviours only, as the actions
-    say by `fair=`, for each value of its parameters apart; the values are constants.
+    The function returns the pair `trigger, goal`. It is judged only for behaviours that are fair as the
+    actions say by `fair=`, for each value of its parameters separately; the values are constants.
 
     Args:
-        assuming: what this property needs besides: by the name of an action "weak" or "strong" fairness,
-            or "weak together" or "strong together", which is met by any value of its parameters. The
-            other properties are judged without it.
+        assuming: the fairness that this property needs in addition: for the name of an action, "weak" or
+            "strong", or "weak together" or "strong together", for which any value of its parameters will
+            do. The other properties are judged without it.
         domains: for each parameter its values.
     """
     return _of_behaviours("leads_to", declare, assuming, domains)

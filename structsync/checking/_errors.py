@@ -6,7 +6,7 @@ import traceback
 
 
 class SpecError(Exception):
-    """A specification breaks a rule of the language; the message says rule, values and repair."""
+    """A specification breaks a rule of the language; the message names the rule, the values and a fix."""
 
 
 #: What ends a program, or a generator; in a specification it is an error like any other.

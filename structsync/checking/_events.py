@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, final
 class Call:
     """An action of a specification with values of its parameters.
 
-    Where a question allows it, a parameter may be left out: then any of its values is meant.
+    Where the receiver allows it, a parameter may be left out: then it stands for any of its values.
 
     Attributes:
       action: the name of the action.
@@ -46,11 +46,11 @@ class TraceEvent:
 
     Attributes:
       kind: what happened: ``requested``, ``granted`` ... of a primitive, or a name of your own.
-      details: of what kind the claim was, or the values of an event of your own.
+      details: the facts of the claim, or the values of an event of your own.
       task: the name of the task that it happened to, if that is known.
       primitive: the name of the primitive, or its class if it has no name.
       request: a number for each request, the same in all events of one request.
-      state: what could be seen of the state right after it, by name.
+      state: what was visible of the state right after it, by name.
       time: when it happened, in seconds.
     """
 

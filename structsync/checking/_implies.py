@@ -23,7 +23,7 @@ _idle_elsewhere: dict[tuple[Code, int], tuple[int, set[Code]]] = {}
 
 
 def implies(antecedent: bool, consequent: bool | Callable[[], bool]) -> bool:
-    """Return whether the consequent holds wherever the antecedent does.
+    """Return whether the consequent holds if the antecedent does.
 
     The same as `not antecedent or consequent`; but a property whose antecedent was true in no state
     is reported as one that cannot fail.

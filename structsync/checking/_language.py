@@ -100,7 +100,7 @@ class Spec(metaclass=_SpecMeta):
         return f"{type(self).__name__}({state})"
 
     def canonical(self, snapshot: Any) -> Any:
-        """Map a state to the representative of all states that are to count as one.
+        """Map a state to the representative of all states that count as one.
 
         Args:
             snapshot: a named tuple with one hashable value per field; return one like it
@@ -120,7 +120,7 @@ class Spec(metaclass=_SpecMeta):
     def renamed(self, snapshot: Any, names: Mapping[Any, Any]) -> Any:
         """Return a state with its symmetric names exchanged.
 
-        Override it where a name is not written in the state as itself, but is a place in a tuple, say.
+        Override it if a name does not occur in the state as such, but for example as an index into a tuple.
 
         Args:
             snapshot: a named tuple with one hashable value per field; return one like it. It must
@@ -134,10 +134,10 @@ class Spec(metaclass=_SpecMeta):
         return {name: getattr(self, name) for name in fields_of(type(self))}
 
     def observed(self) -> Mapping[str, object]:
-        """Return the part of this state that can be seen from outside, by name; all fields unless overridden.
+        """Return the part of this state that is visible from outside, by name; all fields unless overridden.
 
-        It is compared with what a machine's adapter or an event of a trace says under the same
-        names; names that they do not mention are not compared.
+        It is compared with what a machine's adapter or an event of a trace reports under the same
+        names; other names are not compared.
         """
         return {name: getattr(self, name) for name in fields_of(type(self))}
 
@@ -151,9 +151,9 @@ class Spec(metaclass=_SpecMeta):
     def explain(self, event: TraceEvent) -> Meaning:
         """Return what an event of a trace means in this state.
 
-        Return a :class:`Call`, or several, of which one has happened (parameters that are left out
-        may have any value); True or False, if the event only tells something that is so, or is
-        not; or None, if it says nothing about this specification. It must not change the state.
+        Return a :class:`Call`, or several, of which one has happened (parameters that are left out may have
+        any value); True or False, if the event only states something that is or is not the case; or None,
+        if it says nothing about this specification. It must not change the state.
 
         Unless overridden, an event means the action of its name, with its details as arguments.
         """

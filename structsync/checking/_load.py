@@ -30,7 +30,7 @@ SHIPPED = "structsync.specs"
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What one path contains."""
+    """The specifications and faults of one path."""
 
     folder: Path
     whole: bool

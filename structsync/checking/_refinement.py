@@ -33,8 +33,9 @@ def refines(abstract: type[Spec]) -> Callable[[F], F]:
     the abstract specification, as its snapshot has it.
 
     Args:
-        abstract: the other specification. What its `canonical` forgets is what a step did, such as whom it
-            granted: the mapping tells it of the step that was just taken.
+        abstract: the other specification. A field that its `canonical` forgets records what the last step
+            did, such as which request it granted; the mapping gives its value for the step that was just
+            taken.
     """
     given: object = abstract
     if not (isinstance(given, type) and issubclass(given, Spec)):

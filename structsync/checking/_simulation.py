@@ -54,7 +54,7 @@ def moves_of(model: Model, call: Call) -> Iterator[Move]:
 
 @final
 class Simulation:
-    """A specification that is asked what is possible, and taken step by step.
+    """A specification, to be queried for what is possible, and executed step by step.
 
     ::
 
@@ -63,8 +63,8 @@ class Simulation:
         pool.enabled()                 # [borrow(who='b'), discharge(who='a')]
         pool.restore(pool.snapshot())
 
-    Of the same model as a search: the same domains and ``when``, the same rules of what a
-    specification may be made of. Nothing is sampled and nothing is done twice.
+    It follows the same rules as a search, with the same domains and ``when``. It samples nothing, and takes
+    no step twice.
 
     Args:
       spec: the spec class.
@@ -87,7 +87,7 @@ class Simulation:
         return [call_of(move) for move in self._model.enabled()]
 
     def allows(self, action: str, /, *arguments: Any, **named: Any) -> bool:
-        """Tell whether a call is allowed in this state; parameters left out may have any value.
+        """Return whether a call is allowed in this state; parameters left out may have any value.
 
         Raises:
           SpecError: there is no such action, or no such parameter.
@@ -138,7 +138,7 @@ class Simulation:
         return self._model.live.describe()
 
     def observed(self) -> Mapping[str, object]:
-        """Return the part of this state that can be seen from outside."""
+        """Return the part of this state that is visible from outside."""
         return self._model.live.observed()
 
     def refuted(self) -> list[str]:

@@ -62,7 +62,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class FaultResult:
-    """Whether the named property found a planted fault."""
+    """Whether the named property finds a planted fault."""
 
     name: str
     spec: str

@@ -46,13 +46,13 @@ def action(
     Args:
         when: a further condition, called with the spec and the parameters.
         fair: True or "weak": an action that stays possible forever is taken eventually. "strong":
-            one that becomes possible again and again is. For each value of the parameters apart.
-        fair_together: not for each value apart: it is enough that the action is taken with some
+            so is one that becomes possible again and again. For each value of the parameters separately.
+        fair_together: not for each value separately: it is enough that the action is taken with some
             value, again and again.
         may_never_fire: the reason why this action may stay impossible in every state; without
             it such an action is reported as a check that cannot fail.
-        domains: for each parameter where its values come from: a constant, a field, or a
-            function of the spec.
+        domains: for each parameter, the source of its values: a constant, a field, or a function of the
+            spec.
     """
     if may_never_fire is not None and (type(may_never_fire) is not str or not may_never_fire):
         raise SpecError(
@@ -77,7 +77,7 @@ def invariant(declare: F) -> F:
 def step(declare: F) -> F:
     """Declare what is true of every transition: `(self, before) -> bool`, or assert statements.
 
-    `before` is the spec as it was; its fields cannot be assigned.
+    `before` is the spec as it was before the step; its fields cannot be assigned.
     """
     return _declared(Declaration("step"), declare, ("self", "before"))
 
@@ -85,8 +85,8 @@ def step(declare: F) -> F:
 def terminal(declare: F) -> F:
     """Declare in which states nothing more need happen: `(self) -> bool`.
 
-    A state that allows no step is a deadlock, unless this is true of it. Of several in one spec any
-    will do.
+    A state that allows no step is a deadlock, unless this is true of it. With several in one spec, one is
+    enough.
     """
     return _declared(Declaration("terminal"), declare, ("self",))
 

@@ -21,14 +21,14 @@ CoreT = TypeVar("CoreT", bound=Arbiter[Any])
 def nothing_grantable_waits(core: Arbiter[Any]) -> bool:
     """No lost wakeup (I3): the policy would grant next no request that the state has room for.
 
-    A request for several primitives at once needs room at the head of every queue. One whose guard
+    A request for several primitives at once needs room at the head of every queue. A request whose guard
     raises is not grantable: the next step that evaluates the guard breaks it.
     """
     return not any(is_grantable(core, request) for request in core.next_ones())
 
 
 def is_grantable(core: Arbiter[Any], request: Request[Any]) -> bool:
-    """Whether the state has room for a request that may be next, and those that go with it consent."""
+    """Whether the state has room for a request that may be next, and for the rest of its group."""
     try:
         if not core.admits(request.claim):
             return False
@@ -39,15 +39,15 @@ def is_grantable(core: Arbiter[Any], request: Request[Any]) -> bool:
 
 
 def nothing_waits_when_closed_or_broken(core: Arbiter[Any]) -> bool:
-    """Closing or breaking reaches all in the queue (C8)."""
+    """Closing or breaking ends all requests in the queue (C8)."""
     return core.cause is None or not core.queue
 
 
 def nowait_agrees(core: Arbiter[Any], claim: Any, priority: int = 0) -> bool:
     """No request barges, and none is refused without need (I2).
 
-    The claim is admissible now exactly if a request that joined the end of the queue now would be
-    granted in this step. That is tried out on a copy: the queue decides, not the short cut.
+    The claim is admissible now exactly if a request that joined the end of the queue now would be granted
+    in this step. This is tried on a copy: the queue decides, not the shortcut.
     """
     granted = False
     if core.cause is None:
@@ -79,7 +79,7 @@ def refuses(core: CoreT, attempt: Callable[[CoreT], object]) -> bool:
 def ended_for_good(core: Arbiter[Any], request: Request[Any]) -> bool:
     """The request has ended, has left the queue, and cannot be withdrawn any more (I4).
 
-    Tried out on the live core; should that change anything, it is undone.
+    This is tried on the live core; any change is undone.
     """
     if request.status is PENDING or any(one is request for one in core.queue):
         return False
@@ -94,7 +94,7 @@ def ended_for_good(core: Arbiter[Any], request: Request[Any]) -> bool:
 def places_are_kept(
     before: Sequence[object], ended: Collection[object], after: Sequence[object]
 ) -> bool:
-    """Who was in the queue stands there still, in the same order, or has ended; newcomers are behind."""
+    """Requests in the queue stay there in the same order, or end; newcomers join behind them."""
     stay = [waiter for waiter in before if waiter not in ended]
     if list(after[: len(stay)]) != stay:
         return False
@@ -106,7 +106,7 @@ def served_in_queue(
 ) -> bool:
     """First come, first served (I2): grants were made in the order of the queue, from its head.
 
-    A request that is granted without having been in the queue came after all that were.
+    A request that is granted without having been in the queue comes after all that were.
     """
     queue = [*before, *(waiter for waiter in granted if waiter not in before)]
     places = [queue.index(waiter) for waiter in granted]

@@ -20,7 +20,7 @@ ONCE_PER_TASK = ("lock", "rwlock")
 
 @final
 class Block:
-    """An async context manager that holds what is wanted; it yields the :class:`Grant`."""
+    """An async context manager that holds something; it yields the :class:`Grant`."""
 
     def __init__(
         self, session: Membership, wants: Sequence[Want], queued: Pending[Outcome] | None = None

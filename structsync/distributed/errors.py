@@ -4,14 +4,14 @@ from __future__ import annotations
 
 
 class LeaseLost(Exception):
-    """What this session held, it holds no more; others may hold it already.
+    """This session no longer holds what it held; another session may hold it already.
 
-    Raised at the end of the block, which was cancelled, and by each call that waits at that time. What the
-    block did after that must be refused where it was done, by its token.
+    Raised at the end of the block, which was cancelled, and by each call that is waiting. Whatever the
+    block changed after that must refuse it, by its token.
 
     Attributes:
-      name: of what was held or waited for.
-      token: of the grant; 0 for a wait.
+      name: the name of what was held or waited for.
+      token: the token of the grant; 0 for a wait.
     """
 
     name: str
@@ -25,14 +25,14 @@ class LeaseLost(Exception):
 
 
 class CallOutcomeUnknown(Exception):
-    """A call was sent to a host, and what has become of it cannot be known.
+    """A call was sent to a host, and its outcome cannot be known.
 
-    The host died or stopped while it had the call, or this session is over. The call is never sent again: it
-    may have been carried out, wholly, half or not at all.
+    The host died or stopped while it had the call, or this session is over. The call is never sent again:
+    it may have been carried out completely, partly or not at all.
 
     Attributes:
-      name: of the host.
-      method: that was called.
+      name: the name of the hosted object.
+      method: the method that was called.
     """
 
     name: str
@@ -48,12 +48,12 @@ class CallOutcomeUnknown(Exception):
 
 
 class RemoteError(Exception):
-    """A call has raised an error whose type the caller does not know; or its result is not as declared.
+    """A call raised an error whose type the caller does not know, or its result is not as declared.
 
     Attributes:
-      error: the name of the type.
-      text: of the error.
-      traceback: where it was raised, as the host tells it.
+      error: the name of the type of the error.
+      text: the text of the error.
+      traceback: where it was raised, on the host.
     """
 
     error: str

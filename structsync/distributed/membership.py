@@ -34,10 +34,10 @@ class SharedEvent:
 
     Attributes:
       kind: ``requested``, then ``granted`` or ``withdrawn``; ``released``; ``lost``, if the lease ended
-          before, which is said of what was held and of what was waited for.
+          before, both for what was held and for what was waited for.
       name: of the primitive; of several that are taken together, all names with " + " between them.
       token: of the grant; 0 where nothing is granted.
-      task: that asked.
+      task: the task that made the request.
       time: by trio's clock, in seconds.
     """
 
@@ -53,9 +53,9 @@ class Grant:
     """What a block holds.
 
     Attributes:
-      name: of the primitive; of several, all names with " + " between them.
-      token: greater than that of every earlier grant under this prefix. Pass it to what the block changes, and
-          have that refuse a smaller one than it has seen.
+      name: the name of the primitive; of several, all names with " + " between them.
+      token: greater than that of every earlier grant under this prefix. Pass it to whatever the block changes,
+          which should refuse a token smaller than one it has seen.
     """
 
     name: str

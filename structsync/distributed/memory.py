@@ -28,12 +28,12 @@ Fate: TypeAlias = Literal["in time", "lost", "twice", "late"]
 
 @final
 class Deliveries:
-    """What becomes of messages between sessions and the memory engine; for tests.
+    """Decides what happens to messages between sessions and the memory engine; for tests.
 
     Args:
-      fate: called with ``"request"``, ``"answer"``, ``"hint"`` or ``"message"``, which is what callers and hosts
-          say to each other; it returns ``"in time"``, ``"lost"``, ``"twice"``, or ``"late"``: a request or message
-          that is carried out after the sender has given it up, just before the next request of any session.
+      fate: called with ``"request"``, ``"answer"``, ``"hint"`` or ``"message"``, sent between callers and
+          hosts; it returns ``"in time"``, ``"lost"``, ``"twice"``, or ``"late"``: a request or message that
+          is carried out after its sender has given up, just before the next request of any session.
     """
 
     fate: Callable[[What], Fate]
@@ -43,7 +43,7 @@ class Deliveries:
         self._hubs: list[Hub] = []
 
     def kill(self, session: str) -> None:
-        """End the lease of a session now, as if its process had died; it is told with its next request.
+        """End the lease of a session now, as if its process had died; it learns of that with its next request.
 
         Args:
           session: its :attr:`Session.identity`.

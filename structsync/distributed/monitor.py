@@ -58,23 +58,24 @@ class SharedEntry(Generic[P, T]):
 
 @final
 class SharedMonitor:
-    """Functions of any processes, of which one runs at a time; :meth:`Session.monitor` makes it.
+    """Functions in any processes, of which one runs at a time; :meth:`Session.monitor` makes it.
 
-    Each process puts its own functions under it, at any time. They run where they are, and the monitor is all that the
-    processes share: the engine only records whose turn it is.
+    Each process puts its own functions under it, at any time. They run in their own processes, which share
+    only the monitor: the engine just records which call's turn it is.
 
-    It is not reentrant: a task inside that calls an entry gets RuntimeError. A task inside may wait for others
-    on a :meth:`Session.condition` of the monitor's :attr:`lock`. For functions with guards, :meth:`Session.host`
-    an object with them: a guard has to be evaluated where its state is.
+    It is not reentrant: a task inside that calls an entry gets RuntimeError. A task inside may wait for
+    others on a :meth:`Session.condition` of the monitor's :attr:`lock`. For functions with guards, host an
+    object that has them (:meth:`Session.host`): a guard has to be evaluated where its state is.
 
-    Fairness: first come, first served, over all processes. Cancellation: a call that is cancelled while it waits has
-    not run; inside, the function decides. A process that dies inside leaves the monitor, with what its function had
-    done so far; other than that its successor can tell by :meth:`grant`, whose token is larger.
+    Fairness: first come, first served, over all processes. Cancellation: a call that is cancelled while it
+    waits has not run; once it runs, its function is cancelled like any other. A process that dies inside
+    leaves the monitor, and its function half done; the next call sees that from :meth:`grant`, whose token
+    is larger.
 
     Attributes:
-      name: under which other sessions find it.
-      lock: what an entry holds while it runs, the :class:`SharedLock` of the same name. A task may hold it for a block,
-          too, or with others (:meth:`Session.acquire_all`).
+      name: the name by which other sessions find it.
+      lock: the :class:`SharedLock` of the same name, which an entry holds while it runs. A task may hold it for a
+          block, too, or together with others (:meth:`Session.acquire_all`).
 
     Source: Silvestre and others 2010 (``doWhenFree``); Hoare 1974.
     """
@@ -95,7 +96,7 @@ class SharedMonitor:
     @overload
     def entry(self, fn: Callable[P, T]) -> SharedEntry[P, T]: ...
     def entry(self, fn: Callable[P, Any]) -> SharedEntry[P, Any]:
-        """Put a function, sync or async, under this monitor; the function itself is as it was.
+        """Put a function, sync or async, under this monitor; the function itself is unchanged.
 
         Raises:
           TypeError: if it is not callable, or a generator function.
@@ -113,10 +114,10 @@ class SharedMonitor:
     def do_when_free(
         self, fn: Callable[P, Any], *args: P.args, **kwargs: P.kwargs
     ) -> RemoteCall[Any]:
-        """Have a function run when it is its turn, and go on at once.
+        """Queue a call of a function, and return at once; it runs when its turn comes.
 
-        Its position in the queue is taken now: of two that one task queues, the first runs first. It is cancelled
-        when the session ends. A task inside the monitor must not wait for it there.
+        It takes its position in the queue now, so calls of one task run in the order in which they were
+        queued. It is cancelled when the session ends. A task inside the monitor must not wait for it there.
 
         Args:
           fn: sync or async; it runs in this process, in a task of the session.
@@ -141,7 +142,7 @@ class SharedMonitor:
         return call
 
     def grant(self) -> Grant:
-        """Return the grant of the call that this task is inside of; its token tells it from earlier ones.
+        """Return the grant of the call that this task runs; its token is larger than those of earlier calls.
 
         Raises:
           RuntimeError: if this task is not inside.

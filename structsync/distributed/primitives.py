@@ -23,12 +23,12 @@ T = TypeVar("T")
 @final
 @dataclass(frozen=True, slots=True)
 class SharedStatistics:
-    """How a shared primitive stands, in all sessions.
+    """The state of a shared primitive, in all sessions.
 
     Attributes:
       tasks_waiting: how many requests wait.
-      holders: how many grants are out.
-      value: of a semaphore the permits on hand; of a latch what is left to count down; else None.
+      holders: how many grants are held.
+      value: the permits on hand of a semaphore; what is left to count down of a latch; otherwise None.
     """
 
     tasks_waiting: int
@@ -37,11 +37,11 @@ class SharedStatistics:
 
 
 class SharedPrimitive:
-    """What they have in common; the methods of :class:`Session` make them.
+    """What shared primitives have in common; the methods of :class:`Session` make them.
 
     Attributes:
-      name: under which other sessions find it. What stands before the first ``/`` is its prefix: names with one
-          prefix are decided together, in one log.
+      name: the name by which other sessions find it. The part before the first ``/`` is its prefix: names
+          with the same prefix are decided together, in one log.
     """
 
     name: str
@@ -68,7 +68,7 @@ class SharedPrimitive:
         )
 
     async def statistics(self) -> SharedStatistics:
-        """Read how it stands now.
+        """Read its current state.
 
         Raises:
           LeaseLost: if the session is over.
@@ -136,7 +136,7 @@ class SharedSemaphore(_Entered):
         return self.permits(1)
 
     def permits(self, n: int = 1) -> Block:
-        """Return an async context manager that holds ``n`` permits; all of them, or it waits.
+        """Return an async context manager that holds ``n`` permits, all or none.
 
         Raises:
           TypeError: if n is not an int.
@@ -161,8 +161,8 @@ class SharedLock(_Entered):
     """A lock that all sessions share; first come, first served.
 
     ``async with lock as grant:`` holds it. A cancelled wait leaves the queue. A session that ends releases
-    it: unlike a :class:`structsync.Lock`, it is not broken by that, because the next holder can tell
-    by its token that it is not the first. One task cannot hold it twice: ``RuntimeError``.
+    it. Unlike a :class:`structsync.Lock`, it is not broken by that, because the next holder sees from its
+    token that it is not the first. A task that acquires it twice gets ``RuntimeError``.
     """
 
     _kind = "lock"
@@ -179,7 +179,8 @@ class SharedLock(_Entered):
 class SharedRWLock(SharedPrimitive):
     """Many readers or one writer, in all sessions; first come, first served.
 
-    A reader that comes behind a waiting writer waits for it. One task cannot hold it twice: ``RuntimeError``.
+    A reader that comes after a waiting writer waits for it. A task that acquires it twice gets
+    ``RuntimeError``.
     """
 
     _kind = "rwlock"
@@ -208,7 +209,7 @@ class SharedLatch(SharedPrimitive):
     _kind = "latch"
 
     async def wait(self) -> None:
-        """Wait until the count is zero; a checkpoint, also if it is.
+        """Wait until the count is zero; a checkpoint, even if it is.
 
         Raises:
           LeaseLost: if the session is over.
@@ -217,7 +218,7 @@ class SharedLatch(SharedPrimitive):
         await self._ask(Verb.ACQUIRE, (self._want(),), withdrawable=True)
 
     async def count_down(self, n: int = 1) -> None:
-        """Take ``n`` off the count. Once it is sent it is not cancelled.
+        """Count down by ``n``. Once sent, this is not cancelled.
 
         Raises:
           TypeError: if n is not an int.
@@ -249,9 +250,9 @@ class SharedBarrier(SharedPrimitive):
 
 @final
 class SharedCondition(SharedPrimitive):
-    """Waiting for a notification under a :class:`SharedLock` of the same prefix.
+    """Waits for a notification under a :class:`SharedLock` of the same prefix.
 
-    A wait that was cancelled, or whose session ended, takes no notification along: the next one gets it.
+    A notification is not lost with a wait that is cancelled or whose session ends: the next waiter gets it.
     """
 
     _kind = "condition"
@@ -274,7 +275,7 @@ class SharedCondition(SharedPrimitive):
 
     @enable_ki_protection
     async def wait(self) -> None:
-        """Give up the lock, wait for a notification, and wait for the lock.
+        """Release the lock, wait for a notification, and acquire the lock again.
 
         A cancelled wait raises once it owns the lock again. The token of the grant is a new one.
 
@@ -301,7 +302,7 @@ class SharedCondition(SharedPrimitive):
         return value
 
     async def notify(self, n: int = 1) -> None:
-        """Let the oldest ``n`` waits go on, once they own the lock.
+        """Notify the ``n`` oldest waiters; each continues once it owns the lock.
 
         Raises:
           TypeError, ValueError: if n is not an int, or less than 1.
@@ -312,5 +313,5 @@ class SharedCondition(SharedPrimitive):
         await self._ask(Verb.NOTIFY, self.name, self._grant()._number, n)
 
     async def notify_all(self) -> None:
-        """Let all waits go on. See :meth:`notify`."""
+        """Notify all waiters. See :meth:`notify`."""
         await self._ask(Verb.NOTIFY, self.name, self._grant()._number, None)

@@ -38,17 +38,17 @@ class RemoteCall(Generic[T]):
         return f"<call of {self._name}, {self.status}>"
 
     async def wait(self) -> T:
-        """Wait for its end, and return the result. Cancelling that does not cancel the call.
+        """Wait until the call has ended, and return its result. Cancelling the wait does not cancel the call.
 
         Raises:
-          Exception: what the call has raised.
+          Exception: what the call raised.
           RuntimeError: if it was cancelled.
         """
         await self._ended.wait()
         return self.result()
 
     def result(self) -> T:
-        """Return the result of a call that has ended, or raise what it has raised.
+        """Return the result of a call that has ended, or raise its error.
 
         Raises:
           RuntimeError: if it has not ended, or was cancelled.
@@ -61,11 +61,11 @@ class RemoteCall(Generic[T]):
         return value
 
     def cancel(self) -> None:
-        """Have it cancelled. A host is told; if it was done before, it has returned."""
+        """Cancel the call. If it is carried out before its host learns of that, it returns."""
         self._scope.cancel()
 
     def then(self, callback: Callable[[RemoteCall[T]], object]) -> RemoteCall[T]:
-        """Have a sync function called with this call when it ends; at once, if it has. Return the call.
+        """Call a sync function with this call when it ends, or at once if it has ended; return the call.
 
         What the function raises is logged, because no task waits for it.
         """

@@ -40,13 +40,13 @@ T = TypeVar("T")
 
 @final
 class Session(Membership):
-    """What :func:`open_session` yields: primitives by name, which other processes share.
+    """What :func:`open_session` yields: primitives by name, shared with other processes.
 
-    A method makes nothing anywhere: it names a primitive, which exists while a task uses it.
-    A name stands for one definition at a time; another one is a ``ValueError`` where it is used.
+    Its methods create nothing: they name a primitive, which exists while any task uses it. A name has one
+    definition at a time; using it with another one is a ``ValueError``.
 
     Attributes:
-      identity: which session this is, among all of its engine.
+      identity: identifies this session among all sessions of its engine.
     """
 
     _calls: Exchange | None = None
@@ -98,17 +98,17 @@ class Session(Membership):
         return SharedCondition(self, name, lock)
 
     def monitor(self, name: str) -> SharedMonitor:
-        """Return the monitor of that name: functions of all processes that run one at a time."""
+        """Return the monitor of that name: functions in any processes, of which one runs at a time."""
         return SharedMonitor(self, name)
 
     def acquire_all(self, *claims: Want) -> Block:
         """Return an async context manager that holds several things, taken in one step.
 
-        It waits in all queues at once and holds nothing meanwhile, so that no task deadlocks.
+        It waits in all queues at once and holds nothing meanwhile, so no task deadlocks.
 
         Raises:
-          ValueError: without claims, or if they have different prefixes: those are decided in different
-              logs. On entering, if two claims are on one primitive.
+          ValueError: if there is no claim, or if their prefixes differ, because each prefix has its own
+              log; on entering, if two claims are on one primitive.
         """
         if len({want.name.partition("/")[0] for want in claims}) != 1:
             names = ", ".join([repr(want.name) for want in claims]) or "none"
@@ -131,32 +131,32 @@ class Session(Membership):
     ) -> AbstractAsyncContextManager[Grant]:
         """Return an async context manager in which other sessions call the methods of an object.
 
-        One session hosts a name at a time; others that want to wait for it, first come, first served. Calls that
-        no host has taken wait for the next host. At the end of the block those that run are waited for, and those
-        that wait for their turn are handed to the next host; if it is cancelled, or ends by an error, those that
-        run are cancelled. The block is cancelled when the lease ends, and raises :exc:`LeaseLost`.
+        One session hosts a name at a time; others wait on entering, first come, first served. Calls that no
+        host has received wait for the next one. At its end the block waits for running calls, and hands
+        waiting calls to the next host; if it is cancelled or raises, running calls are cancelled. When the
+        lease ends, the block is cancelled, and raises :exc:`LeaseLost`.
 
         Args:
-          name: under which it is called; see :class:`SharedPrimitive`.
-          obj: whose methods are called. They may be sync, async, or entries of a :class:`structsync.Monitor`.
-          interface: a class or protocol: its public methods are served, and no others. Left out, those of the
-              object's class; of a :class:`structsync.Monitor` they are its entries. Names with an underscore in
-              front are never served.
-          errors: classes of exceptions that callers know, too: they get them as such, and not as a
-              :exc:`RemoteError`. Those of Python and trio need not be named.
+          name: the name to call it by; see :class:`SharedPrimitive`.
+          obj: the object. Its methods may be sync, async, or entries of a :class:`structsync.Monitor`.
+          interface: a class or protocol, whose public methods are served, and no others. By default those
+              of the object's class, or the entries of a :class:`structsync.Monitor`. Names that begin with
+              an underscore are never served.
+          errors: exception classes that callers know, too: they get these instead of a :exc:`RemoteError`.
+              Those of Python and trio need not be named.
           concurrent: how many calls run at a time; more wait, first come, first served.
-          ruled_by: the name of a :meth:`synchronizer`, without whose leave no call of the ruled entries starts.
-          ruled: which entries these are; left out, all. Calls of the others need no leave, and do not wait for one that
-              does.
+          ruled_by: the name of a :meth:`synchronizer`, which has to permit each call of a ruled entry.
+          ruled: the ruled entries; by default all. Calls of other entries need no permission, and do not
+              wait behind calls that do.
 
         Raises:
-          TypeError: if a method cannot be called from another process: it is a generator, takes ``*args``, or
-              has a parameter that is no data; if what is ruled over is no :class:`structsync.Monitor`; or if an
-              argument here is of another type.
+          TypeError: if a method cannot be called from another process: it is a generator, takes ``*args``,
+              or has a parameter that is no data; if ``ruled_by`` is given and the object is no
+              :class:`structsync.Monitor`; or if an argument here has the wrong type.
           ValueError: if ``concurrent`` is less than 1, two errors have one name, or one of ``ruled`` is no entry; on
               entering, if others use the name for something else.
-          RuntimeError: without ``structsync[calls]``.
-          LeaseLost: on entering, if the session is over; on leaving, if it was over before.
+          RuntimeError: if ``structsync[calls]`` is not installed.
+          LeaseLost: on entering, if the session has ended; on leaving, if it had ended before.
         """
         check_name(name)
         check_count(concurrent, "concurrent")
@@ -179,14 +179,14 @@ class Session(Membership):
     def synchronizer(
         self, name: str, *, errors: Sequence[type[Exception]] = ()
     ) -> AbstractAsyncContextManager[SharedSynchronizer]:
-        """Return an async context manager in which this process rules over objects that others :meth:`host`.
+        """Return an async context manager in which this process rules over objects that other sessions :meth:`host`.
 
-        One session has a name at a time; others that want to wait for it, first come, first served. While none has it,
-        the calls that it would rule over wait.
+        One session has a name at a time; others wait on entering, first come, first served. While none has
+        it, the calls of ruled entries wait.
 
         Args:
-          name: what hosts give as ``ruled_by``.
-          errors: as of :meth:`host`: of what rules raise.
+          name: the name that hosts pass as ``ruled_by``.
+          errors: as in :meth:`host`, for the errors of rules.
 
         Raises:
           TypeError, ValueError, RuntimeError, LeaseLost: as :meth:`host`.
@@ -202,15 +202,16 @@ class Session(Membership):
     ) -> T:
         """Return an object whose methods are carried out by the host of that name.
 
-        Awaiting one of them suspends the caller alone, until there is a host, the call has its turn there, and has
-        ended. Each call is carried out at most once. Cancelling it has it cancelled at the host, and waits
-        for the answer: if it was done before, it returns. To go on meanwhile: :meth:`start`.
+        Awaiting one of them suspends only the calling task, until there is a host and the call has had its
+        turn and ended there. Each call is carried out at most once. Cancelling it cancels it at the host,
+        and waits for the confirmation: if it had been carried out before, it returns. To continue
+        meanwhile, use :meth:`start`.
 
         Args:
-          name: under which it is hosted.
+          name: the name under which it is hosted.
           interface: a class or protocol whose public methods are async, or entries of a monitor. Arguments and
               results are data, as their annotations say, of at most 1 MiB a call (MessagePack).
-          errors: classes of exceptions that the host knows, too.
+          errors: exception classes that the host knows, too.
 
         Raises:
           TypeError: if a method of the interface is not async, or cannot be called from another process.
@@ -218,11 +219,11 @@ class Session(Membership):
           RuntimeError: without ``structsync[calls]``.
 
         A call raises:
-          Exception: what the method has raised; :exc:`RemoteError`, if its type is not known here.
-          CallOutcomeUnknown: if the host, or this session, was over while the host had the call.
-          LeaseLost: if this session is over before a host has the call.
-          TypeError: if the method takes other arguments, or they are no data of the declared types.
-          ValueError: if the call or its result is too long; or others use the name for something else.
+          Exception: what the method raised; :exc:`RemoteError`, if its type is not known here.
+          CallOutcomeUnknown: if the host or this session ended while the host had the call.
+          LeaseLost: if this session ended before a host had the call.
+          TypeError: if the method takes other arguments, or they are not data of the declared types.
+          ValueError: if the call or its result is too long, or others use the name for something else.
         """
         check_name(name)
         exchange = self._exchange()
@@ -244,12 +245,12 @@ class Session(Membership):
     def start(
         self, method: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> RemoteCall[T]:
-        """Call a method of what :meth:`connect` has returned, and go on at once.
+        """Start a call of a method of an object from :meth:`connect`, and return at once.
 
         The call is cancelled when the session ends.
 
         Args:
-          method: of a proxy.
+          method: a method of such an object.
           args, kwargs: its arguments.
         """
         self._check()

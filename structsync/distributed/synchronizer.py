@@ -14,7 +14,7 @@ M = TypeVar("M", bound=Monitor)
 
 @final
 class SharedSynchronizer:
-    """Rules of this process over objects that others host; :meth:`Session.synchronizer` yields it.
+    """Rules of this process over objects that other sessions host; :meth:`Session.synchronizer` yields it.
 
     At most one of the buttons of three processes is on::
 
@@ -26,24 +26,26 @@ class SharedSynchronizer:
                 radio.rules.trigger(button.off, lambda: lit.pop())
             await trio.sleep_forever()
 
-    and each of these hosts its button with ``session.host("button/1", Button(), ruled_by="radio")``.
+    Each of the three processes hosts its button with ``session.host("button/1", Button(),
+    ruled_by="radio")``.
 
-    A call of a ruled entry waits until the object itself would let it in, and then for this process, which reserves
-    nothing: calls that no rule concerns overtake it. When it could start, its host is asked to reserve the object. Once all
-    objects are reserved that it takes, the triggers run and the calls start, all in one step.
+    A call of a ruled entry waits until the object itself permits it, and then for this process. Meanwhile
+    nothing is reserved: calls without rules overtake it. When the rules permit it, its host reserves the
+    object. Once all the objects that it needs are reserved, the triggers run and the calls start, all in
+    one step.
 
-    Fairness: as of :class:`structsync.Synchronizer`, in the order in which calls arrive here. A call that needs no other
-    is not kept out by those that no rule concerns; several that are to start together are, if some
-    object of theirs is always occupied. Cancellation: a call that is cancelled while it waits has run no trigger. If a
-    host dies, its calls are withdrawn, and what was reserved for their partners is let go. If this process dies, calls
-    that wait do so for the next one that rules; one that had its object reserved at that moment raises
-    :exc:`CallOutcomeUnknown`, because others may have started with it. What the rules knew is lost with them: the
-    next process that rules has to ask the objects.
+    Fairness: as in :class:`structsync.Synchronizer`, in the order in which calls arrive here. Calls without
+    rules cannot starve a call that needs no partner; they can starve calls that start together, if an
+    object of theirs is never free. Cancellation: a call that is cancelled while it waits has run no
+    trigger. If a host dies, its calls are withdrawn, and the objects reserved for their partners are
+    released. If this process dies, waiting calls wait for the next ruling process; a call whose object was
+    reserved at that moment raises :exc:`CallOutcomeUnknown`, because its partners may have started. The
+    facts that the rules used are lost: the next ruling process has to query the objects.
 
     Attributes:
-      name: under which hosts find it.
-      grant: under which this session has the name.
-      rules: to state what is disabled, what triggers there are, and what starts together.
+      name: the name by which hosts find it.
+      grant: the grant of the name to this session.
+      rules: states what is disabled, which triggers run, and what starts together.
 
     Source: Frølund and Agha 1993; Silvestre and others 2010, on calls that overtake the wait for a remote answer.
     """
@@ -68,10 +70,10 @@ class SharedSynchronizer:
         return f"<shared synchronizer {self.name!r}>"
 
     def stand_in(self, name: str, interface: Callable[..., M]) -> M:
-        """Return what stands for an object here: its entries are those to state rules of.
+        """Return a stand-in for a hosted object, over whose entries rules can be stated.
 
-        The calls of the object wait for this. State its rules before the next checkpoint. Its methods are not
-        called here, nor its entries; :meth:`structsync.Monitor.changed` has its rules evaluated again.
+        Calls of the object wait until there is one. State its rules before the next checkpoint. Do not call
+        its methods or entries here; :meth:`structsync.Monitor.changed` evaluates its rules again.
 
         Args:
           name: under which it is hosted.

@@ -49,37 +49,37 @@ STEPS, STEPS_FOR_EACH = 10_000, 1_000
 def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> AbstractContextManager[None]:
     """Find deadlocks as they come about, while the block runs.
 
-    Whenever a task is about to wait, the guard looks which tasks would have to do something first. If every
-    one of them waits too, for one of the others, in a primitive of structsync and without a deadline,
-    then none of them can ever go on: :exc:`DeadlockError` is raised in that task, where it acquires,
-    and names the cycle. The others then go on as its blocks end.
+    Whenever a task is about to wait, the guard finds the tasks that would have to act first. If all of them
+    wait, too, for each other, in primitives of structsync and without a deadline, then none of them can
+    ever continue: :exc:`DeadlockError` is raised in that task, where it acquires, and names the cycle. The
+    others continue as the blocks of that task end.
 
-    There is no false alarm. A task in a sleep, in a nursery's end, in another library or in a thread
-    may go on, and so may one in a cancel scope with a deadline. Whatever task could release something
-    must be known: the owner of a :class:`Lock` (one of a :class:`LockMap`, too), :class:`RWLock` or
-    :class:`Monitor`; the task that borrowed from a :class:`CapacityLimiter`; the blocks that hold the
-    permits of a bounded :class:`Semaphore`, or the items of a :class:`ResourcePool`, each to be left by
-    the task that entered it; the workers of a pool in whose queue there is no room, and those that work
-    on a job that is waited for, by ``run()``, :meth:`Job.wait` or a loop over ``map()``; for calls that
-    start together (:meth:`Synchronizer.atomic`) the task inside each of their monitors, and the one that
-    entered the block of the synchronizer, whose end lets each start alone; the blocks of
-    :meth:`Buffer.item`, while they have all that there is room for in hand. A permit that was taken by
-    :meth:`Semaphore.acquire` may be released by any task, any task may notify a condition, set a
-    :class:`Value`, put into another :class:`Buffer` and get from it, make the other call of those that start
-    together, or change what a guard or a rule looks at: these have no owner, so waits for
-    them are never reported. What comes from outside of the cycle is not a way out: a cancellation,
-    :meth:`Request.withdraw`, ``close()``, ``resize()``.
+    There is no false alarm. A task that sleeps, waits for its nursery, or is inside another library or a
+    thread may continue, and so may one in a cancel scope with a deadline. The tasks that could release
+    something must be known: the owner of a :class:`Lock` (one of a :class:`LockMap`, too), :class:`RWLock`
+    or :class:`Monitor`; the task that borrowed from a :class:`CapacityLimiter`; the blocks that hold the
+    permits of a bounded :class:`Semaphore`, or the items of a :class:`ResourcePool`, each to be left by the
+    task that entered it; the workers of a pool in whose queue there is no room, and those that work on a
+    job that is waited for, by ``run()``, :meth:`Job.wait` or a loop over ``map()``; for calls that start
+    together (:meth:`Synchronizer.atomic`) the task inside each of their monitors, and the one that entered
+    the block of the synchronizer, whose end lets each start alone; the blocks of :meth:`Buffer.item`, while
+    they have all that there is room for in hand. A permit that was taken by :meth:`Semaphore.acquire` may
+    be released by any task, any task may notify a condition, set a :class:`Value`, put into another
+    :class:`Buffer` and get from it, make the other call of those that start together, or change what a
+    guard or a rule reads: these have no owner, so waits for them are never reported. Whatever could break
+    the cycle from outside is not taken into account: a cancellation, :meth:`Request.withdraw`, ``close()``,
+    ``resize()``.
 
     The error of a wait for a job by ``run()`` cancels the job; that of a loop over ``map()`` ends the loop.
 
-    However long a cycle is, it is found, unless the looks before it were long as well: a wait may cost no
-    more than a thousand steps from task to task on the average. The guard is to be used in the
-    thread whose runs it guards, around :func:`trio.run` or inside. What was
-    acquired before the block began is known for locks and limiters, and not for semaphores. Every
-    request costs some microseconds more; without a guard nothing does.
+    Cycles of any length are found, unless earlier searches were long as well: a wait may cost no more than
+    a thousand steps from task to task on average. Use the guard in the thread whose runs it watches, around
+    :func:`trio.run` or inside. What was acquired before the block began is known for locks and limiters,
+    but not for semaphores. Each request costs some microseconds more while a guard is open, and nothing
+    otherwise.
 
     Args:
-      on_deadlock: ``"raise"``; ``"warn"`` (:exc:`DeadlockWarning`, and the tasks go on waiting); or
+      on_deadlock: ``"raise"``; ``"warn"`` (:exc:`DeadlockWarning`, and the tasks keep waiting); or
           a sync function, called with the :exc:`DeadlockError` right after the step that closed the
           cycle. What it raises is raised in that task.
 

@@ -33,14 +33,14 @@ def upper_of(bucket: int) -> float:
 @final
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How long something took each time, in at most 322 counters.
+    """A distribution of durations, kept in at most 322 counters.
 
     Attributes:
-      count: how often.
-      total: the sum, in seconds.
+      count: the number of durations.
+      total: their sum, in seconds.
       longest: the longest, in seconds; 0 if there was none.
-      buckets: for each counter that is not zero its upper bound in seconds and how many durations
-          are in it; from the shortest to the longest.
+      buckets: the upper bound in seconds and the number of durations of each counter that is not zero, from
+          the shortest to the longest.
     """
 
     count: int
@@ -49,7 +49,7 @@ class Histogram:
     buckets: tuple[tuple[float, int], ...]
 
     def quantile(self, share: float) -> float:
-        """Return how long the given share of all took at most, in seconds, at most an eighth too long.
+        """Return a quantile in seconds: the exact value or up to an eighth more.
 
         Raises:
           ValueError: if ``share`` is not between 0 and 1.
@@ -64,7 +64,7 @@ class Histogram:
         return 0.0
 
     def at_most(self, seconds: float) -> int:
-        """Return how many took at most so long, as far as the counters tell them apart."""
+        """Return how many took at most this long, within the resolution of the counters."""
         return sum(count for upper, count in self.buckets if upper <= seconds)
 
 

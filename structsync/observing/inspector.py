@@ -31,11 +31,11 @@ _log = logging.getLogger("structsync")
 @final
 @dataclass(frozen=True, slots=True)
 class Inspector:
-    """Where a program can be looked at; what :func:`serve_inspector` yields.
+    """Where clients can connect; what :func:`serve_inspector` yields.
 
     Attributes:
-      path: the socket, if it is one of unix.
-      port: the port on loopback, if it is one.
+      path: of the unix socket, if there is one.
+      port: on 127.0.0.1, if it listens there.
     """
 
     path: Path | None
@@ -57,23 +57,22 @@ def serve_inspector(
 
     and in another terminal ``structsync top /run/user/1000/shop.sock``.
 
-    What it tells: the live primitives, who holds them, who waits and since when, and in which functions these
-    tasks stand. It tells no values of variables, takes no code, and changes nothing. Numbers such as
-    grants per second need :func:`observe.metrics` around it; since when a task waits, exactly, needs
-    :func:`trace_waits`.
+    It shows the live primitives, which tasks hold them, which wait and for how long, and the functions in
+    which these tasks are. It shows no values of variables, runs no code, and changes nothing. Rates such as
+    grants per second need :func:`observe.metrics` around it, exact waiting times :func:`trace_waits`.
 
-    Only the owner of this process may connect. A unix socket gets the mode 0600, and must be in a
-    folder that no other user can write. With ``port`` instead it listens on 127.0.0.1, where other users of the
-    machine can connect, too, so it asks for ``token``. It listens nowhere else.
+    Only the user of this process may connect. A unix socket gets the mode 0600, and must be in a folder
+    that no other user can write to. With ``port`` instead it listens on 127.0.0.1, where other users of the
+    machine can connect, too, so it requires ``token``. It listens nowhere else.
 
-    What it costs: nothing while no one looks. To look takes at most a fiftieth of the program's time, however
-    large the program is; an answer is used again until then. A client that sends garbage, reads slowly or connects
-    too often is dropped.
+    It costs nothing while no client is connected. Snapshots take at most a fiftieth of the program's time,
+    however large the program is; meanwhile the last one is reused. A client that sends garbage, reads
+    slowly or connects too often is dropped.
 
     Args:
-      path: where to make the unix socket; one that an ended program has left is replaced.
-      port: instead of a path, on which port of 127.0.0.1 to listen; 0 for any.
-      token: with ``port``: what a client has to say first, at least 16 characters.
+      path: of the unix socket to create; a socket left by a program that has ended is replaced.
+      port: instead of a path, the port of 127.0.0.1 to listen on; 0 for any free one.
+      token: with ``port``: what a client has to send first, at least 16 characters.
 
     Raises:
       ValueError: if not exactly one of ``path`` and ``port`` is given, or the token is short.

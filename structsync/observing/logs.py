@@ -70,20 +70,20 @@ def log_events(
 ) -> AbstractContextManager[None]:
     """Log leaks and breaks while the block runs, with their facts as plain values.
 
-    A *leak* is what the end of a :func:`open_scope` finds; a *break* is an owner that has ended, a
-    round of a barrier that is broken, or a pool that a failing job has cancelled. Each is one record,
-    however many tasks wait. What is closed on purpose is not logged.
+    A *leak* is what the end of a :func:`open_scope` finds; a *break* is an owner that has ended, a round of
+    a barrier that is broken, or a pool that a failing job has cancelled. Each is one record, however many
+    tasks wait. Closing is no break, and is not logged.
 
     A record has an attribute ``structsync``, for a formatter that writes JSON: a dictionary with
     ``event`` (``"leak"`` or ``"broken"``), ``kind`` and ``name`` of the primitive, ``reason``,
     ``waiter`` (the name of a task that got the error, if there is one), ``tasks_waiting`` and ``time``
     (trio's clock).
 
-    A handler that raises is no error of the program: logging continues without it.
+    If a handler raises, the program and the logging continue.
 
     Args:
       logger: by default the logger ``structsync.events``.
-      level: of the records.
+      level: the level of the records.
 
     Raises:
       TypeError: if ``logger`` has no method ``log``, or ``level`` is not an int.

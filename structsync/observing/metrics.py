@@ -72,7 +72,7 @@ class _Row:
 class Metrics:
     """The numbers of all primitives since :func:`observe.metrics` was entered.
 
-    They stay what they are when its block ends. They may be read in any thread.
+    They remain as they are when its block ends. They may be read in any thread.
     """
 
     def __init__(self, most: int) -> None:
@@ -82,12 +82,12 @@ class Metrics:
         self._holds: Holds[float] = Holds()
 
     def primitives(self) -> tuple[PrimitiveMetrics, ...]:
-        """Return the numbers of each class and name, those that waited most in all first."""
+        """Return the numbers of each class and name, sorted by total waiting time, the longest first."""
         found = [row.shown(key) for key, row in list(self._rows.items())]
         return tuple(sorted(found, key=lambda one: (-one.waits.total, one.kind, one.name or "")))
 
     def row(self, live: Live[Any]) -> PrimitiveMetrics | None:
-        """Return the numbers of a primitive and of those that are counted with it."""
+        """Return the numbers of a primitive, and of all that are counted together with it."""
         key = (type(live).__name__, live._name)
         row = self._rows.get(key)
         return None if row is None else row.shown(key)

@@ -14,7 +14,7 @@ class PrimitiveMetrics:
     """The numbers of the primitives of one class and name.
 
     Attributes:
-      kind: their class; ``others`` for those that came when there were too many names.
+      kind: their class; ``others`` for primitives that appeared when there were too many names.
       name: their name; None for those that have none.
       requested: how many requests there were.
       granted: how many of these were granted.
@@ -22,11 +22,11 @@ class PrimitiveMetrics:
       broken: how many ended because the primitive was closed or broke.
       released: how many claims were released.
       waiting: how many requests wait now.
-      waits: how long it took from a request to its grant, where there was one.
-      holds: how long it took from a grant to its release, of what is released by the task that took it.
-      longest_waiter: the name of the task whose grant took longest so far; None without any.
-      oldest_wait: how long the oldest of those has been waiting that wait now, in seconds; None
-          where no task waits.
+      waits: the time from each request to its grant.
+      holds: the time from each grant to its release, if the same task released it.
+      longest_waiter: the name of the task that has waited longest for a grant so far; None if there was
+          none.
+      oldest_wait: how long the oldest current request has been waiting, in seconds; None if no task waits.
       oldest_waiter: the name of its task.
     """
 

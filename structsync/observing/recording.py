@@ -24,7 +24,7 @@ FIRST_ROW = 11
 
 @final
 class Recording:
-    """What happened while the block of :func:`recording` ran.
+    """What was recorded while the block of :func:`recording` ran.
 
     Attributes:
       left_out: how many steps came after it was full.
@@ -147,7 +147,7 @@ def _micro(seconds: float) -> float:
 
 
 def recording(*, most: int = 200_000) -> AbstractContextManager[Recording]:
-    """Record which tasks wait for and hold what, while the block runs, as a trace to look at.
+    """Record which tasks wait for and hold what while the block runs, as a trace to look at.
 
     ::
 
@@ -155,11 +155,11 @@ def recording(*, most: int = 200_000) -> AbstractContextManager[Recording]:
             trio.run(main)
         run.write("run.json")  # open it in https://ui.perfetto.dev or chrome://tracing
 
-    The memory is bounded: what comes after ``most`` steps is counted and left out. The runs of the
-    thread are recorded in which the block is entered. Each request costs some microseconds more.
+    The memory is bounded: what comes after ``most`` steps is only counted. Runs in the thread that entered
+    the block are recorded. Each request costs some microseconds more.
 
     Args:
-      most: how many slices and changes of queues are kept.
+      most: the number of slices and queue changes that are kept.
 
     Raises:
       TypeError: if ``most`` is not an int.

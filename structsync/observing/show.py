@@ -18,13 +18,13 @@ WIDTH = 100
 
 
 def show(shown: Snapshot | None = None, *, file: TextIO | None = None) -> None:
-    """Print which tasks hold and wait for what, now, as a table, and below it which waits for which.
+    """Print which tasks hold and wait for what now, as a table, and below it which task waits for which.
 
     Primitives that no task holds or waits for are left out; of a long queue the head is shown.
 
     Args:
-      shown: a :func:`snapshot` that was taken before; by default one of this moment.
-      file: where to; by default ``sys.stderr``.
+      shown: a :func:`snapshot` that was taken before; by default a new one.
+      file: where to print; by default ``sys.stderr``.
 
     Raises:
       TypeError: if ``shown`` is no snapshot.

@@ -31,7 +31,7 @@ class Holder:
       task: the task; None if it is none.
       units: how many permits; 1 where nothing is counted.
       since: when it was granted, on trio's clock; None if that was not traced.
-      line: where in the program it was asked for; None if that was not traced.
+      line: where in the program it was requested; None if that was not traced.
     """
 
     name: str
@@ -50,9 +50,9 @@ class Waiter:
       name: of the task.
       task: the task; None for a request that was made outside of a run.
       claim: what it wants, as text.
-      parked: whether the task sleeps until this is granted; else it has a request, and does
+      parked: whether the task is parked until this is granted; otherwise it holds a request, and does
           something else meanwhile.
-      since: when it was asked for, on trio's clock; None if that was not traced.
+      since: when it was requested, on trio's clock; None if that was not traced.
       line: where in the program it waits.
     """
 
@@ -96,7 +96,7 @@ class Snapshot:
     primitives: tuple[PrimitiveSnapshot, ...]
 
     def graph(self) -> WaitGraph:
-        """Return which tasks wait for which: from each waiter to each holder of what it waits for."""
+        """Return which tasks wait for which: an edge from each waiter to each holder of what it waits for."""
         return WaitGraph(tuple(self._edges()))
 
     def _edges(self) -> Iterator[WaitEdge]:
@@ -109,15 +109,14 @@ class Snapshot:
 def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
     """Return which tasks hold and wait for what, now, as data.
 
-    Looking changes nothing, and may be done anywhere in the thread of the run: in a task, in an
-    observer, in a debugger. No list of the primitives is kept for this: they are looked for among
-    all objects of the process, which takes a tenth of a second where there are a million. Not found
-    are those that ``gc.freeze()`` has set aside.
+    This changes nothing, and can be called anywhere in the thread of the run: in a task, in an observer, in
+    a debugger. No list of the primitives is kept for it: it searches all objects of the process, which
+    takes a tenth of a second for a million objects. Objects set aside by ``gc.freeze()`` are not found.
 
-    Since when, and from which line something was acquired, is known only inside of
-    :func:`trace_waits` (or a :func:`deadlock_guard`); the holders of a semaphore's permits, only
-    inside of a guard, and for blocks. A value or a condition is held by no task, and of a buffer only
-    the items in hand are, so for these there are waiters only.
+    The time and the line of each acquire are known only inside :func:`trace_waits` (or a
+    :func:`deadlock_guard`); the holders of a semaphore's permits only inside a guard, and only for blocks.
+    No task holds a value or a condition, so these have only waiters; a buffer has holders only of the items
+    in hand.
 
     Args:
       primitives: which ones; by default every one in this process.

@@ -43,7 +43,7 @@ class TraceRefuted(AssertionError):
     """A program did what its specification does not allow.
 
     Attributes:
-      counterexample: the first such event, with the way that led to it.
+      counterexample: the first such event, with the steps that led to it.
     """
 
     counterexample: Counterexample
@@ -120,7 +120,7 @@ class _Happenings:
 
 @final
 class Trace(_Happenings):
-    """A program that is held against a specification, inside the block of :func:`validate`."""
+    """The comparison of a program with a specification, inside the block of :func:`validate`."""
 
     def __init__(self, events: Any, follower: Any) -> None:
         super().__init__(events)

@@ -57,7 +57,7 @@ class WaitGraph:
         return "\n".join([*lines, "}"])
 
     def to_svg(self) -> str:
-        """Return the picture as SVG: by graphviz's ``dot`` where that is installed, else as in a report.
+        """Return the picture as SVG: by graphviz's ``dot`` if it is installed, otherwise as in a report.
 
         Without graphviz the tasks stand side by side, as in the reports of the explorer, with arrows
         below them. If ``dot`` fails, the ``subprocess.SubprocessError`` of that is raised.

@@ -25,7 +25,7 @@ def from_json(stored: dict[str, Any]) -> Counterexample:
     """Return the counterexample that `to_json` stored.
 
     Raises:
-        ValueError: it is not one, or was stored by another version.
+        ValueError: it is none, or was stored by another version.
     """
     if not isinstance(stored, dict):
         raise ValueError(f"a stored counterexample is a JSON object, not {stored!r}")

@@ -86,7 +86,7 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One line of the short version of a schedule: where it deviates, and what follows."""
+    """One line of the summary of a schedule: where it deviates, and what follows."""
 
     text: str
     step: int | None = None
@@ -97,9 +97,9 @@ class Sentence:
 class Counterexample:
     """A behaviour that refutes a property, from the first state on.
 
-    Either the behaviour of a spec, or the schedule of a program that was explored: then `spec` is
-    the test, `refuted` and `kind` say how it failed (`deadlock`), `detail` is the message, and the
-    state is that of the watched primitives.
+    Either the behaviour of a spec, or the schedule of an explored program: then `spec` is the test,
+    `refuted` and `kind` say how it failed (`deadlock`), `detail` is the message, and the state is that of
+    the watched primitives.
     """
 
     spec: str
@@ -145,12 +145,12 @@ class Counterexample:
 
     @property
     def stutters(self) -> bool:
-        """True if nothing happens any more after the last step, and that is the failure."""
+        """True if the failure is that nothing happens after the last step."""
         return self.cycle_start == len(self.steps)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parts of the state, those too that come into being on the way."""
+        """The parts of the state, including those that appear later."""
         states = (self.start, *(step.state for step in self.steps))
         return tuple(dict.fromkeys(name for state in states for name in state))
 
@@ -169,7 +169,7 @@ class Counterexample:
 
     @property
     def star(self) -> int | None:
-        """The index of the step that decides, which is the last deviation, behind which all is plain FIFO order.
+        """The index of the decisive step: the last deviation, after which everything is in plain FIFO order.
 
         None in a schedule without any, and in the behaviour of a spec.
         """
@@ -178,7 +178,7 @@ class Counterexample:
 
     @property
     def opens_at(self) -> int:
-        """The index of the step at which a picture opens, which is the star, or where it breaks without one."""
+        """The index of the step at which a picture opens: the star, or without one the failure."""
         if not self.is_schedule:
             return 0
         if self.star is not None:
@@ -209,7 +209,7 @@ class Counterexample:
         return "in 1 step" if len(self.steps) == 1 else f"in {len(self.steps)} steps"
 
     def ending(self) -> str:
-        """Say in a sentence how the behaviour goes on after the last step."""
+        """Say in a sentence how the behaviour continues after the last step."""
         if self.cycle_start is None:
             return ""
         if self.stutters:

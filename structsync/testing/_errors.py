@@ -10,11 +10,11 @@ class NotExhaustiveWarning(UserWarning):
 
 
 class ExploreUsageError(ValueError):
-    """A test that cannot be explored, with the reason and the repair."""
+    """A test cannot be explored; the message gives the reason and a fix."""
 
 
 class NondeterminismError(RuntimeError):
-    """The test does not do the same in the same schedule: something outside decides too."""
+    """The test behaves differently under the same schedule: something besides the schedule decides."""
 
 
 class ReplayError(RuntimeError):

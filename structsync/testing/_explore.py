@@ -35,9 +35,9 @@ def explore(
 ) -> Exploration | Decorator:
     """Run an async test under every schedule, and with cancellations at every point.
 
-    With a function as its argument it explores at once and returns the result. Without, it is a
-    decorator, ``@explore(cancels=1)``, that makes a test function which explores and fails with the
-    schedule that breaks the test; parameters, fixtures and classes of pytest work as with any test.
+    With a function as its argument it explores at once and returns the result. Without, it is a decorator,
+    ``@explore(cancels=1)``, which turns the function into a test that explores it, and fails with the
+    schedule that breaks it; parameters, fixtures and classes of pytest work as with any test.
 
     Args:
       fn: an async function, with one parameter ``x`` if it wants the handle
@@ -50,7 +50,7 @@ def explore(
       TypeError: if ``fn`` is not an async function, or a setting does not exist.
       ValueError: if a setting has a value that it cannot have.
       ExploreUsageError: if there is nothing to explore: no task is spawned.
-      ReplayError: if the token is none, or the test has changed since.
+      ReplayError: if the token is malformed, or the test has changed since.
       NondeterminismError: if something besides the schedule decides what the test does.
     """
     if unknown := sorted(settings.keys() - NAMES):
@@ -91,9 +91,9 @@ def sweep(
 ) -> Exploration | Decorator:
     """Run one schedule of an async test with a cancellation at each of its steps in turn.
 
-    Much cheaper than exploring: as many executions as there are steps and things to cancel. It
-    finds what a cancellation leaves behind, not what needs an unusual order besides. With a
-    function it returns an :class:`Exploration`; without, it is a decorator, as :func:`explore`.
+    Much cheaper than exploring: as many executions as there are steps and things to cancel. It finds what a
+    cancellation leaves behind, but not what also needs an unusual order. With a function it returns an
+    :class:`Exploration`; without, it is a decorator, as :func:`explore`.
 
     Args:
       fn: as for :func:`explore`.

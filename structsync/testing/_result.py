@@ -25,11 +25,11 @@ class Failure:
     """The schedule that broke the test.
 
     Attributes:
-      kind: ``deadlock`` (every task waits forever), ``error`` (an exception left the test),
-          ``violation`` (a check of the handle or an invariant of a primitive), ``leak`` (something
-          was not released), ``starvation`` (a fair behaviour in which a task never gets on),
-          ``livelock`` (a fair behaviour in which none does, of a test that can end) or
-          ``endless`` (one execution took more than ``max_steps`` steps).
+      kind: ``deadlock`` (every task waits forever), ``error`` (an exception left the test), ``violation``
+          (a check of the handle or an invariant of a primitive), ``leak`` (something was not released),
+          ``starvation`` (a fair behaviour in which a task never makes progress), ``livelock`` (a fair
+          behaviour in which none does, in a test that can end) or ``endless`` (one execution took more than
+          ``max_steps`` steps).
       message: what is wrong, in a sentence or two.
       error: the exception, if one left the test.
       deviations: in how many steps the schedule differs from plain FIFO order.
@@ -79,23 +79,23 @@ class Exploration:
       test: the name of what was explored.
       settings: what was asked for.
       executions: how often the test ran.
-      states: how many different states it was seen in; 0 where states are not told apart.
-      steps: how many steps all executions took together.
-      seconds: how long that took.
-      memory: bytes taken by what is remembered of the states.
+      states: the number of different states; 0 if states are not compared.
+      steps: the number of steps of all executions.
+      seconds: the time that they took.
+      memory: the bytes that the known states take.
       unfinished: why not everything was seen, in words; None if everything was.
       failure: the schedule that broke the test, or None.
       way: ``"plain"``: every schedule was tried (or as many as ``unfinished`` says), and nothing else
           is assumed; ``"merged"``: each state was visited once; ``"sampled"``: schedules at random.
-      merges_audited: where states were merged, of how many merges it was looked at what follows.
-      schedules_audited: how many whole schedules at random were tried besides.
+      merges_audited: the number of merges whose continuation was searched by the audit.
+      schedules_audited: the number of whole random schedules that the audit tried.
       interrupted: whether Ctrl-C was pressed meanwhile, which ends a search early and keeps what it
           has found; a run of several tests should end as well.
-      notes: what a reader of the verdict is to know besides: that deadlines which could race came in
-          their order only, that starvation was not looked for where executions can go round, which
-          clocks told the schedule's time and where they were read.
-      shard: which part of the search this was, if it was cut into shards.
-      alone: why pytest has explored the test in one process, although more were asked for.
+      notes: what a reader of the verdict should know besides: that deadlines that could race came only in
+          their order, that starvation was not looked for although executions can loop, which clocks
+          returned the schedule's time and where they were read.
+      shard: the part of the search that this was, if it was divided into shards.
+      alone: why pytest explored the test in one process, although more were requested.
     """
 
     test: str
@@ -124,7 +124,7 @@ class Exploration:
 
     @property
     def searched(self) -> int:
-        """The executions without those of the audit."""
+        """The number of executions, without those of the audit."""
         return self.executions - self.merges_audited - self.schedules_audited
 
     @property
@@ -168,7 +168,7 @@ class Exploration:
 
 
 class ExplorationFailed(AssertionError):
-    """A schedule breaks the test; the text shows it. ``exploration`` is the whole result."""
+    """A schedule breaks the test; the text of this error shows it, and ``exploration`` is the whole result."""
 
     def __init__(self, exploration: Exploration) -> None:
         self.exploration = exploration
@@ -178,7 +178,7 @@ class ExplorationFailed(AssertionError):
         return self.text()
 
     def text(self, width: int | None = None) -> str:
-        """Return the failure in lines so wide; by default as wide as the terminal."""
+        """Return the failure in lines of this width; by default that of the terminal."""
         failure = self.exploration.failure
         assert failure is not None
         plain = Console(file=io.StringIO(), width=width, no_color=True, highlight=False)

@@ -43,42 +43,40 @@ class Settings:
     """What is explored, how, and how far; the keyword arguments of ``explore``.
 
     Attributes:
-      cancels: how many cancellations are injected at most in one execution.
-      cancel: what is cancelled: ``"scopes"``: any cancel scope or nursery that the program itself
-          opened, if something in the program, its clock or its caller could cancel it, and the
-          whole test in place of its outermost nursery, or of a guard around that; ``"tasks"``: any
-          single task that runs in a nursery (the test function itself is none of them); ``"own"``:
-          of the scopes those that the test's own file opened, and of the tasks those that it
-          started, each alone: nothing that a library keeps to itself.
+      cancels: the most cancellations that are injected in one execution.
+      cancel: what is cancelled: ``"scopes"``: any cancel scope or nursery that the program itself opened,
+          if something in the program, its clock or its caller could cancel it, and the whole test in place
+          of its outermost nursery, or of a guard around that; ``"tasks"``: any single task that runs in a
+          nursery (not the test function itself); ``"own"``: the scopes that the test's own file opened, and
+          each single task that it started; nothing internal to a library.
       order: ``"any"``: each runnable task may go next; ``"trio"``: as trio's scheduler does today,
           all tasks that are runnable run once, in any order, before anything newly runnable.
-      clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline
-          may also fire early, at any point. Where deadlines came in their order only, and could have raced,
+      clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline may
+          also fire early, at any point. If deadlines that could race came only in their order,
           ``Exploration.notes`` says so.
       liveness: also look for starvation and livelock, on the graph of all states.
-      search: ``"auto"``: every schedule, if they are few, else by states; ``"states"``: depth first,
-          each state once, and an audit of what that leaves out; ``"deviations"``: fewest deviations from
-          the first-in-first-out schedule first; ``"random"``: samples; ``"pct"``: samples by priorities
-          at random, which meet a fault of ``depth`` with a chance that is stated; ``"plain"``: every
-          schedule;
-          ``"sweep"``: the first-in-first-out schedule alone, with one cancellation at each of its
+      search: ``"auto"``: every schedule, if they are few, else by states; ``"states"``: depth first, each
+          state once, and an audit of what that leaves out; ``"deviations"``: fewest deviations from the
+          first-in-first-out schedule first; ``"random"``: random schedules; ``"pct"``: schedules by random
+          priorities, which find a fault of ``depth`` with a stated probability; ``"plain"``: every
+          schedule; ``"sweep"``: the first-in-first-out schedule alone, with one cancellation at each of its
           steps in turn.
       symmetry: treat states that differ only in which of several like tasks is which as one.
       hashing: ``"128"``: keep 128 bits of each state; ``"exact"``: keep all of it.
       outside: ``"noted"``: a program that changes the world outside (a file, a database, the environment)
-          is not finished, because no state shows that, and no execution starts it anew; ``"ignore"``: it
-          makes no difference to what the program does.
-      executions: end, not finished, after this many executions; None is no bound.
+          is never confirmed, because no state shows that change, and no execution undoes it; ``"ignore"``:
+          such changes make no difference to the program.
+      executions: end, not finished, after this many executions; None: no bound.
       states: the same for states.
       seconds: the same for seconds.
-      max_steps: an execution longer than this is not followed further.
-      depth: how many orderings a fault needs that ``"pct"`` is to find; a race of two has one or two.
-      seed: for ``search="random"`` and ``"pct"``, and for what is audited.
+      max_steps: an execution with more steps fails as ``endless``.
+      depth: the number of orderings of steps that a fault needs that ``"pct"`` should find; most need one or two.
+      seed: for ``search="random"`` and ``"pct"``, and for the audit.
       exhaustive: fail if the search ends before everything was seen.
-      workers: search in so many processes, which import the test by its name, where the search is large
-          enough and does not need to be one (``"auto"``, ``"states"``, ``"plain"``).
-      shard: search one part of several, ``(3, 16)``: for machines that know nothing of each other; what
-          all of them come to says ``structsync merge-shards``.
+      workers: search in this many processes, which import the test by its name, if the search is large enough and
+          can be divided (``"auto"``, ``"states"``, ``"plain"``).
+      shard: search one part of several, such as ``(3, 16)``, for machines that do not communicate;
+          ``structsync merge-shards`` combines their results.
     """
 
     cancels: int = 1

@@ -34,9 +34,9 @@ class Arbiter(PrimitiveState[ClaimT]):
     """The public base of a pure core: a queue of requests and the policy that grants them.
 
     Subclass it, declare the state as annotated attributes of the class (hashable values), and write
-    ``admits``, ``admit`` and ``discharge``. Wrap it in a :class:`structsync.Primitive` to use it in
-    a trio program; give it to :mod:`structsync.checking` to check it. Names of the arbiter's own, such
-    as ``queue`` and ``cause``, are no names for state: that is a TypeError when the class is made.
+    ``admits``, ``admit`` and ``discharge``. Wrap it in a :class:`structsync.Primitive` to use it in a trio
+    program; give it to :mod:`structsync.checking` to check it. The arbiter's own names, such as ``queue``
+    and ``cause``, are reserved: using one for the state is a TypeError when the class is made.
 
     Args:
       policy: ``"fifo"`` (the head blocks those behind it), ``"eligible"`` (the oldest that fits) or
@@ -168,7 +168,7 @@ class Arbiter(PrimitiveState[ClaimT]):
             self.entered(successor)
 
     def withdraw(self, request: Request[ClaimT]) -> list[Request[ClaimT]] | None:
-        """Take a request out of the queue and let in those behind it.
+        """Take a request out of the queue, and grant the requests behind it that now fit.
 
         Returns None, and changes nothing, if the request is not pending in this queue (I4).
         """
@@ -232,7 +232,7 @@ class Arbiter(PrimitiveState[ClaimT]):
             raise UserCodeFailed(self.guard_error(error)) from None
 
     def release(self, claim: ClaimT) -> list[Request[ClaimT]]:
-        """Give a claim back and grant what that makes room for."""
+        """Release a claim, and grant the next requests that fit."""
         return self.discharge_and_settle(claim) or []
 
     def discharge_and_settle(self, claim: ClaimT) -> list[Request[ClaimT]] | None:

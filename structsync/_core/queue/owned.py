@@ -12,18 +12,18 @@ from .request import ClaimT, Request
 class OwnedArbiter(Arbiter[ClaimT]):
     """The public base of a core whose claims belong to tasks, for an :class:`OwnedPrimitive`.
 
-    A claim names its task, so that no two tasks make the same claim: it is the task, or a tuple with it.
+    A claim contains its task, so no two tasks make the same claim: it is the task, or a tuple with it.
     """
 
     @abstractmethod
     def holds(self, claim: ClaimT) -> bool:
-        """Return whether the claim was granted and is not released. Pure."""
+        """Return whether the claim is granted and not yet released. Pure."""
 
     def owner_exited(self, claim: ClaimT, cause: Hashable) -> list[Request[ClaimT]]:
-        """End what a task that is gone has claimed, and return all requests that this ended.
+        """End the claims of a task that has exited, and return all requests that this ended.
 
-        What it held is released if there is no cause, else the primitive is broken for that; what it
-        left in the queue is withdrawn.
+        What it held is released if there is no cause; otherwise the primitive is broken with that cause.
+        Its requests in the queue are withdrawn.
         """
         if self.holds(claim):
             return self.release(claim) if cause is None else self.end(cause)

@@ -11,7 +11,7 @@ ClaimT = TypeVar("ClaimT")
 
 
 class Status(StrEnum):
-    """How a request stands: ``pending``, then exactly one of the three others."""
+    """The status of a request: ``pending``, then exactly one of the other three."""
 
     PENDING = "pending"
     GRANTED = "granted"

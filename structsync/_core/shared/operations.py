@@ -97,12 +97,12 @@ class Operation(NamedTuple):
 
 @final
 class Want(NamedTuple):
-    """What is asked for: so much of the primitive of that name.
+    """What is claimed of the primitive of that name.
 
     Attributes:
-      name: of the primitive.
+      name: the name of the primitive.
       kind: ``"semaphore"``, ``"lock"``, ``"rwlock"``, ``"latch"`` or ``"barrier"``.
-      size: permits, count or parties that it was made with; None where there is nothing to say.
+      size: the permits, count or parties that it was made with; None for a lock.
       amount: a number of permits or counts, or ``"read"`` or ``"write"``; else None.
     """
 

@@ -60,10 +60,9 @@ class ExploredRun:
     def watch(self, *primitives: object, **named: object) -> None:
         """Show the state of primitives in the report, and check them at the end.
 
-        Those of structsync and of trio are found without it; it gives them a name. A semaphore
-        without ``max_value`` must end with the value that it has now. Of any other object the
-        report shows ``repr()``; if it has ``acquire()`` and ``release()``, it must be possible to
-        acquire it at the end.
+        Those of structsync and of trio are found without it; it gives them a name. A semaphore without
+        ``max_value`` must end with the value that it has now. The report shows any other object by
+        ``repr()``; if it has ``acquire()`` and ``release()``, it must be possible to acquire it at the end.
         """
         for one in primitives:
             self._watched.add(one, None)
@@ -71,15 +70,15 @@ class ExploredRun:
             self._watched.add(one, name)
 
     def exclusive(self, name: str, limit: int = 1) -> Exclusive:
-        """Return a context manager inside of which no more than ``limit`` tasks may be at once.
+        """Return a context manager inside which no more than ``limit`` tasks may be at once.
 
         Args:
-          name: of the section; what stands in the report.
+          name: the name of the section, for the report.
           limit: how many tasks may be inside, at least 1.
 
         Raises:
           TypeError: if the limit is not an int.
-          ValueError: if it is less than 1, or another one than before for this name.
+          ValueError: if it is less than 1, or differs from an earlier one for this name.
         """
         check_count(limit, "limit")
         if self._limits.setdefault(name, limit) != limit:
@@ -112,19 +111,19 @@ class ExploredRun:
     def ghost(self, thing: T) -> T:
         """Leave an object out of the state, and return it.
 
-        For a log that the test only writes to: without this, two states that differ in the log
-        alone are explored separately. What follows must not depend on it; a check that reads it
-        may miss what it would have seen.
+        Use it for a log that the test only writes: otherwise two states that differ only in the log are
+        explored separately. What follows must not depend on it, and a check that reads it may miss a
+        violation.
         """
         self._ghosts[address_of(thing)] = thing
         return thing
 
     def not_cancelled(self) -> NotCancelled:
-        """Return a context manager inside of which the current task is not cancelled from outside.
+        """Return a context manager inside which the current task is not cancelled from outside.
 
-        For what no program would cancel in earnest: a task of the test that only looks on, the last
-        lines of a fixture. Neither the task is chosen for a cancellation, nor any scope around it;
-        what the program itself cancels is cancelled.
+        Use it for what no program would really cancel: a task of the test that only observes, the last
+        lines of a fixture. Neither the task nor any scope around it is chosen for a cancellation; what the
+        program itself cancels is still cancelled.
         """
         return NotCancelled(self)
 
@@ -135,13 +134,13 @@ class ExploredRun:
     def request(self) -> None:
         """Say that the current task wants something, for ``liveness=True``.
 
-        It does until it says :meth:`progress`, where it gives up too, or ends.
+        It does until it calls :meth:`progress` (also if it gives up) or ends.
         """
         self._asked = True
         self._pending.add(current_task())
 
     def progress(self) -> None:
-        """Say that the current task has got what it wanted, or does not want it any more."""
+        """Say that the current task has what it wanted, or no longer wants it."""
         task = current_task()
         self._pending.discard(task)
         if self._execution is not None:

@@ -23,7 +23,7 @@ from .rule_task import MachineFailed, RuleTask
 
 
 class Adapter:
-    """What makes an object take the steps of a specification: a base class for yours.
+    """Base class of your adapter, which makes an object take the steps of a specification.
 
     A subclass has a method for each action of the specification, with the names of its parameters:
     sync, or async where the object waits. An async call that the specification leaves waiting
@@ -51,9 +51,9 @@ class Adapter:
     _seconds: float = 0
 
     def state(self) -> Mapping[str, object]:
-        """Return what can be seen of the object, and of who was served, when nothing can run.
+        """Return what is visible of the object when no task can run: its state, and which calls were served.
 
-        It is called inside of the run, and compared with the specification's :meth:`Spec.observed` under
+        It is called inside the run, and compared with the specification's :meth:`Spec.observed` under
         the same names.
         """
         raise NotImplementedError(f"{type(self).__name__} has no state(), so nothing is compared")
@@ -70,7 +70,7 @@ class Adapter:
         self._started[call].cancel()
 
     def pass_time(self, seconds: float) -> None:
-        """Let time pass in the run, after this step; in no other step any passes.
+        """Let time pass in the run after this step; no time passes in other steps.
 
         Args:
           seconds: how much, by trio's clock.
@@ -150,15 +150,15 @@ def _check_tells(spec: type[Spec], adapter: str, names: tuple[str, ...]) -> None
 
 
 def machine(spec: type[Spec], adapter: Callable[[], Adapter]) -> type[ScheduledStateMachine]:
-    """Return a state machine of Hypothesis that holds an object against a specification.
+    """Return a state machine of Hypothesis that compares an object with a specification.
 
     ::
 
         TestPool = checking.machine(PoolSpec, PoolAdapter).TestCase
 
-    In each step an action is drawn that the specification allows. It is taken in the specification,
-    and by the adapter in a trio run; when nothing can run any more, what can be seen of the object
-    is compared with what the specification says. A failure is made smaller as in any machine.
+    In each step, an action that the specification allows is drawn, and taken in the specification and by
+    the adapter in a trio run; when no task can run any more, what is visible of the object is compared with
+    what the specification says. Failures shrink as in any machine.
 
     Args:
       spec: the spec class.
@@ -166,8 +166,8 @@ def machine(spec: type[Spec], adapter: Callable[[], Adapter]) -> type[ScheduledS
 
     Raises:
       SpecError: the spec breaks a rule of the language, or the adapter lacks a method for an action.
-        Of an example: one of the spec's own properties is broken, or ``state()`` tells nothing that
-        any step changes, so that an object that does nothing would pass.
+        In an example: a property of the spec is broken, or no step changes what ``state()`` returns, so
+        that an object that does nothing would pass.
     """
     Simulation(spec)  # whatever is wrong with it is told now, and not in the first example
     kind = adapter if isinstance(adapter, type) else type(adapter())

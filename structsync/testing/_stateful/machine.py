@@ -55,24 +55,23 @@ class ScheduledStateMachine(RuleBasedStateMachine):
     * An ``async def`` rule is started as a task of its own, and may still be waiting when the next
       rule comes. If it has a target, Hypothesis waits for its result; if everything is blocked
       before there is one, nothing is added to the bundle.
-    * A sync rule is a single step; it may do what needs a task, such as ``release()``.
-    * After each rule a drawn number of steps runs: each lets a drawn task run until its next
-      checkpoint. It may be that a drawn rule is cancelled there, parked or runnable, or that the time
-      passes until the next deadline. The simplest schedule is first in, first out, until
-      nothing can run, and nothing is cancelled.
-    * Invariants must be sync. They are checked after each step, and so are those of all primitives
+    * A sync rule is a single step; it may do what needs a task, such as ``release()``. * After each rule a
+    drawn number of steps runs, each of which lets a drawn task run until its next checkpoint, cancels a
+    drawn rule (parked or runnable), or lets time pass until the next deadline. The simplest schedule is
+    first in, first out, until no task can run, without cancellations. * Invariants must be sync. They are
+    checked after each step, and so are those of all primitives
       of structsync.
     * An ``@initialize`` rule that is async must return before the first rule; it runs first in,
       first out.
     * ``teardown`` may be async. When it has returned, what is unfinished is cancelled, and must end.
-      After a failure its errors do not count; if the failure has broken the nursery, an async one
-      is run up to its first wait.
+      After a failure its errors do not count; if the failure broke the nursery, an async one is run up to
+      its first wait.
 
     Keyword arguments of the class, as in ``class Machine(ScheduledStateMachine, cancels=1)``; a
     subclass inherits them:
 
     Args:
-      cancels: how many rules are cancelled at most in one example; any number by default.
+      cancels: the most rules that are cancelled in one example; any number by default.
       order: ``"any"``: each runnable task may go next; ``"trio"``: all that are runnable run once
           before anything newly runnable.
       clock: ``"autojump"``: time passes only when no task can run; ``"explore"``: the next deadline
@@ -125,9 +124,9 @@ class ScheduledStateMachine(RuleBasedStateMachine):
         return self._machine_run.nursery
 
     def start(self, async_fn: Callable[..., Coroutine[Any, Any, object]], *args: Any) -> RuleTask:
-        """Start a task as an async rule is started, and return it; for a sync rule.
+        """Start a task like an async rule, and return its handle; for use in a sync rule.
 
-        With the handle in a bundle another rule can cancel just this task.
+        With the handle in a bundle, another rule can cancel this very task.
 
         Args:
           async_fn: the async function to run.
@@ -135,7 +134,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
 
         Raises:
           TypeError: if ``async_fn`` is not async.
-          RuntimeError: if this is not a rule that runs.
+          RuntimeError: if it is not called inside a rule.
         """
         if not inspect.iscoroutinefunction(async_fn):
             raise TypeError(f"start() needs an async function, not {async_fn!r}")
@@ -148,7 +147,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
 
     @property
     def at_rest(self) -> bool:
-        """Whether no task can run; for invariants that need not hold while a task is on the way."""
+        """Whether no task can run; for invariants that need not hold while one can."""
         return self._machine_run.at_rest
 
     async def settle(self) -> None:
@@ -158,7 +157,7 @@ class ScheduledStateMachine(RuleBasedStateMachine):
 
         Raises:
           MachineFailed: if nothing can run and a rule still waits: it would wait forever.
-          RuntimeError: if this is not ``teardown``.
+          RuntimeError: if it is not called in ``teardown``.
         """
         await self._machine_run.settle()
 

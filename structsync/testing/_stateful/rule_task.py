@@ -8,10 +8,10 @@ import trio
 
 
 class MachineFailed(AssertionError):
-    """The example has failed although no rule and no invariant says so.
+    """The example failed although no rule and no invariant raised.
 
-    A rule waits forever in ``settle()``, or does not end although it is cancelled; an invariant of
-    a primitive does not hold; there is no end of steps.
+    A rule waits forever in ``settle()``, or does not end although it is cancelled; an invariant of a
+    primitive does not hold; or the steps do not end.
     """
 
 
@@ -38,7 +38,7 @@ class RuleTask:
     def cancel(self) -> None:
         """Cancel the rule, whether it is parked or runnable; nothing if it has ended.
 
-        Belongs into a rule, like everything that wakes a task.
+        Call it in a rule, like everything that wakes a task.
         """
         self.cancelled = True
         self.scope.cancel()
