@@ -1,4 +1,4 @@
-"""The average of what three other processes have: asynchronous calls with one callback, and synchronous ones.
+"""The average of numbers in three other processes: asynchronous calls with one callback, and synchronous ones.
 
 The forms of Silvestre and others 2010: a function that calls another process and returns at once, with a callback
 and without one, is a function around ``session.start``; a call that waits suspends its task, and no other.

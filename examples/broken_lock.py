@@ -1,4 +1,4 @@
-"""Several conditions on one lock, whose owner ends without releasing it.
+"""Several conditions on one lock, whose owner exits without releasing it.
 
 A queue has one lock and two conditions, "not full" and "not empty". A task that ends while it owns
 the lock breaks it. trio tells those who wait for the lock, and lets those who wait for its

@@ -1,4 +1,4 @@
-"""Uncontended acquires that cost no turn of the scheduler.
+"""Uncontended acquires that do not go through the scheduler.
 
 With trio every ``async with lock:`` goes through the scheduler once, also if the lock is free: that
 is most of its cost. ``checkpoint="budget"`` allows up to 127 uncontended acquires in a row without a

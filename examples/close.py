@@ -1,4 +1,4 @@
-"""Ending a semaphore: those who wait are told, those who hold may still release.
+"""Closing a semaphore: waiting tasks get an error, and holders can still release.
 
 A trio.Semaphore has no end. When the thing that it guards is shut down, its waiters sleep until
 each of them is cancelled. ``close()`` wakes them all with ``ClosedResourceError``, and later

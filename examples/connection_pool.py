@@ -1,4 +1,4 @@
-"""A pool of connections to a real server: lent to one task at a time, checked before, closed after all.
+"""A pool of connections to a real server: each is lent to one task at a time, and checked before it is lent again.
 
 Six requests share two connections. Then the server hangs up on one of them, and its check finds that out
 before the next request does. Then a request gives up in the middle: the answer that is still to come must not

@@ -1,4 +1,4 @@
-"""Functions put under a monitor while the program runs, and taken out again.
+"""Functions put under a monitor while the program runs, and removed again.
 
 The functions are ordinary ones, which know of no monitor. Any code that has the monitor may put more under
 it; this is ``doWhenFree``, as monitors were proposed for Lua.

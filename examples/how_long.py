@@ -1,4 +1,4 @@
-"""How long do customers wait at the till, and who waited longest? Metrics are counted while the program runs.
+"""How long do customers wait at the till, and which of them waited longest? Metrics of a running program.
 
 Three customers pay at one till, two seconds each, so the second waits for two seconds and the third for four. The
 clock is trio's, and here it jumps over what would be waiting.

@@ -1,4 +1,4 @@
-"""A program lets its owner look inside: it opens a socket, and a user who may connect can ask what it does.
+"""A program that its user can look into from another terminal, through a socket.
 
 ``structsync top PATH`` asks once a second and shows the answer. This program asks itself, as ``structsync top --once``
 would, so that there is something to print.

@@ -1,4 +1,4 @@
-"""A lock for each key, written with the public names of structsync alone.
+"""A lock for each key, written only with public names of structsync.
 
 A claim is a key and the task that asks. Who waits for another key is passed over: that is the policy
 "eligible". A task that ends with a lock breaks all of them here; ``owner_exit="releases"`` would

@@ -1,4 +1,4 @@
-"""Two limits for one page: ten pages at once, and one at once of each host.
+"""Two limits for each page: ten pages at once, and one page of each host at once.
 
 A group waits in both queues at once, and each request behind it waits for it in both. So the pages
 of one slow host hold up all others in the wide queue. Nested, with the narrow limit outside, they

@@ -1,4 +1,4 @@
-"""A pipeline of three stages on real sockets: lines come in, workers answer them, answers go out.
+"""A pipeline of three stages on real sockets: lines arrive, workers answer them, answers are sent in batches.
 
 A semaphore lets in so many clients at a time. A buffer between two stages holds a few items; while it is full the
 stage before it waits, and with it the clients: no memory fills up. The last stage writes its answers in batches: what

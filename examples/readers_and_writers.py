@@ -1,4 +1,4 @@
-"""Many read at a time, one writes alone, and a writer that gives up holds no reader up.
+"""Many tasks read at a time, one writes alone, and a writer that gives up blocks no reader.
 
 A writer waits for those who read, and readers who come after it wait for the writer. If the writer
 is cancelled, they enter at once. A writer may read on where it has written: no other task writes in between.

@@ -1,4 +1,4 @@
-"""Calls to a service that allows so many in a second: a limiter that no task passes, and time that is exact.
+"""Calls to a service that allows only so many per second: exact, and first come, first served.
 
 Two calls may be made at once, and then one each half second. A large call waits for all of its permits; one
 that gives up delays no other.

@@ -1,4 +1,4 @@
-"""Workers that wait for each other, round by round, and a start that waits for all of them.
+"""Workers that wait for each other, round by round, and a start that waits for all workers.
 
 Each party of a round has a number of its own, so that one of them can do what is to be done once. A
 party that is cancelled is not counted: the others wait for one more.

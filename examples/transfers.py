@@ -1,4 +1,4 @@
-"""A lock for each account, made when a task needs it and gone with its last user; two of them in one step.
+"""A lock for each account, which exists only while it is used; a transfer takes two in one step.
 
 Transfers in opposite directions do not deadlock, and those between other accounts do not wait.
 

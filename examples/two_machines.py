@@ -1,4 +1,4 @@
-"""A holder that sleeps past the end of its lease writes nothing: its token is refused, and it is told.
+"""A holder that sleeps past the end of its lease writes nothing: its token is refused, and it gets an error.
 
 Two processes share a lock on a server, as two machines would. Run it with the URL of one, such as
 redis://localhost; without, it starts a server of its own (redis-server or valkey-server).

@@ -1,4 +1,4 @@
-"""A weighted fair queue, written with the public names of structsync alone.
+"""A weighted fair queue, written only with public names of structsync.
 
 Each tenant has a weight, and gets its share of the turns while it has something to do; what it does
 not use is no debt of the others. A turn begins at a virtual time, and the smallest is next: that is the

@@ -19,19 +19,18 @@ STYLES = {"holds": "green", "note": "yellow", "unknown": "yellow", "does not hol
 @click.command()
 @click.argument("url", envvar="STRUCTSYNC_URL")
 @click.option(
-    "--namespace", default="default", help="In which programs will meet.", show_default=True
+    "--namespace", default="default", help="The namespace that the programs use.", show_default=True
 )
-@click.option(
-    "--ttl", type=float, help="The ttl that they will use; by default that of open_session."
-)
+@click.option("--ttl", type=float, help="The ttl that they use; by default that of open_session.")
 def doctor(url: str, namespace: str, ttl: float | None) -> None:
     """Check whether sessions at URL would keep their promises.
 
     URL is redis://..., rediss://..., unix://... or sqlite:///path, as in open_session. If it has a
-    password, set STRUCTSYNC_URL instead, because others see the arguments of a command. A lock is
-    taken in the namespace, and nothing else is changed.
+    password, set STRUCTSYNC_URL instead, because other users can see the arguments of a command. It
+    takes a lock in the namespace, and changes nothing else.
 
-    The exit code is 0 if all holds, 1 if something does not, 2 if something is unknown, 64 if the URL is wrong.
+    The exit code is 0 if everything holds, 1 if something does not, 2 if something is unknown, 64 if
+    the URL is wrong.
     """
     import trio
 

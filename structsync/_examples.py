@@ -34,7 +34,7 @@ def shipped_folder() -> Path | None:
     "--to",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(),
-    help="Copy into this folder, which is made if it is not there; by default the current one.",
+    help="Copy into this folder, created if necessary; by default the current one.",
 )
 def examples(names: tuple[str, ...], to: Path) -> None:
     """List the example programs, or copy those that are named."""

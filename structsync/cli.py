@@ -48,12 +48,6 @@ DEFAULT_MAX_STATES = 5_000_000
 LOG_WIDTH = 160
 
 
-class _UsageError(click.UsageError):
-    """A wrong command: click's own code 2 says here that a check is not finished."""
-
-    exit_code = EXIT_USAGE
-
-
 class _SpecFailure(click.ClickException):
     """A spec that cannot be run."""
 
@@ -92,12 +86,13 @@ def _own_exit_codes() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        raise _UsageError(error.format_message(), ctx=error.ctx) from error
+        error.exit_code = EXIT_USAGE  # click's own 2 says here that a check is not finished
+        raise
     except SpecError as error:
         raise _SpecFailure(str(error)) from error
 
 
-@click.group(cls=_Group, no_args_is_help=False)
+@click.group(cls=_Group)
 @click.version_option(package_name="structsync")
 def main() -> None:
     """Synchronization for trio whose correctness is checked."""
@@ -131,7 +126,7 @@ def main() -> None:
     "processes",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Search in so many processes; all cores by default. The outcome is the same for any number.",
+    help="Search in N processes; all cores by default. The outcome is the same for any number.",
 )
 @click.option(
     "--manifest",
@@ -141,7 +136,7 @@ def main() -> None:
 @click.option(
     "--trace",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Instead of searching, hold this recorded trace against the one spec that --only leaves.",
+    help="Instead of searching, compare this recorded trace with the spec, of several the one that --only names.",
 )
 @click.option("--update-manifest", is_flag=True, help="Record instead of comparing.")
 def check(

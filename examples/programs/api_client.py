@@ -1,4 +1,4 @@
-"""A client of a service that allows so many calls a second, and so many at a time; a refused call is made again.
+"""A client of a service that limits calls per second and calls at a time; refused calls are repeated.
 
 The wait for the rate is outside: who waits there has no connection that another could use. A second try is a
 call like any other, so it has to ask for the rate too.

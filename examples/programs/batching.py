@@ -1,4 +1,4 @@
-"""Many small questions, few large ones: keys that are asked for at about the same time are loaded together.
+"""Many small queries become a few large ones: keys that are requested at about the same time are loaded together.
 
 The keys go into a buffer; all that come within 10 ms are in the same batch, of three at most. Each task has its
 own answer, or the error of its batch.

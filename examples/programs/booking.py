@@ -1,4 +1,4 @@
-"""Seats in a theatre: neighbours are booked together or not at all, and other seats do not wait.
+"""Seats in a theatre: adjacent seats are booked together or not at all, and other bookings do not wait.
 
 A lock for each seat, there as long as a task needs it. Two that want the same seats in another order do not
 wait for each other forever, because all locks of a booking are taken in one step.

@@ -1,4 +1,4 @@
-"""A cache: many ask for a key at once, and it is loaded once.
+"""A cache: many tasks request a key at the same time, and it is loaded once.
 
 A lock for each key, which is there as long as a task uses it, makes the second one wait for what the first
 one loads. If that one is cancelled, the next loads it. Other keys do not wait.

@@ -1,4 +1,4 @@
-"""A configuration that is read at any moment and reloaded now and then; no task sees half of a new one.
+"""A configuration that is read at any time and reloaded now and then; no task sees half of a new one.
 
 Readers do not wait for each other. Who reloads writes field by field, alone, and then tries the new values out: it
 reads on in the same place, so that no other task reloads in between, and readers are let in already.

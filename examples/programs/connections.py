@@ -1,4 +1,4 @@
-"""Connections to a server that echoes: costly to make, so a few are kept, and lent to one task at a time.
+"""Connections to an echo server: costly to make, so a few are kept, and lent to one task at a time.
 
 A connection whose request failed or was cancelled may have half an answer in it, or a whole one that no task has
 read. So the pool does not lend it again, but closes it.

@@ -1,4 +1,4 @@
-"""A service that is shut down without a request being dropped in the middle.
+"""A service that shuts down without dropping a request half-way.
 
 Each request holds a read lock while it is served. To drain the service is to write: that waits for all who are
 served, and each that comes after it waits behind it. Then the lock is closed, and those, like all who come later,

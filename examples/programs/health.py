@@ -1,4 +1,4 @@
-"""A service says how it is, clients wait for what they need, and a monitor writes down each change.
+"""A service reports its health, clients wait for the state that they need, and a monitor records each change.
 
 A client waits for "ready", or for "failed", whichever comes; it is told which of the two it was, although the state
 may be another one by the time it runs. The monitor misses no state, however short.

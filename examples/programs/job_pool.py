@@ -1,4 +1,4 @@
-"""Thumbnails: a pool of workers makes them, the urgent ones first, and a broken image is one caller's trouble.
+"""Thumbnails: a pool of workers makes them, the urgent ones first, and a broken image fails only for its caller.
 
 ``run`` hands the error of a job to the task that asked for it; the pool goes on. A job writes to a scratch
 file first, and whatever happens to it, cancellation included, the scratch file is gone when it has ended.

@@ -1,4 +1,4 @@
-"""Several candidates, one leader: who leads has a term of its own, and when it stops the next one takes over.
+"""Several candidates, one leader: each leader has a term of its own, and when it stops, the next one takes over.
 
 To lead is to hold a lock. A leader that is stopped releases it, wherever it is stopped; the term is counted by who
 holds the lock, so no two leaders have the same, and a store can refuse what comes from an old one.

@@ -1,4 +1,4 @@
-"""Uploads within a budget of memory: each takes as much as it needs, in one step, and a large one is not passed over.
+"""Uploads within a memory budget: each takes what it needs in one step, and large ones are not passed over.
 
 A semaphore whose permits are megabytes. What is larger than the budget is refused at once, in place of waiting
 forever; when the machine is short of memory, the budget is made smaller while uploads wait.

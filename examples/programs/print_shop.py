@@ -1,4 +1,4 @@
-"""A print shop: a job needs some of the machines, has all of them at once, and releases each when it is done with it.
+"""A print shop: a job takes all the machines that it needs at once, and releases each when it is done with it.
 
 In whatever order jobs name their machines, they do not wait for each other in a circle. The printer is free again
 while its first job is still being cut.

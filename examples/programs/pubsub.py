@@ -1,4 +1,4 @@
-"""A chat room: all members hear what is said from the moment they come in, in the same order, until they go.
+"""A chat room: all members get every message from the moment they join until they leave, in the same order.
 
 Each has a subscription of their own and may be two messages behind; who says the next one waits for them. Who
 goes is waited for no longer: that is what the ``with`` is for.

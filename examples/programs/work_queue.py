@@ -1,4 +1,4 @@
-"""A queue of jobs from which nothing is lost: the job of a worker that is stopped is back where it was.
+"""A queue that loses no job: the job of a worker that is stopped returns to its position.
 
 A worker is stopped by cancelling its scope, at any moment. What it had begun is taken up again by another
 worker, or is still in the queue at the end; what was done is done once. A queue that is complete lets its

@@ -66,7 +66,7 @@ def load(path: Path) -> Loaded:
     path = path.resolve()
     folder = path if path.is_dir() else path.parent
     if not (path.is_dir() or (path.is_file() and path.suffix == ".py")):
-        raise SpecError(f"a spec is a Python file or a folder of them, and {path} is neither")
+        raise SpecError(f"there is no Python file or folder {path}")
     with _importing_from(folder):
         root = _package(folder)
         files = [path] if path.is_file() else _modules(folder)

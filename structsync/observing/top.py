@@ -110,17 +110,23 @@ def press(screen: Screen, key: str) -> bool:
 @click.command(short_help="Watch a running program.")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--port", type=click.IntRange(1, 65535), help=f"Instead of PATH; the token is in {TOKEN}."
+    "--port",
+    type=click.IntRange(1, 65535),
+    help=f"A port of this machine, instead of PATH; the environment variable {TOKEN} has its token.",
 )
 @click.option(
-    "--every", default=1.0, show_default=True, type=click.FloatRange(min=0.1), help="Seconds."
+    "--every",
+    default=1.0,
+    show_default=True,
+    type=click.FloatRange(min=0.1),
+    help="The seconds between two updates.",
 )
 @click.option("--once", is_flag=True, help="Print the primitives once, for a log, and end.")
 def top(path: Path | None, port: int | None, every: float, once: bool) -> None:
     """Watch a program that has opened PATH by structsync.serve_inspector().
 
-    Shows the tasks that hold and wait, how many per second and for how long; Enter shows where a task
-    stands, w which tasks wait for which.
+    Shows which tasks hold and wait for what, and for how long. Enter shows the holders and waiters of
+    one primitive, and the stack of a task; w shows which tasks wait for which; q quits.
     """
     if (path is None) == (port is None):
         raise click.UsageError("give either PATH or --port")

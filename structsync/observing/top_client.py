@@ -47,7 +47,8 @@ class Client:
             raise NoAnswer("no answer: the program is busy, or stopped") from None
         except (OSError, ValueError) as error:
             self.close()
-            raise NoAnswer(f"not connected: {error}") from None
+            where = self._path or f"port {self._port}"
+            raise NoAnswer(f"not connected: {where}: {error}") from None
         if not isinstance(answer, dict):
             self.close()
             raise NoAnswer("not connected: what answers is no inspector")

@@ -346,7 +346,8 @@ def test_once_prints_the_primitives_of_a_program_in_another_process(program: Pat
     [
         ([], "give either PATH or --port"),
         (["s", "--port", "1"], "give either PATH or --port"),
-        (["no/such/socket"], "Error: not connected: "),
+        (["no/such/socket"], "Error: not connected: no/such/socket: "),
+        (["--port", "1"], "Error: not connected: port 1: "),
     ],
 )
 def test_wrong_arguments_are_errors_of_the_command(arguments: list[str], text: str) -> None:

@@ -113,6 +113,11 @@ def test_the_help_shows_every_command_in_a_section() -> None:
     assert "..." not in printed, "a description is cut off"
 
 
+def test_the_command_alone_prints_its_help_and_is_no_success() -> None:
+    alone, asked = CliRunner().invoke(main, []), CliRunner().invoke(main, ["--help"])
+    assert (alone.exit_code, alone.output) == (64, asked.output)
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_is_told_how_to_complete(shell: str) -> None:
     asked = {"_STRUCTSYNC_COMPLETE": f"{shell}_source"}

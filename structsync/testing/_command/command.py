@@ -84,7 +84,7 @@ def explore(
     """Explore every schedule of async test functions.
 
     A TARGET is module:function, path/to/file.py::function, or a module or file alone for all
-    functions in it that @explore() decorates. Options win over what the decorator says.
+    functions in it that @explore() decorates. Options override the decorator.
 
     Exit code: 0 all confirmed, or all of the --shard seen; 1 a schedule breaks something; 2 something
     is not finished; 64 wrong usage, or a function that cannot be explored.

@@ -58,9 +58,9 @@ def digest_of(function: object) -> str | None:
 def merge_shards(files: Sequence[Path], as_json: bool) -> None:
     """Merge the results of the shards of a search.
 
-    FILES are what `structsync explore --shard K/N --json` has printed, one for each K. A test is
-    confirmed if all of its shards are present and complete, and all are of the same search: of the
-    same test, settings, versions of Python, trio and structsync, and cut alike.
+    FILES have the output of `structsync explore --shard K/N --json`, one for each K. A test is
+    confirmed if all of its shards are present and complete, and belong to the same search: the same
+    test, settings, versions of Python, trio and structsync, and division into shards.
 
     Exit code: 0 all confirmed; 1 a schedule breaks something; 2 something is not finished; 64 wrong usage.
     """
