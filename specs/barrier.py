@@ -135,7 +135,7 @@ class BarrierSpec(FifoSpec):
         return waiting == 0 or waiting < self.parties
 
     @invariant
-    def who_has_left_is_not_counted(self) -> bool:
+    def a_party_that_left_is_not_counted(self) -> bool:
         """The barrier counts the parties that have not left; where all have left it refuses each newcomer."""
         if self.core.parties != self.parties:
             return False
@@ -147,12 +147,12 @@ class BarrierSpec(FifoSpec):
         return self.core.broken == (self.core.cause == "broken")
 
     @invariant
-    def a_reset_puts_it_into_service(self) -> bool:
+    def a_reset_makes_it_usable(self) -> bool:
         """The cause that a reset tells the tasks that waited does not stay, so others may come."""
         return self.core.cause != "reset"
 
     @invariant
-    def it_is_in_service_until_it_is_broken_or_closed(self) -> bool:
+    def it_is_usable_until_it_is_broken_or_closed(self) -> bool:
         """It is broken since a round broke and until a reset, closed since a close, and else in service (C1)."""
         return self.core.cause == self.why
 
@@ -206,7 +206,7 @@ class BarrierSpec(FifoSpec):
         return implies(round_breaks, not self.in_queue())
 
     @step
-    def who_has_ended_cannot_desert(self, before: Any) -> bool:
+    def an_ended_request_cannot_desert(self, before: Any) -> bool:
         """A task whose request has ended cannot desert: the attempt changes nothing (I4)."""
         now = self.core.snapshot()
         return all(
@@ -217,7 +217,7 @@ class BarrierSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_stays_passes_if_others_come_and_stay(self, who: str) -> tuple[bool, bool]:
+    def a_party_that_stays_passes_if_others_come_and_stay(self, who: str) -> tuple[bool, bool]:
         """Once no task withdraws any more and tasks come, each that waits is let in eventually, or is ended."""
         waits = self.patient and who in self.in_queue()
         return waits, not waits

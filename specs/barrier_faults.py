@@ -32,7 +32,7 @@ class NumberedOnArrival(BarrierCore):
         return self.settle()
 
 
-@fault(BarrierSpec, "core", refuted_by="who_stays_passes_if_others_come_and_stay")
+@fault(BarrierSpec, "core", refuted_by="a_party_that_stays_passes_if_others_come_and_stay")
 class OneTooManyIsWaitedFor(BarrierCore):
     """A round waits for one more than there are left to come."""
 
@@ -131,7 +131,7 @@ class DeserterJustLeaves(BarrierCore):
         return withdraw_only(self, request)
 
 
-@fault(BarrierSpec, "core", refuted_by="who_has_ended_cannot_desert")
+@fault(BarrierSpec, "core", refuted_by="an_ended_request_cannot_desert")
 class DesertsAfterTheRound(BarrierCore):
     """A task that is cancelled after its round breaks the next one."""
 
@@ -140,7 +140,7 @@ class DesertsAfterTheRound(BarrierCore):
         return self.break_round(cause)
 
 
-@fault(BarrierSpec, "core", refuted_by="it_is_in_service_until_it_is_broken_or_closed")
+@fault(BarrierSpec, "core", refuted_by="it_is_usable_until_it_is_broken_or_closed")
 class BrokenCannotBeClosed(BarrierCore):
     """A broken barrier says that it is broken after a close too, and a reset opens it again."""
 
@@ -166,7 +166,7 @@ class ClosedCountsAsBroken(BarrierCore):
         return ended
 
 
-@fault(BarrierSpec, "core", refuted_by="a_reset_puts_it_into_service")
+@fault(BarrierSpec, "core", refuted_by="a_reset_makes_it_usable")
 class ResetLeavesItBroken(BarrierCore):
     """The tasks that wait are sent away, and no new round begins."""
 
@@ -182,7 +182,7 @@ class ADeserterIsStillInTheQueue(BarrierCore):
         return []
 
 
-@fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
+@fault(BarrierSpec, "core", refuted_by="a_party_that_left_is_not_counted")
 class WhoLeavesIsWaitedFor(BarrierCore):
     """A party that leaves is not waited for in this round, but in the next ones."""
 
@@ -193,7 +193,7 @@ class WhoLeavesIsWaitedFor(BarrierCore):
         return ended
 
 
-@fault(BarrierSpec, "core", refuted_by="who_has_left_is_not_counted")
+@fault(BarrierSpec, "core", refuted_by="a_party_that_left_is_not_counted")
 class NoTaskIsLeftAndOneWaits(BarrierCore):
     """When all parties have left, a task that comes waits forever."""
 

@@ -147,7 +147,7 @@ class BufferSpec(TwoSidesSpec):
 
     # ==== Temporal properties ====
 
-    who_waits_is_served = waiters_are_served((*PUTS, *GETS))
+    every_waiter_is_served = waiters_are_served((*PUTS, *GETS))
 
 
 class StackSpec(BufferSpec):

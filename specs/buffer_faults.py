@@ -150,7 +150,7 @@ class WhoAsksForTwoMayGetNothing(BufferCore):
         return self.admit(claim) if takes else None
 
 
-@fault(BufferSpec, "core", refuted_by="those_who_put_are_a_queue")
+@fault(BufferSpec, "core", refuted_by="putters_are_a_queue")
 class NewcomersBarge(BufferCore):
     """A task that comes and fits is granted, although others wait on its side (H8)."""
 
@@ -158,7 +158,7 @@ class NewcomersBarge(BufferCore):
         return super().exchange(claim, None, takes)
 
 
-@fault(BufferSpec, "core", refuted_by="those_who_get_are_a_queue")
+@fault(BufferSpec, "core", refuted_by="getters_are_a_queue")
 class GetsPassABatch(BufferCore):
     """A get is handed the items that a batch collects which came earlier (O1)."""
 
@@ -237,7 +237,7 @@ class CompletingOpensItAgain(BufferCore):
         return super().complete(for_puts, for_gets)
 
 
-@fault(BufferSpec, "core", refuted_by="who_waits_is_served")
+@fault(BufferSpec, "core", refuted_by="every_waiter_is_served")
 class TheEndOfAWindowIsIgnored(BufferCore):
     """A batch waits for what it wants, however long that takes."""
 

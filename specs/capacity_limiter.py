@@ -111,7 +111,7 @@ class CapacityLimiterSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=BORROWERS)
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If tokens come back and it grows again, a borrower that waits has one eventually, withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

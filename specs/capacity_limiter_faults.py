@@ -46,7 +46,7 @@ class GrowingWakesNoTask(CapacityLimiterCore):
         return []
 
 
-@fault(CapacityLimiterSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(CapacityLimiterSpec, "core", refuted_by="a_queued_request_is_served")
 class PausedForEver(CapacityLimiterCore):
     """At full size again, it grants no token to a task in the queue."""
 

@@ -284,7 +284,7 @@ class ConditionSpec(Spec):
         return implies(self.cancelled != (), granted_and_waiting[-1:] == [*self.cancelled])
 
     @step
-    def the_lock_knows_who_is_to_be_told(self, before: Any) -> bool:
+    def the_lock_knows_the_notified(self, before: Any) -> bool:
         """The lock knows the conditions on which tasks wait, which its end is to reach, and keeps no others.
 
         A step property, because restoring a state computes this anew.
@@ -295,7 +295,7 @@ class ConditionSpec(Spec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_is_in_queue_owns_the_lock(self, who: str) -> tuple[bool, bool]:
+    def every_queued_task_owns_the_lock(self, who: str) -> tuple[bool, bool]:
         """If owners release it, a task in the queue owns it eventually, or withdraws, or is ended.
 
         A task that is cancelled after it was notified goes to the end of the queue, but only once.

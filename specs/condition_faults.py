@@ -160,7 +160,7 @@ def a_grant_may_be_cancelled() -> LockWithConditions:
     return LockWithConditions(_EndedMayBeCancelled)
 
 
-@fault(ConditionSpec, "core", refuted_by="the_lock_knows_who_is_to_be_told")
+@fault(ConditionSpec, "core", refuted_by="the_lock_knows_the_notified")
 def a_condition_without_waiters_is_kept() -> LockWithConditions:
     """The lock keeps each condition that ever had a waiter, and cannot come to rest."""
     return LockWithConditions(_StaysKnown)
@@ -172,7 +172,7 @@ def a_nowait_passes_the_notified() -> LockWithConditions:
     return LockWithConditions(lock=_ReleaserComesFirst)
 
 
-@fault(ConditionSpec, "core", refuted_by="who_is_in_queue_owns_the_lock")
+@fault(ConditionSpec, "core", refuted_by="every_queued_task_owns_the_lock")
 def the_releaser_comes_first() -> LockWithConditions:
     """A task that releases the lock takes it again, and the notified one starves (O1: gh-90155)."""
     return LockWithConditions(lock=_ReleaserComesFirst)

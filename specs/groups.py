@@ -108,7 +108,7 @@ class GroupsSpec(SeveralQueuesSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WANTS))
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If holders release, every task that waits is granted eventually, or withdraws, or is ended by a close."""
         waits = who in self.waiting()
         return waits, not waits

@@ -127,7 +127,7 @@ class TakesNothing(Claims):
         pass
 
 
-@fault(GroupsSpec, "core", refuted_by="who_requests_waits_or_is_granted")
+@fault(GroupsSpec, "core", refuted_by="every_request_waits_or_is_granted")
 class WhatIsFreeIsNotTaken(Queues):
     """A group that could have all at once gets nothing and no position: its task sleeps forever."""
 
@@ -170,7 +170,7 @@ class SmallFirst(Fifo):
         return all(one.group is not None for one in queue)
 
 
-@fault(GroupsSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(GroupsSpec, "core", refuted_by="a_queued_request_is_served")
 class GroupsStarve(Queues):
     """Single claims pass a group where it cannot be granted yet, again and again (O12, the fix)."""
 

@@ -146,7 +146,7 @@ class JobQueueSpec(PoolSpec, FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=JOBS)
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If jobs end, each job that waits runs eventually, or is withdrawn, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

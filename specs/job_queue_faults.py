@@ -112,7 +112,7 @@ class IdlePoolOpensAgain(JobQueueCore):
             self.cause = None
 
 
-@fault(JobQueueSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(JobQueueSpec, "core", refuted_by="a_queued_request_is_served")
 class TheLastRunsNext(JobQueueCore):
     """The queue is a stack: while jobs keep coming, the first one starves."""
 

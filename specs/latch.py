@@ -84,7 +84,7 @@ class LatchSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=WAITERS)
-    def who_waits_is_let_in(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_continues(self, who: str) -> tuple[bool, bool]:
         """If it is counted down, a task that waits is let in eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -47,7 +47,7 @@ class OneIsLetIn(LatchCore):
         return [grant(self, one) for one in self.waiting()[:1] if self.count == 0]
 
 
-@fault(LatchSpec, "core", refuted_by="who_waits_is_let_in")
+@fault(LatchSpec, "core", refuted_by="every_waiter_continues")
 class NoTaskIsLetIn(LatchCore):
     """Counting down to zero wakes none of the tasks that wait."""
 

@@ -128,7 +128,7 @@ class LentItemsSpec(TwoSidesSpec):
     def ask(self, who: str) -> None:
         core = self.core
         if core.completed is not None and (who in PUTS or not self.items):
-            return  # refused, see the_end_is_told_when_nothing_can_come_back
+            return  # refused, see the_end_comes_when_nothing_can_come_back
         self.note(core.ask(PUTS.get(who) or GETS[who], who)[1])
 
     @action(who=lambda spec: spec.in_hand(), fair=True)
@@ -187,7 +187,7 @@ class LentItemsSpec(TwoSidesSpec):
         return len(self.core.items) + len(self.core.lent) <= ROOM
 
     @invariant
-    def the_end_is_told_when_nothing_can_come_back(self) -> bool:
+    def the_end_comes_when_nothing_can_come_back(self) -> bool:
         """A complete buffer refuses a get exactly if no item is left or in hand; then no task waits."""
         if self.core.completed is None or self.core.cause is not None:
             return True
@@ -197,7 +197,7 @@ class LentItemsSpec(TwoSidesSpec):
 
     # ==== Temporal properties ====
 
-    who_waits_is_served = waiters_are_served((*PUTS, *GETS))
+    every_waiter_is_served = waiters_are_served((*PUTS, *GETS))
 
 
 class LentFromAStackSpec(LentItemsSpec):

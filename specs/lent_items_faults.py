@@ -93,7 +93,7 @@ class AnItemInHandLeavesItsRoom(BufferCore):
         self.room -= 1
 
 
-@fault(LentItemsSpec, "core", refuted_by="the_end_is_told_when_nothing_can_come_back")
+@fault(LentItemsSpec, "core", refuted_by="the_end_comes_when_nothing_can_come_back")
 class TheEndIsToldTooEarly(BufferCore):
     """The last worker is sent home, and then the job of another one comes back."""
 
@@ -112,7 +112,7 @@ class TheEndIsToldTooEarly(BufferCore):
             self.lent = lent
 
 
-@fault(LentItemsSpec, "core", refuted_by="who_waits_is_served")
+@fault(LentItemsSpec, "core", refuted_by="every_waiter_is_served")
 class TheEndIsNotToldWhenTheLastIsUsedUp(BufferCore):
     """The last item in hand is used up, and a task that waits for it to come back waits forever."""
 

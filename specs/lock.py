@@ -131,7 +131,7 @@ class LockSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If owners release it, a task that waits owns it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -35,7 +35,7 @@ class ReleaseSkipsACancelledWaiter(LockCore):
         return [] if skip else self.settle()
 
 
-@fault(LockSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(LockSpec, "core", refuted_by="a_queued_request_is_served")
 class ReleaserComesFirst(LockCore):
     """The lock is free while the next task wakes up; the one that released it takes it again (O1: gh-90155)."""
 

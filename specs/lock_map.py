@@ -159,7 +159,7 @@ class LockMapSpec(Spec):
     # ==== Step properties ====
 
     @step
-    def the_key_decides_who_is_next(self, before: Any) -> bool:
+    def the_key_decides_which_is_next(self, before: Any) -> bool:
         """First come, first served, for each key: no task is granted it while an older one waits on (I2)."""
         return all(
             invariants.served_in_queue(
@@ -171,7 +171,7 @@ class LockMapSpec(Spec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_granted(self, who: str) -> tuple[bool, bool]:
         """If keys are released, every task that waits is granted its key eventually, or withdraws, or is ended."""
         waits = any(who in self.waiting_for(key) for key in KEYS)
         return waits, not waits

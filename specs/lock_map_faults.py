@@ -77,7 +77,7 @@ class _NewestFirst(KeyedLockCore):
         return [grant(self, one) for one in self.waiting()[-1:]]
 
 
-@fault(LockMapSpec, "core", refuted_by="the_key_decides_who_is_next")
+@fault(LockMapSpec, "core", refuted_by="the_key_decides_which_is_next")
 class TheNewestIsNext(Locks):
     """The queue of a key is served from its end."""
 
@@ -97,7 +97,7 @@ class NoTaskIsNext(Locks):
     lock_type: ClassVar[type[KeyedLockCore]] = _LetsNoTaskIn
 
 
-@fault(LockMapSpec, "core", refuted_by="who_waits_is_granted")
+@fault(LockMapSpec, "core", refuted_by="every_waiter_is_granted")
 class WhoWaitsWaits(Locks):
     """The tasks that wait for a key that was released wait forever."""
 

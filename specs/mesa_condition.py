@@ -111,7 +111,7 @@ class MesaSpec(MonitorWithConditionSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_is_in_queue_gets_in(self, who: str) -> tuple[bool, bool]:
+    def every_queued_task_enters(self, who: str) -> tuple[bool, bool]:
         """If those inside leave or wait, a task in the queue gets in eventually, notified or not."""
         waits = who in self.queue()
         return waits, not waits

@@ -79,7 +79,7 @@ def cancelled_keeps_its_place() -> MonitorWithCondition:
     return MonitorWithCondition(CancelledKeepsItsPlace)
 
 
-@fault(MesaSpec, "core", refuted_by="who_is_in_queue_gets_in")
+@fault(MesaSpec, "core", refuted_by="every_queued_task_enters")
 def the_newest_gets_in() -> MonitorWithCondition:
     """The queue is a stack, and the notified starve while others come."""
     return MonitorWithCondition(monitor=_NewestFirst)

@@ -146,7 +146,7 @@ class MixedGroupsSpec(SeveralQueuesSpec):
     # ==== Step properties ====
 
     @step
-    def who_exits_leaves_every_queue(self, before: Any) -> bool:
+    def a_task_that_exits_leaves_every_queue(self, before: Any) -> bool:
         """When a task that waits exits, its request ends, and it is in no queue any more."""
         ended = [one.waiter for one in self.ended]
         return all(who in ended and who not in self.waiting() for who in self.exited)
@@ -154,7 +154,7 @@ class MixedGroupsSpec(SeveralQueuesSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WANTS))
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If holders release and the semaphore grows back, no task waits forever."""
         waits = who in self.waiting()
         return waits, not waits

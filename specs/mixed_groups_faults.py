@@ -130,7 +130,7 @@ class NotIndexedCore(RWLockCore):
         self.pending.pop(request.claim.claimant, None)
 
 
-@fault(MixedGroupsSpec, "core", refuted_by="who_exits_leaves_every_queue")
+@fault(MixedGroupsSpec, "core", refuted_by="a_task_that_exits_leaves_every_queue")
 class WhoExitsStaysInAGroup(Queues):
     """The read-write lock does not know which tasks wait in groups: when one exits, its group waits on."""
 
@@ -214,7 +214,7 @@ class ReadersPassAGroupThatWrites(Queues):
         self.arbiters[RWLOCK].policy = ReadersBargeIn()
 
 
-@fault(MixedGroupsSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(MixedGroupsSpec, "core", refuted_by="a_queued_request_is_served")
 class GroupsThatWriteStarve(Queues):
     """Readers that come and go keep a group from writing forever."""
 

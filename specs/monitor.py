@@ -158,7 +158,7 @@ class MonitorSpec(QueueSpec):
         return all(self.refuses("enqueue", self.call(who)) for who in self.inside)
 
     @invariant
-    def only_who_is_inside_leaves(self) -> bool:
+    def only_the_task_inside_leaves(self) -> bool:
         """A task in the queue cannot leave the monitor, and the attempt leaves no trace."""
         head = self.in_queue()[:1]  # one is enough
         return all(self.refuses("release", self.call(who)) for who in head)
@@ -208,13 +208,13 @@ class MonitorSpec(QueueSpec):
         who=("puts", "puts too", "takes one"),
         assuming={"leave_it_half_full": "strong together", "change_from_outside": "strong"},
     )
-    def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_call_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
         """If the box is half full again and again, each task that puts or takes one gets in, withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
 
     @leads_to
-    def who_needs_no_permission_is_served(self) -> tuple[bool, bool]:
+    def an_unguarded_call_is_served(self) -> tuple[bool, bool]:
         """If those inside leave, a task that needs no permission gets in eventually, withdraws, or is ended."""
         waits = "looks" in self.in_queue()
         return waits, not waits

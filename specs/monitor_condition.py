@@ -84,19 +84,19 @@ class HoareSpec(MonitorWithConditionSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_signalled_gets_in_again(self, who: str) -> tuple[bool, bool]:
+    def a_signaller_enters_again(self, who: str) -> tuple[bool, bool]:
         """If those inside leave, a task that signalled gets in again eventually."""
         waits = self.stage(who) == URGENT
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong"})
-    def who_comes_gets_in(self, who: str) -> tuple[bool, bool]:
+    def every_arrival_enters(self, who: str) -> tuple[bool, bool]:
         """If those inside leave, a task in the queue of the monitor gets in eventually."""
         waits = self.stage(who) in (ENTERS, RAISES)
         return waits, not waits
 
     @leads_to(who=TASKS, assuming={"leave": "strong", "make_and_signal": "strong", "enter": "weak"})
-    def who_waits_is_signalled(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_signalled(self, who: str) -> tuple[bool, bool]:
         """If those inside signal, a task that waits goes on eventually, or all wait and none is left to signal."""
         waits = self.stage(who) == WAITS
         all_wait = at(WAITS)(self) == [*TASKS]

@@ -67,7 +67,7 @@ class _SignalsNoTask(HoareConditionCore):
         return None, []
 
 
-@fault(HoareSpec, "core", refuted_by="who_waits_is_signalled")
+@fault(HoareSpec, "core", refuted_by="every_waiter_is_signalled")
 class NoTaskIsSignalled(MonitorWithHoareCondition):
     """A signal lets no task in, as if none had waited."""
 
@@ -112,7 +112,7 @@ class NewestSignallerFirst(MonitorWithHoareCondition):
         super().__init__(monitor=_NewestSignallerFirst)
 
 
-@fault(HoareSpec, "core", refuted_by="who_comes_gets_in")
+@fault(HoareSpec, "core", refuted_by="every_arrival_enters")
 @fault(HoareSpec, "core", refuted_by="nothing_grantable_waits")
 class WaitFreesNoTask(MonitorWithHoareCondition):
     """A task that waits frees the monitor, and none in the queue is let in."""
@@ -129,7 +129,7 @@ class CancelledIsForgotten(MonitorWithHoareCondition):
         super().__init__(_ReturnsWithoutTheMonitor)
 
 
-@fault(HoareSpec, "core", refuted_by="who_signalled_gets_in_again")
+@fault(HoareSpec, "core", refuted_by="a_signaller_enters_again")
 class TheLineGoesFirst(MonitorWithHoareCondition):
     """A task that signalled gets in only when no task is in the queue."""
 

@@ -26,7 +26,7 @@ class TwoInside(BoxCore):
         return self.cause is None and claim.entry.cause is None and claim.entry.permits(claim)
 
 
-@fault(MonitorSpec, "core", refuted_by="who_is_permitted_again_and_again_is_served")
+@fault(MonitorSpec, "core", refuted_by="a_call_permitted_again_and_again_is_served")
 class TheNewestPermittedGetsIn(BoxCore):
     """Of the tasks that are permitted the newest gets in; the oldest sees the others take turns."""
 
@@ -119,7 +119,7 @@ class WaitsForItself(BoxCore):
         pass
 
 
-@fault(MonitorSpec, "core", refuted_by="only_who_is_inside_leaves")
+@fault(MonitorSpec, "core", refuted_by="only_the_task_inside_leaves")
 class AnyTaskLeaves(BoxCore):
     """Any task that releases the monitor frees it, inside or not."""
 
@@ -148,7 +148,7 @@ class TheIndexKeepsTheWithdrawn(BoxCore):
         super().restore(snapshot)
 
 
-@fault(MonitorSpec, "core", refuted_by="who_needs_no_permission_is_served")
+@fault(MonitorSpec, "core", refuted_by="an_unguarded_call_is_served")
 class TheYoungestIsNext(BoxCore):
     """Of the tasks that are permitted the youngest gets in."""
 

@@ -78,7 +78,7 @@ class ParkerSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_blocks_passes(self, who: str) -> tuple[bool, bool]:
+    def a_blocked_task_passes(self, who: str) -> tuple[bool, bool]:
         """If tasks unblock, every task that blocks passes eventually, or withdraws, or is ended by a close."""
         waits = who in self.in_queue()
         return waits, not waits

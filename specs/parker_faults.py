@@ -57,7 +57,7 @@ class AnyTaskMayBlock(ParkerCore):
         pass
 
 
-@fault(ParkerSpec, "core", refuted_by="who_blocks_passes")
+@fault(ParkerSpec, "core", refuted_by="a_blocked_task_passes")
 class UnblockWakesNoTask(ParkerCore):
     """The unblock is counted, and the one who blocks is not woken."""
 

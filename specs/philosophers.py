@@ -59,7 +59,7 @@ class TableSpec(SeveralQueuesSpec):
     # ==== Invariants ====
 
     @invariant
-    def a_fork_is_held_by_who_eats(self) -> bool:
+    def forks_are_held_only_while_eating(self) -> bool:
         """Each fork that was granted belongs to one who eats, and all others are on the table."""
         eats_with = {fork: who for who, fork in self.held}
         each_has_its_own = len(eats_with) == len(self.held)
@@ -83,7 +83,7 @@ class ThreePhilosophersSpec(TableSpec):
     core: Queues = start(Queues, partial(forks, 3))
 
     @leads_to(who=names(3))
-    def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
+    def a_hungry_philosopher_eats(self, who: str) -> tuple[bool, bool]:
         """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits
@@ -96,7 +96,7 @@ class FourPhilosophersSpec(TableSpec):
     core: Queues = start(Queues, partial(forks, 4))
 
     @leads_to(who=names(4))
-    def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
+    def a_hungry_philosopher_eats(self, who: str) -> tuple[bool, bool]:
         """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits
@@ -109,7 +109,7 @@ class FivePhilosophersSpec(TableSpec):
     core: Queues = start(Queues, partial(forks, 5))
 
     @leads_to(who=names(5))
-    def who_stays_hungry_eats(self, who: str) -> tuple[bool, bool]:
+    def a_hungry_philosopher_eats(self, who: str) -> tuple[bool, bool]:
         """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits

@@ -71,7 +71,7 @@ class TakesOnlyTheFirst(Claims):
                 one.status = Status.GRANTED
 
 
-@fault(ThreePhilosophersSpec, "core", refuted_by="a_fork_is_held_by_who_eats")
+@fault(ThreePhilosophersSpec, "core", refuted_by="forks_are_held_only_while_eating")
 class TheOtherForkIsNotTaken(Queues):
     """Everything is granted, but taken only where it was decided: two eat with one fork."""
 
@@ -87,7 +87,7 @@ class NewestConsent(Claims):
         )
 
 
-@fault(ThreePhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
+@fault(ThreePhilosophersSpec, "core", refuted_by="a_hungry_philosopher_eats")
 class TheNewestOfThreeEats(Queues):
     """Who became hungry last eats next; two of them can keep out the third (NewestFirst)."""
 
@@ -99,7 +99,7 @@ class TheNewestOfThreeEats(Queues):
             fork.policy = NewestFirst()
 
 
-@fault(FourPhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
+@fault(FourPhilosophersSpec, "core", refuted_by="a_hungry_philosopher_eats")
 class TwoOfFourKeepOutTheirNeighbour(Queues):
     """Forks that are free are taken past those who wait: left and right eat by turns (O1)."""
 
@@ -109,7 +109,7 @@ class TwoOfFourKeepOutTheirNeighbour(Queues):
             fork.policy = Eligible()
 
 
-@fault(FivePhilosophersSpec, "core", refuted_by="who_stays_hungry_eats")
+@fault(FivePhilosophersSpec, "core", refuted_by="a_hungry_philosopher_eats")
 class TwoOfFiveKeepOutTheirNeighbour(Queues):
     """Forks that are free are taken past those who wait: left and right eat by turns (O1)."""
 

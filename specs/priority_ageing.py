@@ -87,7 +87,7 @@ class DefaultAgeingSpec(PermitsSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(LEVELS))
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If permits are released, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -125,7 +125,7 @@ class LevelsSpec(PermitsSpec):
         )
 
     @invariant
-    def who_waits_is_on_a_level_in_the_heap(self) -> bool:
+    def every_waiter_is_on_a_level_in_the_heap(self) -> bool:
         """Each that waits is on a level that is known, and of these each has one entry in the heap."""
         core = self.core
         entries = sorted(level.number for *_, level in core.levels.tops)

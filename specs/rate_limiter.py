@@ -130,7 +130,7 @@ class RateLimiterSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WEIGHTS))
-    def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_granted(self, who: str) -> tuple[bool, bool]:
         """If time passes, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

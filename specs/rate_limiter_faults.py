@@ -121,7 +121,7 @@ class NewcomersTakeWhatIsThere(RateLimiterCore):
         return self.cause is None and self.admits(claim)
 
 
-@fault(RateLimiterSpec, "core", refuted_by="who_waits_is_granted")
+@fault(RateLimiterSpec, "core", refuted_by="every_waiter_is_granted")
 class TimeWakesNoTask(RateLimiterCore):
     """Time passes, and those who wait are not looked at."""
 

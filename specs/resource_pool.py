@@ -167,7 +167,7 @@ class ResourcePoolSpec(PoolModelSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=BORROWERS)
-    def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_granted(self, who: str) -> tuple[bool, bool]:
         """If borrowers go on and the pool is raised, every task that waits is granted a place, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

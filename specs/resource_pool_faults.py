@@ -129,7 +129,7 @@ class CloseForgetsTheHead(ResourcePoolCore):
         return ended
 
 
-@fault(ResourcePoolSpec, "core", refuted_by="who_waits_is_granted")
+@fault(ResourcePoolSpec, "core", refuted_by="every_waiter_is_granted")
 class OnlyNewcomersAreLentIdleItems(ResourcePoolCore):
     """A task that waits is granted only an empty place, although an item is idle."""
 

@@ -128,7 +128,7 @@ class RWSpec(QueueSpec):
         return len(self.writing) <= 1 and not (self.writing and self.reading)
 
     @invariant
-    def the_lock_knows_who_is_inside(self) -> bool:
+    def the_lock_knows_its_holders(self) -> bool:
         """A task that was granted it and has not released it holds it, for what it was granted."""
         writer = self.writing[0] if self.writing else None
         return {*self.core.readers} == {*self.reading} and self.core.writer == writer
@@ -184,7 +184,7 @@ class RWLockSpec(RWSpec, FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If holders release it, every task that waits gets it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -50,7 +50,7 @@ class NewcomersReadAtOnce(RWLockCore):
         return self.cause is None and self.admits(claim)
 
 
-@fault(RWLockSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(RWLockSpec, "core", refuted_by="a_queued_request_is_served")
 class ReadersPassForEver(NewcomersReadAtOnce):
     """Readers come and go, and a writer starves."""
 
@@ -65,7 +65,7 @@ class ReadersAreNotCounted(RWLockCore):
         return super().admits(claim)
 
 
-@fault(RWLockSpec, "core", refuted_by="the_lock_knows_who_is_inside")
+@fault(RWLockSpec, "core", refuted_by="the_lock_knows_its_holders")
 class DowngradeReleases(RWLockCore):
     """A writer that becomes a reader lets go of the lock."""
 
@@ -192,7 +192,7 @@ class LateReadersJoinThePhase(PhaseFairCore):
         return bool(joins) or super().admissible(claim, priority)
 
 
-@fault(PhaseSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(PhaseSpec, "core", refuted_by="a_queued_request_is_served")
 def phases_of_readers(policy: str) -> RWLockCore:
     """Readers join readers, and a writer starves."""
     return make_core("readers")

@@ -96,7 +96,7 @@ class PhaseSpec(ModesSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=TASKS)
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If holders release it, every task that waits gets it eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -64,7 +64,7 @@ class SemaphoreSpec(PermitsSpec, FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WEIGHTS))
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If permits are released and it grows, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits
@@ -128,7 +128,7 @@ class SignalsSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(TAKERS))
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If signals keep coming, every task that waits gets them eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

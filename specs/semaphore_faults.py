@@ -45,7 +45,7 @@ class OneGrantIsThoughtToTakeAll(SemaphoreCore):
         return True
 
 
-@fault(SemaphoreSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(SemaphoreSpec, "core", refuted_by="a_queued_request_is_served")
 class SmallClaimsPassTheLarge(SemaphoreCore):
     """Small claims pass the large one forever, and it starves (x/sync: LargeAcquireDoesntStarve)."""
 
@@ -257,7 +257,7 @@ class ResizingMakesItBounded(SemaphoreCore):
         return self.settle()
 
 
-@fault(SignalsSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(SignalsSpec, "core", refuted_by="a_queued_request_is_served")
 class SignalsAreNotPassedOn(SemaphoreCore):
     """Signals pile up, and those who wait for them already are not woken."""
 

@@ -169,7 +169,7 @@ class SeveralQueuesSpec(Spec):
     # ==== Step properties ====
 
     @step
-    def who_requests_waits_or_is_granted(self, before: Any) -> bool:
+    def every_request_waits_or_is_granted(self, before: Any) -> bool:
         """A task that makes a request waits after it, or was granted it: it is never forgotten."""
         return all(who in self.waiting() or self.held_by(who) for who in self.requested)
 

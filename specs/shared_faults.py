@@ -33,7 +33,7 @@ class HandsOverEarlyCore(SharedCore):
         return outcomes
 
 
-@fault(SharedSemaphoreSpec, "core", refuted_by="those_who_hold_are_in_the_core")
+@fault(SharedSemaphoreSpec, "core", refuted_by="holders_are_in_the_core")
 class TheDeadAreGranted(Replica):
     """A dead session releases before it has left its queues: it is granted, and the permit is lost."""
 
@@ -50,9 +50,9 @@ class KeepsPermitsCore(SharedCore):
         return super()._end(asking)
 
 
-@fault(SharedSemaphoreSpec, "core", refuted_by="those_who_hold_are_in_the_core")
-@fault(SharedGroupsSpec, "core", refuted_by="those_who_hold_are_in_the_core")
-@fault(SharedRWLockSpec, "core", refuted_by="those_who_hold_are_in_the_core")
+@fault(SharedSemaphoreSpec, "core", refuted_by="holders_are_in_the_core")
+@fault(SharedGroupsSpec, "core", refuted_by="holders_are_in_the_core")
+@fault(SharedRWLockSpec, "core", refuted_by="holders_are_in_the_core")
 class WhatTheDeadHeldIsLost(Replica):
     """A process is killed, and its permit is never free again (as with POSIX semaphores)."""
 
@@ -70,8 +70,8 @@ class KeepsPlacesCore(SharedCore):
         return outcomes
 
 
-@fault(SharedBarrierSpec, "core", refuted_by="those_who_wait_are_in_a_queue")
-@fault(SharedSemaphoreSpec, "core", refuted_by="those_who_wait_are_in_a_queue")
+@fault(SharedBarrierSpec, "core", refuted_by="waiters_are_in_a_queue")
+@fault(SharedSemaphoreSpec, "core", refuted_by="waiters_are_in_a_queue")
 class TheDeadStayInTheQueue(Replica):
     """A session that has died stands in the way of those behind it (kazoo #429: a zombie node deadlocks)."""
 
@@ -106,7 +106,7 @@ class TakesAlongCore(SharedCore):
         return [lock]
 
 
-@fault(SharedLockSpec, "core", refuted_by="a_notification_outlives_whom_it_was_for")
+@fault(SharedLockSpec, "core", refuted_by="a_notification_outlives_its_waiter")
 class TheDeadTakeTheNotificationAlong(Replica):
     """The notified process dies, and those who still wait on the condition sleep on (N1)."""
 

@@ -50,7 +50,7 @@ class SmallFirstCore(SharedCore):
         return core
 
 
-@fault(SharedSemaphoreSpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(SharedSemaphoreSpec, "core", refuted_by="a_queued_request_is_served")
 class SmallRequestsPassTheLarge(Replica):
     """A session that wants both permits starves behind those who want one."""
 
@@ -159,7 +159,7 @@ class LonelyCore(SharedCore):
                     self.places[request.waiter].requests = [request]
 
 
-@fault(SharedGroupsSpec, "core", refuted_by="those_who_hold_are_in_the_core")
+@fault(SharedGroupsSpec, "core", refuted_by="holders_are_in_the_core")
 class ASnapshotTakesGroupsApart(Replica):
     """Who begins with a snapshot grants one thing of several."""
 
@@ -175,7 +175,7 @@ def without_sets(value: Any) -> Any:
     return value
 
 
-@fault(SharedRWLockSpec, "core", refuted_by="those_who_hold_are_in_the_core")
+@fault(SharedRWLockSpec, "core", refuted_by="holders_are_in_the_core")
 class ASnapshotForgetsWhoReads(Replica):
     """What an encoder does not know is left out, without a word."""
 
@@ -188,7 +188,7 @@ def whole_queue(shared: SharedCore, key: Key) -> Sequence[Key] | None:
     return [request.waiter for request in shared.core_of(want).queue]
 
 
-@fault(SharedSemaphoreSpec, "core", refuted_by="a_preview_tells_who_is_let_in")
+@fault(SharedSemaphoreSpec, "core", refuted_by="a_preview_names_what_is_granted")
 class AllAreForeseen(Replica):
     """All who wait are woken, of whom one is let in: a thundering herd."""
 

@@ -181,7 +181,7 @@ class RestartSpec(Spec):
         )
 
     @step
-    def who_comes_keeps_what_it_has(self, before: Any) -> bool:
+    def a_session_that_returns_keeps_what_it_has(self, before: Any) -> bool:
         """Who renews its lease in the grace period is not refused: it continues to hold and to wait."""
         return not self.core.refused
 
@@ -212,7 +212,7 @@ class LossesSpec(RestartSpec):
         self.core.bury(who)
 
     @leads_to(who=("t",))
-    def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_served(self, who: str) -> tuple[bool, bool]:
         """A session that has asked for the lock holds it eventually, or dies, or comes too late."""
         waits = who in alive(self) and self.client(who).wants is not None
         return waits, who not in alive(self) or self.core.token(who) > 0

@@ -41,7 +41,7 @@ class DeafEngine(Engine):
         pass
 
 
-@fault(LossesSpec, "core", refuted_by="who_comes_keeps_what_it_has")
+@fault(LossesSpec, "core", refuted_by="a_session_that_returns_keeps_what_it_has")
 class NoSessionIsHeard(World):
     """Who holds what the engine has lost is told that it holds nothing."""
 
@@ -56,7 +56,7 @@ class HastyEngine(Engine):
             super().bring_back(history)
 
 
-@fault(LossesSpec, "core", refuted_by="who_comes_keeps_what_it_has")
+@fault(LossesSpec, "core", refuted_by="a_session_that_returns_keeps_what_it_has")
 class TheFirstOneIsBelieved(World):
     """A session that had read less comes first, and the one that had read its grant is sent away."""
 
@@ -72,7 +72,7 @@ class ForgetfulEngine(Engine):
         self.read = {one: its for one, its in self.read.items() if one in before}
 
 
-@fault(LossesSpec, "core", refuted_by="who_waits_is_served")
+@fault(LossesSpec, "core", refuted_by="every_waiter_is_served")
 class TheDeadAreNotBuried(World):
     """A session that died with the engine holds forever what the others have brought back."""
 
@@ -92,7 +92,7 @@ class ShortHistory(History):
         self.base, self.entries, self.mark = self.mark, [], None
 
 
-@fault(CompactedLossesSpec, "core", refuted_by="who_comes_keeps_what_it_has")
+@fault(CompactedLossesSpec, "core", refuted_by="a_session_that_returns_keeps_what_it_has")
 class WhatOthersNeedIsForgotten(World):
     """The session that brings back the log has dropped what another one has not read."""
 

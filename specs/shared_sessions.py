@@ -113,7 +113,7 @@ class SharedSpec(Spec):
         return all(invariants.nothing_grantable_waits(one.core) for one in self.cores())
 
     @invariant
-    def those_who_wait_are_in_a_queue(self) -> bool:
+    def waiters_are_in_a_queue(self) -> bool:
         """Those in the queues are exactly those who wait: neither the dead nor those who hold."""
         queues = [one.core.queue for one in self.cores()]
         queued = {self.core.who_has(request.waiter) for queue in queues for request in queue}
@@ -211,13 +211,13 @@ class HoldersSpec(SharedSpec):
     # ==== Properties ====
 
     @step
-    def a_preview_tells_who_is_let_in(self, before: Any) -> bool:
+    def a_preview_names_what_is_granted(self, before: Any) -> bool:
         """A release lets in those whom its preview told, in this order, where it told any."""
         foreseen = self.core.foreseen
         return foreseen is None or foreseen == [who for who, _ in self.core.granted]
 
     @invariant
-    def those_who_hold_are_in_the_core(self) -> bool:
+    def holders_are_in_the_core(self) -> bool:
         """By the core of each name it is held by exactly those who believe to hold it (I1)."""
         named = self.shared_core.named
         what_is_held_is_named = all(name in named for name in self.names() if self.believed(name))
@@ -237,7 +237,7 @@ class HoldersSpec(SharedSpec):
         return [self.core.keys[who] for who in self.believed(name)]
 
     @leads_to(who=tuple(PEOPLE))
-    def who_stays_in_queue_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_queued_request_is_served(self, who: str) -> tuple[bool, bool]:
         """If holders release, every session that waits is granted eventually, or withdraws, or dies."""
         waits = who in self.core.keys and self.waits(who)
         return waits, not waits

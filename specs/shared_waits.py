@@ -51,7 +51,7 @@ class SharedLockSpec(HoldersSpec):
         self.core.withdraw(who)
 
     @step
-    def a_notification_outlives_whom_it_was_for(self, before: Any) -> bool:
+    def a_notification_outlives_its_waiter(self, before: Any) -> bool:
         """For each notified task that dies or is cancelled another is notified, if any still waits."""
         granted = [who for who, _ in self.core.granted]
         waited = before.core.queue("changed")

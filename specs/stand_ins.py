@@ -121,7 +121,7 @@ class StandInsSpec(Spec):
         return all(self.core.held[object_of(who)] == who for who in self.core.inside)
 
     @invariant
-    def an_object_is_reserved_for_whom_that_is_wanted(self) -> bool:
+    def an_object_is_reserved_for_its_call(self) -> bool:
         """An object is reserved for a call that has started, or would if all that start with it were ready."""
         ready = self.in_stage(Stage.READY)
         holders = {who for who in self.core.held if who not in (None, VISITOR)}
@@ -159,7 +159,7 @@ class StandInsSpec(Spec):
         return len(joined) in (0, 2)
 
     @step
-    def triggers_run_for_those_who_start(self, before: Any) -> bool:
+    def triggers_run_for_calls_that_start(self, before: Any) -> bool:
         """Triggers run once for each call that starts, and for no others."""
         return sorted(self.core.ran) == sorted(self.core.started)
 
@@ -189,7 +189,7 @@ class SwitchesSpec(StandInsSpec):
     core: StandIns = start(StandIns, SWITCHES)
 
     @leads_to(who=SWITCHES)
-    def who_is_asked_is_answered(self, who: str) -> tuple[bool, bool]:
+    def every_question_is_answered(self, who: str) -> tuple[bool, bool]:
         """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
         is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
         return is_asked, not is_asked
@@ -201,7 +201,7 @@ class PartnersSpec(StandInsSpec):
     core: StandIns = start(StandIns, PARTNERS)
 
     @leads_to(who=PARTNERS)
-    def who_is_asked_is_answered(self, who: str) -> tuple[bool, bool]:
+    def every_question_is_answered(self, who: str) -> tuple[bool, bool]:
         """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
         is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
         return is_asked, not is_asked

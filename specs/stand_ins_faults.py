@@ -58,7 +58,7 @@ class AsksAll(Readiness):
 
 
 @fault(SwitchesSpec, "core", refuted_by="one_is_asked_of_each_object")
-@fault(SwitchesSpec, "core", refuted_by="an_object_is_reserved_for_whom_that_is_wanted")
+@fault(SwitchesSpec, "core", refuted_by="an_object_is_reserved_for_its_call")
 class ObjectsAreReservedForTheDisabled(StandIns):
     """An object is reserved for a call that is disabled, and bars its other calls."""
 
@@ -77,7 +77,7 @@ class LetsNoneGo(Readiness):
         return Review(review.asked, [])
 
 
-@fault(SwitchesSpec, "core", refuted_by="who_is_asked_is_answered")
+@fault(SwitchesSpec, "core", refuted_by="every_question_is_answered")
 @fault(SwitchesSpec, "core", refuted_by="a_reservation_ends")
 class AReservationLastsForever(StandIns):
     """A host has reserved its object, another call has started meanwhile, and the host is never let go."""
@@ -134,7 +134,7 @@ class AsksOneOfTwo(Readiness):
         return super()._startable() - {"joins there"}
 
 
-@fault(PartnersSpec, "core", refuted_by="who_is_asked_is_answered")
+@fault(PartnersSpec, "core", refuted_by="every_question_is_answered")
 class APartnerIsNotAsked(StandIns):
     """One of two is ready, and its object is reserved for as long as the other is not asked."""
 
@@ -190,7 +190,7 @@ class AHostIsNotTold(StandIns):
             self.asked &= before
 
 
-@fault(SwitchesSpec, "core", refuted_by="triggers_run_for_those_who_start")
+@fault(SwitchesSpec, "core", refuted_by="triggers_run_for_calls_that_start")
 class TriggersRunForWhomIsAsked(StandIns):
     """A call is counted when its host is asked, and it may be withdrawn before it starts."""
 

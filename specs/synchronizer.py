@@ -156,7 +156,7 @@ class SynchronizerSpec(Spec):
         return implies(self.core.ruled, len(joined) in (0, 2))
 
     @step
-    def triggers_run_for_those_who_start(self, before: Any) -> bool:
+    def triggers_run_for_calls_that_start(self, before: Any) -> bool:
         """Triggers run once for each call that starts or that one of them ends, and for no others."""
         failed = [
             one.waiter
@@ -167,7 +167,7 @@ class SynchronizerSpec(Spec):
         return sorted(self.core.ran) == (sorted(concerned) if self.core.ruled else [])
 
     @step
-    def whose_trigger_raises_does_not_start(self, before: Any) -> bool:
+    def a_call_whose_trigger_raises_does_not_start(self, before: Any) -> bool:
         """Under the rules, the call whose trigger raises is not let in."""
         return implies(self.core.ruled, "fails" not in self.started())
 
@@ -199,7 +199,7 @@ class SynchronizerSpec(Spec):
         who=tuple(CALLS),
         assuming={"end": "strong", "leave_while_there_are_no_rules": "strong"},
     )
-    def who_is_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
+    def a_call_permitted_again_and_again_is_served(self, who: str) -> tuple[bool, bool]:
         """If the rules end again and again, every call that waits gets in eventually, or withdraws, or is ended."""
         waits = who in self.waiting()
         return waits, not waits

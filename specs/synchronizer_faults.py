@@ -26,7 +26,7 @@ class OtherMonitorsAreNotAsked(Switches):
         return [*ended, *(one for _, already in started for one in already)]
 
 
-@fault(SynchronizerSpec, "core", refuted_by="who_is_permitted_again_and_again_is_served")
+@fault(SynchronizerSpec, "core", refuted_by="a_call_permitted_again_and_again_is_served")
 @fault(SynchronizerSpec, "core", refuted_by="nothing_that_may_start_waits")
 class TheEndOfTheBlockAsksNoTask(Switches):
     """The rules have ended, and the calls that they disabled sleep on."""
@@ -92,7 +92,7 @@ class TheFirstDoesNotWait(Switches):
     rules = StartsAlone
 
 
-@fault(SynchronizerSpec, "core", refuted_by="triggers_run_for_those_who_start")
+@fault(SynchronizerSpec, "core", refuted_by="triggers_run_for_calls_that_start")
 class TriggersRunOnArrival(Switches):
     """The call is counted before it starts, and it may be cancelled before it does."""
 
@@ -104,7 +104,7 @@ class TriggersRunOnArrival(Switches):
         return ended
 
 
-@fault(SynchronizerSpec, "core", refuted_by="whose_trigger_raises_does_not_start")
+@fault(SynchronizerSpec, "core", refuted_by="a_call_whose_trigger_raises_does_not_start")
 class TheErrorOfATriggerIsSwallowed(Switches):
     """A trigger raises, and the call starts all the same."""
 

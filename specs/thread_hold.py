@@ -101,7 +101,7 @@ class ThreadHoldSpec(Spec):
     # ==== Invariants ====
 
     @invariant
-    def who_is_told_nothing_holds_nothing(self) -> bool:
+    def a_thread_without_an_answer_holds_nothing(self) -> bool:
         """A thread that was told that nothing happened has neither the permit nor a position in the queue."""
         return implies(self.thread == NOTHING, self.deputy in (UNASKED, GONE))
 

@@ -8,7 +8,7 @@ from structsync.checking import fault
 from .thread_hold import ThreadHoldSpec
 
 
-@fault(ThreadHoldSpec, "entering", refuted_by="who_is_told_nothing_holds_nothing")
+@fault(ThreadHoldSpec, "entering", refuted_by="a_thread_without_an_answer_holds_nothing")
 class DroppedAndDone(ErrandCore):
     """What was interrupted before it began is begun all the same."""
 
@@ -17,7 +17,7 @@ class DroppedAndDone(ErrandCore):
         return True
 
 
-@fault(ThreadHoldSpec, "entering", refuted_by="who_is_told_nothing_holds_nothing")
+@fault(ThreadHoldSpec, "entering", refuted_by="a_thread_without_an_answer_holds_nothing")
 class InterruptBeatsGrant(ErrandCore):
     """The thread is told at once, though the permit may be granted already (Martins 2020)."""
 
@@ -29,7 +29,7 @@ class InterruptBeatsGrant(ErrandCore):
         return True
 
 
-@fault(ThreadHoldSpec, "entering", refuted_by="who_is_told_nothing_holds_nothing")
+@fault(ThreadHoldSpec, "entering", refuted_by="a_thread_without_an_answer_holds_nothing")
 class ToldTwice(ErrandCore):
     """A thread that holds is told afterwards that it does not."""
 

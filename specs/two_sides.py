@@ -26,12 +26,12 @@ def waiters_are_served(names: tuple[str, ...]) -> Callable[[Any, str], tuple[boo
     """Return the temporal property of the tasks with these names."""
 
     @leads_to(who=names)
-    def who_waits_is_served(spec: TwoSidesSpec, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_served(spec: TwoSidesSpec, who: str) -> tuple[bool, bool]:
         """If others put, get, end windows and use up what they have in hand, no task waits forever."""
         waits = who in spec.in_queue()
         return waits, not waits
 
-    return who_waits_is_served
+    return every_waiter_is_served
 
 
 class TwoSidesSpec(QueueSpec):
@@ -77,12 +77,12 @@ class TwoSidesSpec(QueueSpec):
     # ==== Step properties ====
 
     @refines(AbstractQueue)
-    def those_who_put_are_a_queue(self) -> Mapping[str, object]:
+    def putters_are_a_queue(self) -> Mapping[str, object]:
         """Among tasks that put, each step is one of the abstract queue: first come, first served (I2)."""
         return self.as_a_queue(self.puts)
 
     @refines(AbstractQueue)
-    def those_who_get_are_a_queue(self) -> Mapping[str, object]:
+    def getters_are_a_queue(self) -> Mapping[str, object]:
         """Among tasks that get, each step is one of the abstract queue: first come, first served (I2)."""
         return self.as_a_queue(self.gets)
 

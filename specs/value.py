@@ -116,7 +116,7 @@ class ValueSpec(QueueSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=tuple(WANTED))
-    def who_waits_is_granted(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_granted(self, who: str) -> tuple[bool, bool]:
         """If its values are assigned, every task that waits is granted eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -71,7 +71,7 @@ class AValueIsGivenBack(ValueCore):
         pass
 
 
-@fault(ValueSpec, "core", refuted_by="who_waits_is_granted")
+@fault(ValueSpec, "core", refuted_by="every_waiter_is_granted")
 class NoTaskIsGranted(ValueCore):
     """Only those who come later see the value."""
 

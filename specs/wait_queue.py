@@ -85,7 +85,7 @@ class WaitQueueSpec(FifoSpec):
     # ==== Temporal properties ====
 
     @leads_to(who=WAITERS)
-    def who_stays_in_queue_is_woken(self, who: str) -> tuple[bool, bool]:
+    def a_queued_task_is_woken(self, who: str) -> tuple[bool, bool]:
         """If tasks keep waking, every task that waits is woken eventually, or withdraws, or is ended."""
         waits = who in self.in_queue()
         return waits, not waits

@@ -52,7 +52,7 @@ class WakeAllStopsEarly(WaitQueueCore):
         return super().wake(3 if count is None else count)
 
 
-@fault(WaitQueueSpec, "core", refuted_by="who_stays_in_queue_is_woken")
+@fault(WaitQueueSpec, "core", refuted_by="a_queued_task_is_woken")
 class NewestIsWoken(WaitQueueCore):
     """The wake goes to the newest; the oldest sleeps forever."""
 

@@ -80,7 +80,7 @@ class PoolSpec(Spec):
         return not (self.queue.free and self.queue.waiting)
 
     @leads_to(who=NAMES)
-    def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_served(self, who: str) -> tuple[bool, bool]:
         return who in self.queue.waiting, who not in self.queue.waiting
 
     # What can be seen of a pool from outside, for machines and traces.

@@ -46,7 +46,7 @@ def index_is_exact(core: MonitorCore) -> bool:
     )
 
 
-def only_who_is_inside_leaves(owner: int, who: int) -> None:
+def only_the_task_inside_leaves(owner: int, who: int) -> None:
     assert 0 <= owner <= BOUND
     assert 0 <= who <= BOUND  # the message has digits, which would be a path each
     core = MonitorCore()

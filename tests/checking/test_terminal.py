@@ -22,7 +22,7 @@ PROPERTIES = [
     PropertyResult("grants_follow_the_queue", "step", Verdict.REFUTED),
     PropertyResult("items_are_conserved", "invariant", Verdict.VACUOUS, "no state has its trigger"),
     PropertyResult(
-        "who_stays_in_queue_is_served", "leads_to", Verdict.UNFINISHED, "ended by the bound of 500"
+        "a_queued_request_is_served", "leads_to", Verdict.UNFINISHED, "ended by the bound of 500"
     ),
 ]
 FAULTS = [

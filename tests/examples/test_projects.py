@@ -99,7 +99,7 @@ def test_the_tests_of_the_courier_pass_and_its_searches_see_everything(
             "courier/outbox.py",
             "        self._closed = True\n        self._arrived.wake_all()\n",
             "        self._closed = True\n        self._arrived.wake()\n",
-            "test_who_waits_for_letters_learns_that_none_will_come",
+            "test_waiting_for_letters_ends_when_none_will_come",
         ),
         (
             "courier/delivery.py",

@@ -70,7 +70,7 @@ def test_the_first_version_lost_a_letter() -> None:
 
 
 @explore()
-async def test_who_waits_for_letters_learns_that_none_will_come() -> None:
+async def test_waiting_for_letters_ends_when_none_will_come() -> None:
     start = trio.current_time()  # of a clock that stands still while a task can run
     async with open_courier(at_once, SMALL):
         await trio.lowlevel.checkpoint()

@@ -80,6 +80,6 @@ class LockSpec(Spec):
         return new not in before.core.queue[1:] or before.core.queue[0] not in self.core.queue
 
     @leads_to(who=TASKS)
-    def who_waits_is_served(self, who: str) -> tuple[bool, bool]:
+    def every_waiter_is_served(self, who: str) -> tuple[bool, bool]:
         """A task that waits owns the lock eventually, or gives up."""
         return who in self.core.queue, who not in self.core.queue

@@ -13,7 +13,7 @@ class LostWakeupAtRelease(Core):
         self.owner = None
 
 
-@fault(LockSpec, "core", refuted_by="who_waits_is_served")
+@fault(LockSpec, "core", refuted_by="every_waiter_is_served")
 class NoTaskIsWoken(Core):
     """Releasing wakes no task, seen as a wait without end."""
 

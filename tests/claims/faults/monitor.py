@@ -16,7 +16,7 @@ from ...plants import monitor  # noqa: TID252 - the one home of the faults
 from ._planting import Ended, OfASpec, Shared, fault
 
 any_task_leaves = OfASpec(
-    MonitorCore, monitor_faults.AnyTaskLeaves, "monitor.only_who_is_inside_leaves"
+    MonitorCore, monitor_faults.AnyTaskLeaves, "monitor.only_the_task_inside_leaves"
 )
 
 
