@@ -37,7 +37,7 @@ def specs() -> Table:
             for what in ("states", "transitions")
         ),
     ]
-    return ["specification", "properties", "states", "transitions"], [*rows, ["together", *sums]]
+    return ["specification", "properties", "states", "transitions"], [*rows, ["total", *sums]]
 
 
 def faults() -> Table:
@@ -110,7 +110,7 @@ def unseen() -> Table:
 
 def programs() -> Table:
     """One row for each program under examples/programs: what it uses, what holds, which mistake is found."""
-    heads = ["program", "made of", "holds in every schedule", "a mistake, and what comes of it"]
+    heads = ["program", "made of", "holds in every schedule", "a mistake, and what it causes"]
     folder = ROOT / "examples" / "programs"
     mistakes = tomllib.loads((folder / "mistakes.toml").read_text(encoding="utf-8"))
     rows = []
@@ -135,7 +135,7 @@ def mutation() -> Table:
     """One row for each target of mutation testing: what was noticed, of how many, by which nets."""
     heads = [
         "changed",
-        "asked",
+        "checked by",
         "noticed",
         "of",
         "share",
@@ -174,7 +174,7 @@ def mutation_nets() -> Table:
             *(_number(one["equivalent"]) for _, one in sorted(parts.items())),
         ]
     )
-    return ["what became of them", *sorted(parts)], rows
+    return ["outcome", *sorted(parts)], rows
 
 
 def mutation_survivors() -> Table:

@@ -91,7 +91,7 @@ def what_is_no_plain_value_is_refused(which: int) -> None:
         words = str(error)
     else:
         raise AssertionError("encoded")
-    assert "is no plain value, so no other process" in words
+    assert "is not plain data, so it cannot" in words
 
 
 def what_means_nothing_is_refused(which: int) -> None:

@@ -234,8 +234,8 @@ class Locked:
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            "this is a block for `async with`, and no answer; whether any task holds the lock is "
-            "locked(), and who does is statistics()"
+            "this is a block for `async with`, and no answer: locked() returns whether any task holds the "
+            "lock, and statistics() which"
         )
 
     def __aenter__(self) -> CoroutineType[Any, Any, None]:

@@ -256,7 +256,7 @@ def _without_leaks(answer: outcome.Outcome[Any]) -> outcome.Outcome[Any]:
     names = ", ".join(live._title() for live in left)
     return outcome.Error(
         PermitLeakError(
-            f"a thread would go on holding what no block releases, so it was released now: {names}; "
+            f"a thread would keep holding what no block releases, so it was released now: {names}; "
             "hold it by `with structsync.threads.hold(...)`"
         )
     )

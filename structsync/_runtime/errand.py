@@ -103,7 +103,7 @@ class Errand:
         """
         if running_task() is not None:
             raise RuntimeError(
-                "this would block the thread of a trio run, and nothing in that run could go on: use "
+                "this would block the thread of a trio run, and nothing in that run could continue: use "
                 "`async with` and `await` there, and this in other threads"
             )
         if token is not None:

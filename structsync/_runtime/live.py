@@ -47,7 +47,7 @@ class _ReadOnly(property):
 
 def _reserved(cls: type, name: str) -> AttributeError:
     return AttributeError(
-        f"{cls.__name__}.{name} cannot be assigned: {name} says how the primitive itself stands; "
+        f"{cls.__name__}.{name} cannot be assigned: {name} is the state of the primitive itself; "
         f"give your attribute another name, own_{name} for example"
     )
 

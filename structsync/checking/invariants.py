@@ -4,7 +4,7 @@ They take a live core (any :class:`structsync.Arbiter`), or the waiters in its q
 a transition, and leave it as it is. Each rule is written here and nowhere else, so a spec, a
 stateful test and a program that asserts mean the same by "no lost wakeup".
 
-Waiters are told apart by equality: no two requests in one line may have equal waiters.
+Waiters are distinguished by equality: no two requests in one queue may have equal waiters.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def _sentence(who: Hashable, need: Need, after: Hashable, names: Names) -> str:
     place = line_of(who)
     waits = f"{names[who]}{f' ({place})' if place else ''} waits for"
     if reason.is_job:
-        return f"{waits} a job of {titled(live)}, where {names[after]} does not go on"
+        return f"{waits} a job of {titled(live)}, where {names[after]} does not continue"
     if reason.is_partner and (after, 1) not in need.holders:
         return f"{waits} a rule over {titled(live)} to end, whose block {names[after]} has entered"
     if reason.is_partner:

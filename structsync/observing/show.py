@@ -64,7 +64,7 @@ def _table(busy: list[PrimitiveSnapshot]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="structsync: who holds and who waits", title_justify="left")
+    table = Table(title="structsync: which tasks hold and wait", title_justify="left")
     for name in ("primitive", "held by", "waiting, in their order"):
         table.add_column(name, overflow="fold")
     idle = 0

@@ -15,8 +15,8 @@ from .wait_graph import WaitEdge, WaitGraph
 Page: TypeAlias = Literal["primitives", "tasks", "stack", "graph"]
 
 HELP: dict[Page, str] = {
-    "primitives": "up/down j/k: choose   enter: its tasks   w: who waits for whom   q: quit",
-    "tasks": "up/down j/k: choose   enter: where it stands   esc: back   w: graph   q: quit",
+    "primitives": "up/down j/k: choose   enter: its tasks   w: which waits for which   q: quit",
+    "tasks": "up/down j/k: choose   enter: its stack   esc: back   w: graph   q: quit",
     "stack": "up/down j/k: scroll   esc: back   w: graph   q: quit",
     "graph": "up/down j/k: scroll   esc: back   q: quit",
 }
@@ -205,7 +205,7 @@ class Screen:
         title = f"{self.stack.get('task')}, outermost first" if self.page == "stack" else ""
         shown = [line for line, _ in self._window(self._lines(), room)]
         return Group(
-            Text(title or "who waits for whom", no_wrap=True),
+            Text(title or "which task waits for which", no_wrap=True),
             Text("\n".join(shown), no_wrap=True, overflow="ellipsis"),
         )
 

@@ -131,7 +131,7 @@ class Settings:
             raise ValueError(f"shard must be one of several, such as (3, 16), not {self.shard!r}")
         if self.shard is not None and (self.liveness or self.search not in SHARED):
             kind = "liveness" if self.liveness else f"search={self.search!r}"
-            raise ValueError(f"{kind} cannot be cut into shards: it is one search")
+            raise ValueError(f"{kind} cannot be divided into shards: it is one search")
         if self.liveness and self.search not in ("auto", "states"):
             raise ValueError(f"liveness needs search='states', not {self.search!r}")
 

@@ -70,7 +70,7 @@ def test_whatever_may_change_who_is_asked_is_announced() -> None:
 
 def test_a_call_that_no_host_proposes_is_refused() -> None:
     core, entry = StandInCore(Readiness()), EntryCore("on", ANY_CALL)
-    with pytest.raises(RuntimeError, match="on stands for an entry in another process"):
+    with pytest.raises(RuntimeError, match="on stands in for an entry in another process"):
         core.arrive(Invocation(entry, "a"), "a")
 
 

@@ -263,7 +263,7 @@ def test_a_search_that_cannot_tell_states_apart_says_why(
     assert found.verdict is Verdict.UNFINISHED
     assert found.unfinished is not None
     assert re.match(
-        rf"cannot look into .*{name.rpartition('.')[2]}.*: states not told apart; "
+        rf"cannot look into .*{name.rpartition('.')[2]}.*: states not compared; "
         r"stopped after executions=20; all schedules with fewer than \d+ deviations were tried",
         found.unfinished,
     )

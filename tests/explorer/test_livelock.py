@@ -60,7 +60,9 @@ def livelock(program: Program, **settings: Any) -> Failure:
 @pytest.mark.parametrize("order", ["any", "trio"])
 def test_two_that_give_way_to_each_other_forever_are_found(poll: Any, order: Any) -> None:
     failure = livelock(after_you(poll), order=order)
-    assert failure.message.startswith("guest#0 and guest#1 go round forever and no task gets on,")
+    assert failure.message.startswith(
+        "guest#0 and guest#1 loop forever and no task makes progress,"
+    )
     shown = failure.counterexample
     assert shown.cycle_start is not None
     assert {step.actor for step in shown.steps[shown.cycle_start :]} == {"guest#0", "guest#1"}
@@ -95,7 +97,7 @@ async def who_looks_first_looks_forever() -> None:
 
 
 def test_one_that_polls_for_what_can_come_no_more_is_found() -> None:
-    assert livelock(who_looks_first_looks_forever).message.startswith("look#0 goes round forever")
+    assert livelock(who_looks_first_looks_forever).message.startswith("look#0 loops forever")
 
 
 @POLLS
@@ -162,7 +164,7 @@ def test_where_no_task_says_what_it_wants_and_no_task_ever_parks_all_of_them_pol
             nursery.start_soon(look)
             nursery.start_soon(look)
 
-    assert "look#0 and look#1 go round forever" in livelock(program).message
+    assert "look#0 and look#1 loop forever" in livelock(program).message
 
 
 def works_until_told(gets_on: bool) -> Program:

@@ -237,7 +237,7 @@ def test_where_states_are_not_told_apart_no_starvation_is_claimed() -> None:
     found = explore(program, liveness=True, cancels=0)
     assert found.verdict is Verdict.UNFINISHED
     assert found.unfinished is not None
-    assert "SimpleQueue: states not told apart, so no starvation is found" in found.unfinished
+    assert "SimpleQueue: states not compared, so no starvation is found" in found.unfinished
 
 
 def test_an_unfinished_graph_says_nothing_of_starvation() -> None:

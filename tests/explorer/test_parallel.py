@@ -524,7 +524,7 @@ def test_a_shard_of_what_cannot_be_looked_into_is_not_finished(
 ) -> None:
     monkeypatch.setattr(shards, "FOR_EACH", 1)
     found = explore(at_a_database, search="states", cancels=0, shard=(1, 1))
-    assert "cannot look into sqlite3.Connection: cut into shards with search='plain'" in str(
+    assert "cannot look into sqlite3.Connection: divide it into shards with search='plain'" in str(
         found.unfinished
     )
 
@@ -541,8 +541,8 @@ def test_ctrl_c_ends_a_shard(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ({"shard": (0, 2)}, "shard must be one of several"),
         ({"shard": (3, 2)}, "shard must be one of several"),
-        ({"shard": (1, 2), "search": "sweep"}, "search='sweep' cannot be cut into shards"),
-        ({"shard": (1, 2), "liveness": True}, "liveness cannot be cut into shards"),
+        ({"shard": (1, 2), "search": "sweep"}, "search='sweep' cannot be divided into shards"),
+        ({"shard": (1, 2), "liveness": True}, "liveness cannot be divided into shards"),
         ({"workers": 0}, "workers must be an int >= 1"),
     ],
 )

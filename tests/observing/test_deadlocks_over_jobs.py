@@ -25,7 +25,7 @@ async def test_a_job_that_needs_what_its_caller_holds_gets_the_error() -> None:
             await pool.run(use, lock)
     text = str(raised.value)
     assert "waits for a job of TaskPool" in text
-    assert "where worker of TaskPool does not go on" in text
+    assert "where worker of TaskPool does not continue" in text
     assert text.endswith("Hold nothing that a job needs while you wait for the job.")
     assert pool.statistics().done == 1
 

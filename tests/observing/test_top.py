@@ -189,7 +189,7 @@ def test_w_shows_who_waits_for_whom_and_scrolls() -> None:
     for key in ("w", "w"):
         screen.press(key)
     assert shown(screen)[1:4] == [
-        "who waits for whom",
+        "which task waits for which",
         "auditor waits for",
         "  clerk, because of Lock 'ledger'",
     ]

@@ -69,6 +69,6 @@ EXHIBIT = Exhibit(
     fixed=in_turn,
     settings=Settings(cancels=0, liveness=True),
     finds="livelock",
-    culprit=r"guest#0 and guest#1 go round forever and no task gets on",
+    culprit=r"guest#0 and guest#1 loop forever and no task makes progress",
     budget=500,
 )

@@ -157,7 +157,7 @@ class StandInCore(MonitorCore):
         super().refuse_impossible(claim)
         if claim.task not in self.readiness.stages:
             raise RuntimeError(
-                f"{claim.entry.name} stands for an entry in another process, and is there to state rules of; call "
+                f"{claim.entry.name} stands in for an entry in another process, to state rules over it; call "
                 "the object that Session.connect returns"
             )
 

@@ -47,7 +47,9 @@ class ValueCore(Arbiter[Awaited]):
         claim.found = self.value
 
     def discharge(self, claim: Awaited) -> None:
-        raise NotImplementedError("who has seen a value holds nothing that could be released")
+        raise NotImplementedError(
+            "a task that has seen a value holds nothing that could be released"
+        )
 
     def assign(self, value: Any) -> list[Request[Any]]:
         """Set the value, and grant all who have waited for this one."""

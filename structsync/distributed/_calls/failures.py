@@ -69,7 +69,7 @@ def describe(error: Exception, known: Errors) -> tuple[str, list[Any] | None, st
         text = str(error)
         where = "".join(traceback.format_exception(error))
     except Exception:  # noqa: BLE001 - the same
-        text = where = "its text cannot be told: it raises an error itself"
+        text = where = "its text is unknown: asking for it raised an error"
     return name or f"{kind.__module__}.{kind.__qualname__}", arguments, _short(text), _short(where)
 
 

@@ -237,7 +237,7 @@ class RedisEngine:
                 self.connection = await self._connect()
             await self.connection.exchange(self._command("close"))
         except (OSError, RuntimeError, DeliveryFailed):
-            _log.warning("%s was not told that a session is over", self.address.place)
+            _log.warning("%s could not be told that a session has ended", self.address.place)
         finally:
             await self.connection.close()
 

@@ -129,7 +129,7 @@ def _replicas(info: dict[str, str], configured: dict[str, str | None], ttl: floa
         return Finding(
             what,
             "does not hold",
-            f"{count}, and min-replicas-to-write is 0: a primary that is cut off goes on granting",
+            f"{count}, and min-replicas-to-write is 0: a primary that is cut off keeps granting",
         )
     if float(lag) >= ttl:
         return Finding(

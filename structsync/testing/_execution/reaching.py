@@ -24,24 +24,24 @@ _OF_TRIO = {
 _WORDS = {
     "a thread": (
         "starts a thread",
-        "when that runs no schedule can decide; call the function directly in the test",
+        "no schedule decides when that runs; call the function directly in the test",
     ),
     "a socket": (
         "uses a socket",
-        "what comes back no schedule can decide; use trio.testing.memory_stream_pair() or a memory "
+        "no schedule decides what comes back; use trio.testing.memory_stream_pair() or a memory "
         "channel instead",
     ),
     "a process": (
         "starts a process",
-        "what that does no schedule can decide; put it behind a parameter, and give the test a stand-in",
+        "no schedule decides what that does; put it behind a parameter, and give the test a stand-in",
     ),
     "a file": (
         "uses a file, which trio does in a thread",
-        "when that is done no schedule can decide; put it behind a parameter, and give the test a stand-in",
+        "no schedule decides when that is done; put it behind a parameter, and give the test a stand-in",
     ),
     "input or output": (
         "waits for input or output",
-        "when that comes no schedule can decide; use trio.testing.memory_stream_pair() or a memory "
+        "no schedule decides when that comes; use trio.testing.memory_stream_pair() or a memory "
         "channel instead",
     ),
 }

@@ -67,7 +67,7 @@ class Schedule:
         if found is None:
             raise ReplayError(
                 f"{token!r} is no schedule token; one looks like 'x1a:2cworker#1,3rworker#0:6.5f2c'"
-                " and stands in the report of a failure"
+                " and is in the report of a failure"
             )
         order, steps, length, known = found.groups()
         parsed = [_STEP.fullmatch(one) for one in steps.split(",") if one]

@@ -55,7 +55,7 @@ def search_shared(runs: Runs, build: Build) -> tuple[SearchResult, Partition | N
     except Opaque as error:
         if asked.shard is None:
             return search(runs), None
-        reason = f"cannot look into {error}: cut into shards with search='plain'"
+        reason = f"cannot look into {error}: divide it into shards with search='plain'"
         found = SearchResult(None, runs.executions, 0, 0, reason)
     return found, shared.partition
 

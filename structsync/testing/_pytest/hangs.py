@@ -26,14 +26,14 @@ def add_options(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
     group.addoption(
         "--no-show-on-timeout",
         action="store_true",
-        help="When pytest-timeout ends a test, do not show who holds and who waits for what.",
+        help="When pytest-timeout ends a test, do not show which tasks hold and wait for what.",
     )
     parser.addini("deadlock_guard", type="bool", default=False, help="As --deadlock-guard, always.")
     parser.addini(
         "show_on_timeout",
         type="bool",
         default=True,
-        help="When pytest-timeout ends a test, show who holds and who waits for what.",
+        help="When pytest-timeout ends a test, show which tasks hold and wait for what.",
     )
 
 

@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--explore-executions",
         type=int,
         metavar="N",
-        help="End each exploration, not finished, after so many executions.",
+        help="End each exploration, not finished, after this many executions.",
     )
     group.addoption(
         "--explore-order",
@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--explore-workers",
         type=int,
         metavar="N",
-        help="Explore each test that is large enough for that in so many processes.",
+        help="Explore each test that is large enough in this many processes.",
     )
     group.addoption(
         "--explore-report",

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from .runs import Runs
 
 #: Where tasks can go round, others may be kept waiting forever, or they themselves.
-GOES_ROUND = (
-    "executions can go round, and starvation in that was not looked for: liveness=True does"
-)
+GOES_ROUND = "executions can loop, and starvation was not looked for: liveness=True does"
 #: A way with so few deviations is looked for before any other.
 FEW = 6
 

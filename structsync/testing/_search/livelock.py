@@ -53,9 +53,9 @@ class Livelock:
     @property
     def message(self) -> str:
         """What is wrong, in a sentence."""
-        verb = "goes" if len(self.tasks) == 1 else "go"
+        verb = "loops" if len(self.tasks) == 1 else "loop"
         return (
-            f"{self.culprit} {verb} round forever and no task gets on, although every task that can "
+            f"{self.culprit} {verb} forever and no task makes progress, although every task that can "
             f"run does: the last {steps_repeat(len(self.cycle))}"
         )
 

@@ -34,9 +34,7 @@ PLAIN_SHARE = 10
 PLAIN_EXECUTIONS, PLAIN_STEPS, PLAIN_LENGTH = 2_000, 100_000, 1_000
 
 #: Of a search for starvation that could not know whether a task that polls is kept waiting.
-NOTHING_IS_WANTED = (
-    "no execution ends, and no task says x.request(): one that never parks wants nothing"
-)
+NOTHING_IS_WANTED = "no execution ends, and no task calls x.request(): one that never parks counts as wanting nothing"
 
 #: Making a failure smaller may take so many executions, or so many times those that it took.
 MINIMISE_EXECUTIONS, MINIMISE_FACTOR = 2_000, 4
@@ -68,7 +66,7 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
         try:
             found, seen, look = _by_states(runs, outcomes)
         except Opaque as error:
-            because = f"cannot look into {error}: states not told apart"
+            because = f"cannot look into {error}: states not compared"
             found, seen, look = _by_deviations(runs, outcomes, because), {}, None
         ended_early = found.failed is None and runs.stopped(found.states) is not None
     if random_share is None or not ended_early or runs.interrupt:
@@ -136,7 +134,7 @@ def _map(runs: Runs) -> SearchResult:
     try:
         found = replace(_by_fingerprint(runs, chooser, None), way="merged")
     except Opaque as error:
-        reason = f"cannot look into {error}: states not told apart, so no starvation is found"
+        reason = f"cannot look into {error}: states not compared, so no starvation is found"
         return SearchResult(None, runs.executions, chooser.states, chooser.memory, reason)
     if found.failed is not None or found.unfinished is not None:
         return found

@@ -345,7 +345,7 @@ async def test_what_cannot_be_ruled_over_is_refused(opens: Open) -> None:
         stand_in = radio.stand_in("switch", Other)
         with pytest.raises(ValueError, match="'switch' has a stand-in here already"):
             radio.stand_in("switch", Other)
-        with pytest.raises(RuntimeError, match="jump stands for an entry in another process"):
+        with pytest.raises(RuntimeError, match="jump stands in for an entry in another process"):
             await stand_in.jump()
         switch = Switch()
         async with session.host("switch", switch, ruled_by="radio"):
