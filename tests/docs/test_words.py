@@ -42,8 +42,7 @@ FOLDERS = {
     "benchmarks": ("*.py", "*.md"),
     "tests/zoo": ("*.py", "*.toml"),
 }
-#: The changelog names what has another name now.
-LEFT_OUT = re.compile(r"docs/news/\d+\.breaking\.90\.rst$|docs/inventories/|__pycache__")
+LEFT_OUT = re.compile(r"docs/inventories/|__pycache__")
 
 
 def pages(root: Path) -> Iterator[Path]:

@@ -149,7 +149,7 @@ def test_of_a_test_that_never_ends_only_who_asks_can_be_kept_waiting() -> None:
     silent = explore(server(asks=False), liveness=True, cancels=0)
     assert (asking.verdict, asking.notes) == (Verdict.CONFIRMED, ())
     assert silent.verdict is Verdict.CONFIRMED
-    assert "no task says x.request()" in silent.covered
+    assert "no task calls x.request()" in silent.covered
 
 
 def test_where_no_task_says_what_it_wants_and_no_task_ever_parks_all_of_them_poll() -> None:
