@@ -112,7 +112,7 @@ class LogClient:
         """Send an operation about something, and wait for its outcome.
 
         Raises:
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
           ValueError, RuntimeError: what refuses it.
         """
         return await self.begin(name, verb, *details, withdrawable=withdrawable).wait()
@@ -143,7 +143,7 @@ class LogClient:
         """Read all that is in the log by now.
 
         Raises:
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
         """
         if self.lost:
             raise LeaseLost(name)

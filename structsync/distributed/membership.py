@@ -133,7 +133,7 @@ class Membership:
         """Wait until all of this is granted, in the position that was taken before, or a new one.
 
         Raises:
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
         """
         client, name = self._client(wants[0].name), _name_of(wants)
         if queued is None:

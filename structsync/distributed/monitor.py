@@ -153,10 +153,10 @@ class SharedMonitor:
         return grant
 
     async def statistics(self) -> SharedStatistics:
-        """Read its state: which sessions wait, and whether a call is inside.
+        """Read its state: how many calls wait, and whether one runs.
 
         Raises:
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
         """
         return await self.lock.statistics()
 

@@ -71,7 +71,7 @@ class SharedPrimitive:
         """Read its current state.
 
         Raises:
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
         """
         client = self._session._client(self.name)
         await client.read(self.name)
@@ -142,7 +142,7 @@ class SharedSemaphore(_Entered):
           TypeError: if n is not an int.
           ValueError: if it is less than 1; on entering, if it is more than there are, or if others use the
               name for something else.
-          LeaseLost: on entering, if the session is over; on leaving, if it was over before.
+          LeaseLost: on entering, if the session has ended; on leaving, if it had ended before.
         """
         return Block(self._session, [self.claim(n)])
 
@@ -212,7 +212,7 @@ class SharedLatch(SharedPrimitive):
         """Wait until the count is zero; a checkpoint, even if it is.
 
         Raises:
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
           ValueError: if others use the name for something else.
         """
         await self._ask(Verb.ACQUIRE, (self._want(),), withdrawable=True)
@@ -223,7 +223,7 @@ class SharedLatch(SharedPrimitive):
         Raises:
           TypeError: if n is not an int.
           ValueError: if it is less than 1, or more than is left.
-          LeaseLost: if the session is over; whether it counted is unknown then.
+          LeaseLost: if the session has ended; whether it counted is then unknown.
         """
         check_count(n, "n")
         await self._ask(Verb.COUNT_DOWN, self._want(n))
@@ -241,7 +241,7 @@ class SharedBarrier(SharedPrimitive):
         A cancelled party is not counted, and neither is one whose session ends.
 
         Raises:
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
           ValueError: if others use the name for something else.
         """
         number: int = (await self._ask(Verb.ACQUIRE, (self._want(),), withdrawable=True)).value
@@ -281,7 +281,7 @@ class SharedCondition(SharedPrimitive):
 
         Raises:
           RuntimeError: if this task does not hold the lock.
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
         """
         grant = self._grant()
         try:
@@ -307,7 +307,7 @@ class SharedCondition(SharedPrimitive):
         Raises:
           TypeError, ValueError: if n is not an int, or less than 1.
           RuntimeError: if this task does not hold the lock.
-          LeaseLost: if the session is over.
+          LeaseLost: if the session has ended.
         """
         check_count(n, "n")
         await self._ask(Verb.NOTIFY, self.name, self._grant()._number, n)

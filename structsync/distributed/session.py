@@ -281,20 +281,21 @@ async def open_session(
     """Open a session with an engine; leaving the block ends it, and releases what it holds.
 
     Args:
-      url: of the engine: ``memory://`` is this run of trio; ``sqlite:///path`` is a file, which processes of this
-          machine share (Linux); ``redis://host:port/db``, ``rediss://`` with TLS and ``unix:///path`` are servers
-          of Redis 7 or Valkey, which several machines share (they need ``structsync[redis]``).
-      namespace: keeps programs apart that use one engine; names mean something within it. If it is left out,
-          it is ``"default"``, and a line in the log says so.
-      ttl: how long, in seconds, the session survives without contact to its engine; then others may be
-          granted what it holds. The same for all sessions of a namespace. Left out: 10 on a server, else forever.
+      url: the engine: ``memory://`` is this run of trio; ``sqlite:///path`` a file that processes of this
+          machine share (Linux); ``redis://host:port/db``, ``rediss://`` with TLS and ``unix:///path`` a
+          server of Redis 7 or Valkey that several machines share (these need ``structsync[redis]``).
+      namespace: separates programs that use the same engine: names belong to it. By default it is
+          ``"default"``, and a line in the log says so.
+      ttl: how long, in seconds, the session survives without contact to its engine; after that, others may
+          be granted what it holds. All sessions of a namespace must use the same. By default 10 on a
+          server, otherwise unlimited.
       observer: called with each :class:`SharedEvent` of this session; one that raises is logged and removed.
-      deliveries: for tests with ``memory://``: what becomes of messages.
+      deliveries: for tests with ``memory://``: decides what happens to messages.
 
     Raises:
       ValueError: if there is no such engine, or it has no such option.
-      RuntimeError: if the file is of another version or in use in another container, or it is not Linux; if the
-          server refuses the login, is too old, or evicts what it keeps.
+      RuntimeError: if the file has another version or is in use in another container, or the system is not
+          Linux; if the server refuses the login, is too old, or evicts keys.
       OSError: if the server cannot be reached.
       TypeError: if an argument is of another type.
     """

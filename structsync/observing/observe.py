@@ -29,18 +29,16 @@ class Observe:
                 for one in metrics.primitives():
                     print(one.kind, one.name, one.waits.quantile(0.99), one.longest_waiter)
 
-        For each class and name of primitives: how many requests there were and how they ended, how
-        long they waited and were held, and who waited longest. Give primitives a ``name=`` to tell
-        them apart; those of one class without a name are counted together. Time is that of trio's
-        clock.
+        For each class and name of primitives: the number of requests and how they ended, how long they
+        waited and were held, and which task waited longest. Give primitives a ``name=``; those of one class
+        without a name are counted together. Times are measured by trio's clock.
 
-        The memory is bounded: durations are counted in at most 322 buckets, at most ``most`` names
-        are told apart, and all that come later are the row ``others``. The runs of the thread are
-        counted in which the block is entered. Each request costs some microseconds more; without
-        such a block nothing does.
+        The memory is bounded: durations are counted in at most 322 buckets, and after ``most`` names all
+        others are counted together as ``others``. Runs in the thread that entered the block are counted.
+        Each request costs some microseconds more inside such a block, and nothing otherwise.
 
         Args:
-          most: how many classes and names are told apart.
+          most: the most pairs of class and name that are counted separately.
 
         Raises:
           TypeError: if ``most`` is not an int.

@@ -71,9 +71,9 @@ class PrimitiveSnapshot:
 
     Attributes:
       primitive: the object itself.
-      title: what messages call it.
-      state: its state as it stands in its ``repr``.
-      holders: its holders, as far as they are known.
+      title: its name in messages.
+      state: its state as shown in ``repr``.
+      holders: the known holders.
       waiters: the tasks that wait, in the order of the queue.
     """
 

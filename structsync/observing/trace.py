@@ -73,12 +73,12 @@ traces: list[Trace] = []
 @contextmanager
 @enable_ki_protection
 def trace_waits() -> Iterator[None]:
-    """Note for every request when it was made and from which line, while the block runs.
+    """Record when and at which line each request is made, while the block runs.
 
-    :func:`snapshot`, :func:`show` and the messages of :func:`deadlock_guard` then say since when
-    a task waits or holds, and where that was asked for; :exc:`PermitLeakError` says at which lines a
-    task acquired what it did not release. Each request costs some microseconds.
-    Blocks may be nested; what was requested before the block is not known.
+    :func:`snapshot`, :func:`show` and the messages of :func:`deadlock_guard` then say for how long a task
+    has waited or held something, and where it made the request; :exc:`PermitLeakError` names the lines at
+    which a task acquired what it did not release. Each request costs some microseconds. Blocks may be
+    nested. Requests made before the block are not known.
     """
     trace = Trace()
     with observe(trace.note):

@@ -105,13 +105,13 @@ class _Happenings:
     def happened(
         self, kind: str, /, *, state: Mapping[str, Any] | None = None, **details: Any
     ) -> None:
-        """Tell of a step of your own object, right after it was made.
+        """Report a step of your own object, right after it happened.
 
         Args:
           kind: what happened: for the default ``explain`` the name of an action.
           state: what can be seen of the state now, by name; it is compared with the
               specification's ``observed()``.
-          details: the values of it: for the default ``explain`` those of the action's parameters.
+          details: its values: for the default ``explain`` those of the action's parameters.
         """
         self._events.take(
             TraceEvent(kind, details, None, "", None, dict(state or {}), current_time())
@@ -159,30 +159,29 @@ def validate(
     observed: Observed | None = None,
     on_refuted: Callable[[Counterexample], object] | None = None,
 ) -> Iterator[Trace]:
-    """Hold a running program against a specification: every event is one that it allows.
+    """Compare a running program with a specification, which has to allow every event.
 
     ::
 
         with checking.validate(SemaphoreSpec, semaphore, explain=explain):
             await program()
 
-    The specification follows the events of the primitives, and what is told by
-    :meth:`Trace.happened`. Where an event leaves a choice open, all are followed. Its invariants
-    and step properties are evaluated in each state that it may be in.
+    The specification follows the events of the primitives, and those reported by :meth:`Trace.happened`. If
+    an event leaves a choice open, all choices are followed. Invariants and step properties are evaluated in
+    each state that the program may be in.
 
-    At the end of the block :class:`TraceRefuted` is raised if there was an event that is not
-    allowed, or a property was not true; an error that leaves the block anyway is not replaced. If
-    no event was a step of the specification, :class:`NothingFollowed` is raised; in an explored
-    test by its plain schedule alone, because in others a task may be cancelled at once. Each event
-    costs as much as a few steps of a search, ten to twenty microseconds, and some fifty where the same
-    step was not taken before from the same state; without such a block nothing does.
+    At the end of the block :class:`TraceRefuted` is raised if an event was not allowed or a property did
+    not hold; an error that leaves the block anyway is not replaced. If no event was a step of the
+    specification, :class:`NothingFollowed` is raised; in an explored test only by its plain schedule,
+    because in others a task may be cancelled at once. Each event costs as much as a few steps of a search:
+    ten to twenty microseconds, and some fifty for a step that was not taken before from the same state.
 
     Args:
       spec: the spec class.
       primitives: the primitives to observe; none, if the program tells of itself.
       explain: what an event means, ``explain(spec, event)``; by default the spec's own method
           :meth:`Spec.explain`.
-      unseen: the actions that no event is about; by default ``spec.unseen_actions``.
+      unseen: the actions that no event describes; by default ``spec.unseen_actions``.
       observed: what can be seen of a primitive after each of its events; it is compared with
           the specification's :meth:`Spec.observed`.
       on_refuted: called with the counterexample at once; then the block raises nothing, and logs if
@@ -226,7 +225,7 @@ def record(
     """Write a trace of a running program into a file, for ``structsync check --trace``.
 
     Args:
-      path: the file; what was in it is gone.
+      path: the file; it is overwritten.
       primitives: the primitives to observe; none, if the program tells of itself.
       observed: what can be seen of a primitive after each of its events, in plain values.
 

@@ -65,12 +65,12 @@ class PrimitiveState(ABC, Generic[ClaimT]):
     def admit(self, claim: ClaimT) -> bool | None:
         """Take the claim. Called only when :meth:`admits` holds; must not raise.
 
-        It must not make room for others either: what makes room is :meth:`discharge`, after which
-        those who wait are evaluated again.
+        It must not make room for other claims: only :meth:`discharge` does, after which waiting requests
+        are evaluated again.
 
         Returns:
-          True if there is no room for any claim now, so that no other task need be evaluated; to return
-          nothing is always right.
+          True if there is no room for any claim now, so that no other request need be evaluated; returning
+          None is always correct.
         """
 
     @abstractmethod
@@ -78,11 +78,11 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         """Undo :meth:`admit`. May raise if nothing was taken, and then changes nothing."""
 
     def handed_out(self, claim: ClaimT) -> Any:
-        """Return what an acquire of this claim is given, now that it is granted. Pure."""
+        """Return what an acquire of this claim returns, now that it is granted. Pure."""
         return None
 
     def refuse_impossible(self, claim: ClaimT) -> None:
-        """Raise if the claim can never be granted (I7): it must not block those behind it."""
+        """Raise if the claim can never be granted (I7): it would block the requests behind it."""
 
     def refuse(self, claim: ClaimT) -> None:
         """Raise if the claim can no longer, or never, be granted."""
