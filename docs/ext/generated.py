@@ -84,10 +84,10 @@ class Generated(SphinxDirective):
 
     def folder(self) -> str:
         """Return a folder that has only what the commands of this page have put there."""
-        # Outside of the repository, whose settings of pytest a reader does not have.
-        return self.env.temp_data.setdefault(
-            "structsync folder", tempfile.mkdtemp(dir=self.config.followed)
-        )
+        if "structsync folder" not in self.env.temp_data:
+            # Outside of the repository, whose settings of pytest a reader does not have.
+            self.env.temp_data["structsync folder"] = tempfile.mkdtemp(dir=self.config.followed)
+        return str(self.env.temp_data["structsync folder"])
 
 
 class Life(Generated):
