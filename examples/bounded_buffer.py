@@ -1,7 +1,7 @@
 """A bounded buffer by guards: the functions say what they do, and the guards say when.
 
-No task waits in a loop, and none notifies another. A producer that is cancelled while it waits has put
-nothing, and leaves no trace.
+No task waits in a loop, and no task notifies another. A producer that is cancelled while it waits has put
+nothing.
 
 Prints::
 

@@ -1,8 +1,8 @@
 """Radio buttons in separate processes, and in another process the rule that at most one is on.
 
-Each button knows of itself alone: it turns on and off in turn, by its own guards. That no two are on is a rule of this
-process, which counts by triggers. A call that asks whether a button is on does not wait for the rule: it overtakes the
-one that does.
+Each button knows only itself: it turns on and off in turn, by its own guards. That no two are on is a rule of
+this process, which counts by triggers. A call that asks whether a button is on does not wait for the rule: it
+overtakes the call that does.
 
 Prints::
 

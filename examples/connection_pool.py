@@ -1,8 +1,8 @@
 """A pool of connections to a real server: each is lent to one task at a time, and checked before it is lent again.
 
-Six requests share two connections. Then the server hangs up on one of them, and its check finds that out
-before the next request does. Then a request gives up in the middle: the answer that is still to come must not
-be taken for that of the next request, so its connection is not kept.
+Six requests share two connections. Then the server closes one of them, and the check notices before the next
+request does. Then a request gives up half-way: its answer, which is still to come, must not be taken for that
+of the next request, so its connection is not kept.
 
 Prints::
 

@@ -1,9 +1,8 @@
 """Two transfers lock two accounts in opposite orders; the guard names the cycle instead of hanging.
 
-Each transfer locks the account that the money leaves, then the other one. Two that go in opposite
-directions at the same time wait for each other, and trio's locks would hang there forever. Under
-``deadlock_guard()`` the second one gets an error that says which task waits for which, and the first one,
-which had been in its way, is carried out.
+Each transfer locks the account that the money leaves, then the other one. Two that go in opposite directions
+at the same time wait for each other, and trio's locks would hang there forever. Under ``deadlock_guard()``
+the second one gets an error that says which task waits for which, and then the first one is carried out.
 
 Prints::
 

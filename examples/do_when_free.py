@@ -1,7 +1,7 @@
 """Functions put under a monitor while the program runs, and removed again.
 
-The functions are ordinary ones, which know of no monitor. Any code that has the monitor may put more under
-it; this is ``doWhenFree``, as monitors were proposed for Lua.
+The functions are ordinary ones, and know nothing of the monitor. Any code that has the monitor can put more
+functions under it; this is ``doWhenFree``, as proposed for monitors in Lua.
 
 Prints::
 

@@ -1,8 +1,8 @@
 """Whichever of two mirrors is free first, and never both.
 
-With trio one would start a task for each, cancel the slower one, and release what it may have
-taken meanwhile. ``acquire_any`` has a place in both lines, is granted at one of them, and leaves the
-other in the same step.
+With trio you would start a task for each, cancel the slower one, and release what it may have taken
+meanwhile. ``acquire_any`` has a position in both queues, is granted in one of them, and leaves the other in
+the same step.
 
 Prints::
 

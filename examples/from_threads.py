@@ -1,7 +1,7 @@
 """Threads and tasks that share one lock and one buffer.
 
-A worker thread of trio's takes the lock in its own name, so that the task that started it has to wait. A
-thread of some other library, which trio knows nothing of, uses the run's token.
+One of trio's worker threads holds the lock itself, so the task that started the thread has to wait. A thread
+that trio does not know, such as one of another library, uses the run's token.
 
 Prints::
 

@@ -1,7 +1,7 @@
 """How long do customers wait at the till, and which of them waited longest? Metrics of a running program.
 
-Three customers pay at one till, two seconds each, so the second waits for two seconds and the third for four. The
-clock is trio's, and here it jumps over what would be waiting.
+Three customers pay at one till, two seconds each, so the second waits for two seconds and the third for four.
+The clock is a mock clock of trio, which skips the waiting.
 
 Prints::
 

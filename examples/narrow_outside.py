@@ -1,9 +1,9 @@
 """Two limits for each page: ten pages at once, and one page of each host at once.
 
-A group waits in both queues at once, and each request behind it waits for it in both. So the pages
-of one slow host hold up all others in the wide queue. Nested, with the narrow limit outside, they
-wait where they must, and in the wide queue is only who may fetch. Groups are for locks, of which
-each that is taken first and held while waiting for the next may close a circle.
+A group waits in both queues at once, and the requests behind it wait for it in both. So the pages of one slow
+host block all others in the wide queue. Nested, with the narrow limit outside, pages wait only where they
+must, and the wide queue has only pages that may be fetched. Groups are for locks, where holding one while
+waiting for the next can complete a cycle.
 
 Prints::
 

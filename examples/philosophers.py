@@ -1,9 +1,9 @@
 """Dining philosophers: one fork after the other, both in one step, and by a rule over the seats.
 
-Each needs the fork on the left and the one on the right. The explorer tries every order of steps. It
-finds the one in which each has the left fork and waits for the right one. It finds none that stops
-those who take both by ``acquire_all``, or those who know nothing of forks: of them a synchronizer says
-who may not start to eat, because a neighbour does.
+Each needs the fork on the left and the one on the right. The explorer tries every order of steps. At the
+first table it finds the order in which each has the left fork and waits for the right one. It finds no
+deadlock at the second table, where ``acquire_all`` takes both forks, nor at the third, which has no forks:
+there a synchronizer lets no philosopher start to eat while a neighbour eats.
 
 Prints::
 

@@ -1,8 +1,9 @@
 """A pipeline of three stages on real sockets: lines arrive, workers answer them, answers are sent in batches.
 
-A semaphore lets in so many clients at a time. A buffer between two stages holds a few items; while it is full the
-stage before it waits, and with it the clients: no memory fills up. The last stage writes its answers in batches: what
-is there after 10 ms, or 4 answers. When the clients have gone, each stage says to the next that nothing more will come.
+A semaphore limits the number of clients. A buffer between two stages holds a few items; while it is full, the
+stage before it waits, and so do the clients, so memory does not fill up. The last stage writes its answers in
+batches: 4 answers, or what there is after 10 ms. When the clients have gone, each stage tells the next that
+nothing more will come.
 
 Prints::
 

@@ -1,8 +1,8 @@
 """A few workers do many jobs, the urgent ones first.
 
-Here it is one worker and three tasks of level 2; one of level 1 comes later. The worker does not leave what it has
-begun, but takes the urgent one next. Of a pool, ``submit`` returns a handle, ``run`` the result, and ``map`` the
-results of many items, which are taken only a few ahead of the loop.
+Here one worker has three jobs of level 2, and a job of level 1 comes later. The worker finishes what it has
+begun, and then takes the urgent job. ``submit`` returns a handle, ``run`` the result, and ``map`` the results
+of many items, which are taken only a few ahead of the loop.
 
 Prints::
 

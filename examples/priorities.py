@@ -1,8 +1,8 @@
 """Priorities that starve no task.
 
-trio's primitives know one order, that of arrival. Ours take ``policy="priority"``: the smaller
-number goes first. ``ageing`` bounds how many later arrivals per level may overtake a request, so
-that the report below is delayed and not starved; ``ageing=None`` means strict levels.
+trio's primitives have one order, that of arrival. These take ``policy="priority"``: the smaller number goes
+first. ``ageing`` bounds how many later arrivals per level may overtake a request, so that the report below is
+delayed and not starved; ``ageing=None`` means strict levels.
 
 Prints::
 

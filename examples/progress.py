@@ -1,7 +1,8 @@
 """A progress bar over the jobs of a pool.
 
-``statistics()`` of a pool counts what waits, runs, and has ended, and how. A bar that looks now and then costs the jobs
-nothing. The bar is drawn on stderr by rich, which structsync itself uses.
+``statistics()`` of a pool counts the jobs that wait, that run, and that have ended in each way. A bar that
+reads it now and then costs the jobs nothing. The bar is drawn on stderr by rich, which structsync itself
+uses.
 
 Prints::
 

@@ -1,7 +1,7 @@
 """Many tasks read at a time, one writes alone, and a writer that gives up blocks no reader.
 
-A writer waits for those who read, and readers who come after it wait for the writer. If the writer
-is cancelled, they enter at once. A writer may read on where it has written: no other task writes in between.
+A writer waits for the current readers, and later readers wait for the writer. If the writer is cancelled,
+they enter at once. A writer may become a reader: no other task writes in between.
 
 Prints::
 

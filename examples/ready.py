@@ -1,7 +1,7 @@
 """Tasks that wait until a service has some state, and one that follows each change of it.
 
-The service is ready for a moment only, and no task misses it: the value that is returned is the one that was
-waited for, whatever it is by now. (With a flag and an ``Event`` the waiters find the next state.)
+The service is ready only for a moment, and no task misses it: a wait returns the value that matched, even if
+it has changed since. (With a flag and an ``Event`` the waiters find the next state.)
 
 Prints::
 

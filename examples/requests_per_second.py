@@ -1,7 +1,7 @@
 """Calls to a service that allows only so many per second: exact, and first come, first served.
 
-Two calls may be made at once, and then one each half second. A large call waits for all of its permits; one
-that gives up delays no other.
+Two calls may be made at once, and then one every half second. A large call waits for all of its permits; a
+call that gives up delays no other.
 
 Prints::
 

@@ -1,7 +1,7 @@
 """Workers that wait for each other, round by round, and a start that waits for all workers.
 
-Each party of a round has a number of its own, so that one of them can do what is to be done once. A
-party that is cancelled is not counted: the others wait for one more.
+Each party of a round has its own number, so one of them can do what has to be done once. A cancelled party is
+not counted: the others wait for one more.
 
 Prints::
 

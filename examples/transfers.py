@@ -1,6 +1,6 @@
 """A lock for each account, which exists only while it is used; a transfer takes two in one step.
 
-Transfers in opposite directions do not deadlock, and those between other accounts do not wait.
+Transfers in opposite directions do not deadlock, and transfers between other accounts do not wait.
 
 Prints::
 

@@ -1,7 +1,7 @@
 """Which tasks hold a semaphore, which wait, and what happened in which order.
 
-A trio.Semaphore knows how many tasks wait, but not which tasks hold its permits. structsync's reports each
-step to observers: a dozen lines record what a whole program holds.
+A trio.Semaphore knows how many tasks wait, but not which tasks hold its permits. structsync reports each step
+to observers: a dozen lines record what a whole program holds.
 
 Prints::
 

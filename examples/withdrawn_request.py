@@ -1,7 +1,7 @@
 """A position in the queue that is taken now, waited for later, and given up from anywhere.
 
 With trio a position in the queue is a task that sleeps there, and giving it up means cancelling that task.
-A request of ours is an object: any task that has it may withdraw it, which lets in those behind it.
+Here a request is an object: any task that has it may withdraw it, and the requests behind it move up.
 
 Prints::
 

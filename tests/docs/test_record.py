@@ -39,7 +39,7 @@ def record(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ModuleTy
 def test_each_specification_has_a_row_and_the_last_row_is_the_sum(record: ModuleType) -> None:
     heads, rows = record.specs()
     assert heads == ["specification", "properties", "states", "transitions"]
-    assert [row[0] for row in rows] == ["baton_spec.BatonSpec", "together"]
+    assert [row[0] for row in rows] == ["baton_spec.BatonSpec", "total"]
     assert rows[0][1:] == rows[1][1:]
 
 
