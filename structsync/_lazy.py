@@ -7,6 +7,9 @@ import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
+#: Packages that some names need, under which name an extra installs them.
+EXTRAS = frozenset({"hypothesis"})
+
 
 def importing(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
     """Return a package's ``__getattr__`` for public names.
@@ -21,7 +24,12 @@ def importing(package: str, homes: Mapping[str, str]) -> Callable[[str], object]
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home = homes[name]
-        found: object = importlib.import_module(home)
+        try:
+            found: object = importlib.import_module(home)
+        except ModuleNotFoundError as error:
+            if error.name in EXTRAS:
+                error.add_note(f"{package}.{name} needs it: pip install structsync[{error.name}]")
+            raise
         if home != f"{package}.{name}":
             found = getattr(found, name)
         setattr(sys.modules[package], name, found)

@@ -81,6 +81,24 @@ def test_a_module_can_be_a_public_name() -> None:
     assert find("Semaphore") is structsync.Semaphore
 
 
+@pytest.mark.parametrize(
+    ("missing", "extra"), [("hypothesis", "structsync[hypothesis]"), ("outcome", "none")]
+)
+def test_a_name_whose_package_is_missing_says_which_extra_installs_it(
+    missing: str, extra: str
+) -> None:
+    program = f"""if True:
+        import sys
+        sys.modules[{missing!r}] = None
+        import structsync.checking
+        try:
+            structsync.checking.Adapter
+        except ModuleNotFoundError as error:
+            print(*getattr(error, "__notes__", ["none"]))
+    """
+    assert printed(program)[-1] == extra
+
+
 # ==== what is loaded says where users import it from ====
 
 DOORS = ("lowlevel", "otel", "threads", "distributed", "testing._execution.oracles")
