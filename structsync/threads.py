@@ -95,7 +95,7 @@ def call(
     Raises:
       BaseException: what the function raises.
       TimeoutError: if it is cancelled because the time is up.
-      PermitLeakError: if it would leave a lock locked outside of any block; the lock is released.
+      PermitLeakError: if it would leave a lock locked outside any block; the lock is released.
       TypeError, ValueError: if an argument is not as described.
       RuntimeError, trio.RunFinishedError, trio.Cancelled: as in :func:`hold`.
       KeyboardInterrupt: in the main thread, after Ctrl-C; a note says so if the function had ended.

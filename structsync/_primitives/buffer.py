@@ -199,7 +199,7 @@ class Buffer(Primitive[Any], Generic[T]):
 
     @enable_ki_protection
     async def get_many(self, max_items: int) -> list[T]:
-        """Return what is there, up to ``max_items`` items, waiting for one if there is none.
+        """Return the items that are there, at most ``max_items``, waiting for one if there is none.
 
         All of them are taken in one step.
 
@@ -213,7 +213,7 @@ class Buffer(Primitive[Any], Generic[T]):
 
     @enable_ki_protection
     def get_many_nowait(self, max_items: int) -> list[T]:
-        """Return what is there, up to ``max_items`` items, if a :meth:`get` made now would not wait.
+        """Return the items that are there, at most ``max_items``, if a :meth:`get` made now would not wait.
 
         Raises:
           TypeError, ValueError: if ``max_items`` is not an int >= 1.

@@ -224,7 +224,7 @@ def open_channel(
             nursery.start_soon(consume, receiver)
 
     Args:
-      max_items, policy, key, name: as of :class:`Buffer`. There is no channel without room, as trio's
+      max_items, policy, key, name: as in :class:`Buffer`. There is no channel without room, as trio's
           ``open_memory_channel(0)``.
 
     Raises:

@@ -82,7 +82,7 @@ def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
     taken nothing, and the requests behind it move up.
 
     Args:
-      claims: as of :func:`acquire_all`, each on another primitive: they are alternatives, and of two
+      claims: as in :func:`acquire_all`, each on another primitive: they are alternatives, and of two
           on one primitive the smaller would always be granted. None on a :class:`Buffer`: an item
           cannot be released at the end of a block; :func:`first_of` takes those.
 

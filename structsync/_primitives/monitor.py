@@ -170,7 +170,7 @@ class Monitor(Primitive[Invocation]):
         """Set or replace the guard of an entry, and start calls that it permits.
 
         Args:
-          guard: as of :meth:`entry`.
+          guard: as in :meth:`entry`.
 
         Raises:
           TypeError: if ``entry`` is not an entry, or ``guard`` as in :func:`structsync.entry`.

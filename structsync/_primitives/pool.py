@@ -48,7 +48,7 @@ def open_pool(
       name: its name in ``repr``, errors and reports.
 
     Raises:
-      TypeError, ValueError: if an argument is none of these.
+      TypeError, ValueError: if an argument is not as described.
 
     Source: Moura 2004 (a pool of reusable tasks); ``concurrent.futures.Executor``.
     """

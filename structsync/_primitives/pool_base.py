@@ -139,7 +139,7 @@ class PoolManager(Generic[PoolT]):
 
     @enable_ki_protection
     async def __aenter__(self) -> PoolT:
-        self._nursery_manager = trio.open_nursery()  # here: a manager may be made outside of a run
+        self._nursery_manager = trio.open_nursery()  # here: a manager may be made outside a run
         self._pool = self._kind(self._core, await self._nursery_manager.__aenter__(), self._name)
         self.prepare(self._pool)
         return self._pool

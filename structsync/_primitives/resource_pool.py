@@ -85,7 +85,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
       name: its name in ``repr`` and reports.
 
     Raises:
-      TypeError, ValueError: if an argument is none of these.
+      TypeError, ValueError: if an argument is not as described.
 
     Source: httpcore's connection pool, whose bookkeeping around tasks that are cancelled this one is
     explored against (encode/httpcore #1093); SQLAlchemy's ``QueuePool`` for checks and LIFO.

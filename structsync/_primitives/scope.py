@@ -63,7 +63,7 @@ class Scope:
 
     @property
     def cancel_scope(self) -> trio.CancelScope:
-        """The cancel scope around the body and the children, as of a nursery."""
+        """The cancel scope around the body and the children, as in a nursery."""
         return self._nursery.cancel_scope
 
     @enable_ki_protection
@@ -181,7 +181,7 @@ class _ScopeManager:
 
     @enable_ki_protection
     async def __aenter__(self) -> Scope:
-        self._nursery_manager = trio.open_nursery()  # here: a manager may be made outside of a run
+        self._nursery_manager = trio.open_nursery()  # here: a manager may be made outside a run
         self._scope = Scope(await self._nursery_manager.__aenter__())
         return self._scope
 

@@ -39,7 +39,7 @@ def open_thread_pool(
 
     Args:
       workers: how many jobs run at a time; trio's default limiter for threads does not count them.
-      max_queued, policy, ageing, name: as of :func:`open_pool`.
+      max_queued, policy, ageing, name: as in :func:`open_pool`.
 
     Raises:
       TypeError, ValueError: as :func:`open_pool`.
@@ -72,7 +72,7 @@ def open_process_pool(
 
     Args:
       workers: how many run at a time.
-      max_queued, policy, ageing, name: as of :func:`open_pool`.
+      max_queued, policy, ageing, name: as in :func:`open_pool`.
 
     Raises:
       TypeError, ValueError: as :func:`open_pool`.

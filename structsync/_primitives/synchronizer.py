@@ -101,7 +101,7 @@ class Synchronizer:
         """Let no call of an entry start while the guard holds.
 
         Args:
-          when: the guard, as of :meth:`Monitor.entry`; the types of its parameters are those of the
+          when: the guard, as in :meth:`Monitor.entry`; the types of its parameters are those of the
               entry's, in a lambda too. True means disabled.
               If it raises, the call for which it was evaluated gets the error, and no other.
 

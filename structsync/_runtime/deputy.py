@@ -1,7 +1,7 @@
 """A task that holds for a thread: it does in the run what the thread asks for, one thing at a time.
 
 What it acquires is owned by this task, so by no other thread and by no task of the program. It lives as
-long as the outermost block that the thread is in, or for one call outside of any block.
+long as the outermost block that the thread is in, or for one call outside any block.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class OwnedPrimitive(Primitive[ClaimT]):
       core: the decisions; only this primitive may use it.
       owner_exit: ``"breaks"`` or ``"releases"``: what happens if a task exits while it holds a claim.
           Choose ``"breaks"`` if it may leave its work half done.
-      checkpoint, name: as of :class:`structsync.Primitive`.
+      checkpoint, name: as in :class:`structsync.Primitive`.
 
     Raises:
       TypeError: if ``core`` is not an :class:`OwnedArbiter`; or as :class:`structsync.Primitive`.

@@ -56,7 +56,7 @@ def eventually(
 ) -> F | Callable[[F], F]:
     """Declare that every fair behaviour reaches a goal: `(self) -> bool`.
 
-    For each value of its parameters apart; the values are constants.
+    For each value of its parameters separately; the values are constants.
     """
     return _of_behaviours("eventually", declare, assuming, domains)
 
@@ -76,7 +76,7 @@ def always_eventually(
 ) -> F | Callable[[F], F]:
     """Declare that every fair behaviour reaches a goal again and again: `(self) -> bool`.
 
-    For each value of its parameters apart; the values are constants.
+    For each value of its parameters separately; the values are constants.
     """
     return _of_behaviours("always_eventually", declare, assuming, domains)
 

@@ -28,7 +28,7 @@ class Holder:
 
     Attributes:
       name: of the task, or of whatever else holds it.
-      task: the task; None if it is none.
+      task: the task; None if it is no task.
       units: how many permits; 1 where nothing is counted.
       since: when it was granted, on trio's clock; None if that was not traced.
       line: where in the program it was requested; None if that was not traced.
@@ -48,7 +48,7 @@ class Waiter:
 
     Attributes:
       name: of the task.
-      task: the task; None for a request that was made outside of a run.
+      task: the task; None for a request that was made outside a run.
       claim: what it wants, as text.
       parked: whether the task is parked until this is granted; otherwise it holds a request, and does
           something else meanwhile.

@@ -2,7 +2,7 @@
 
 
 class NotExhaustive(AssertionError):
-    """The search ended before everything was seen, and ``exhaustive=True`` was asked for."""
+    """The search ended before everything was seen, and ``exhaustive=True`` was set."""
 
 
 class NotExhaustiveWarning(UserWarning):

@@ -77,7 +77,7 @@ class Exploration:
 
     Attributes:
       test: the name of what was explored.
-      settings: what was asked for.
+      settings: the settings of the search.
       executions: how often the test ran.
       states: the number of different states; 0 if states are not compared.
       steps: the number of steps of all executions.
@@ -159,7 +159,7 @@ class Exploration:
 
         Raises:
           ExplorationFailed: with the counterexample as its text; its cause is the test's own error.
-          NotExhaustive: the search ended early, and ``exhaustive=True`` was asked for.
+          NotExhaustive: the search ended early, and ``exhaustive=True`` was set.
         """
         if self.failure is not None:
             raise ExplorationFailed(self) from self.failure.error

@@ -71,7 +71,7 @@ class BufferCore(LendingArbiter):
         """Return what :meth:`admit` hands out, or BLOCKED if the claim is not admitted.
 
         Args:
-          ahead: as of :meth:`admits`.
+          ahead: as in :meth:`admits`.
           takes: whether to carry it out; if not, this is pure, and returns BLOCKED or None.
         """
         if ahead is not None:

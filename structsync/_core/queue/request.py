@@ -106,7 +106,7 @@ class Queue(Generic[ClaimT]):
         self.length += 1
 
     def remove(self, request: Request[ClaimT]) -> None:
-        """Take a request out that stands here."""
+        """Take out a request of this queue."""
         ahead, behind = request.ahead, request.behind
         # Not left linked: a reference to an ended request would keep all that came after it.
         if ahead is None:
@@ -123,7 +123,7 @@ class Queue(Generic[ClaimT]):
         self.length -= 1
 
     def replace(self, request: Request[ClaimT], successor: Request[ClaimT]) -> None:
-        """Give the position of a request that stands here to another one, which is in no queue."""
+        """Give the position of a request of this queue to another one, which is in no queue."""
         ahead, behind = request.ahead, request.behind
         successor.ahead, successor.behind, successor.queue = ahead, behind, self
         if ahead is None:
@@ -137,7 +137,7 @@ class Queue(Generic[ClaimT]):
         request.queue = request.ahead = request.behind = None
 
     def clear(self) -> None:
-        """Take out all that stand here."""
+        """Take out all requests."""
         if self.length:
             for request in self:
                 self.remove(request)
