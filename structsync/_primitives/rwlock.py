@@ -67,10 +67,10 @@ class RWLock(OwnedPrimitive[Access]):
 
           * ``"fifo"``: the first arrival. A reader behind a waiting writer waits, readers in a row enter
             together, and no task starves.
-          * ``"phase"``: readers and writers take turns. When a writer leaves, all waiting readers enter; a
-          reader waits for one writer at most, and no task starves. * ``"readers"``: readers. A reader waits
-          only for the current writer; writers may starve. * ``"writers"``: writers. A reader waits while
-          any writer waits; readers may starve.
+          * ``"phase"``: readers and writers take turns. When a writer leaves, all waiting readers
+            enter; a reader waits for one writer at most, and no task starves.
+          * ``"readers"``: readers. A reader waits only for the current writer; writers may starve.
+          * ``"writers"``: writers. A reader waits while any writer waits; readers may starve.
       name: its name in ``repr``, errors, leaks and reports.
 
     Raises:

@@ -25,10 +25,10 @@ def to_text(shown: Counterexample) -> RenderableType:
     """Return a counterexample as something that rich prints.
 
     The behaviour of a spec is a table: step, action, what it changed. A schedule begins with a few
-    lines: where it differs from plain FIFO order, and what follows. Its table has a star at each such step,
-        and says where the task parked and which tasks it woke; steps that show nothing are folded. Then
-        come the tasks that are blocked forever, and the command that replays it, in one line on any
-        terminal.
+    lines: where it differs from plain FIFO order, and what follows. Its table has a star at each such
+    step, and says where the task parked and which tasks it woke; steps that show nothing are folded.
+    Then come the tasks that are blocked forever, and the command that replays it, in one line on any
+    terminal.
     """
     return Group(*(_schedule(shown) if shown.is_schedule else _behaviour(shown)))
 

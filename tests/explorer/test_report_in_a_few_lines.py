@@ -55,6 +55,18 @@ async def forgets_when_cancelled() -> None:
         nursery.start_soon(worker)
 
 
+async def forgets_when_the_test_is_cancelled() -> None:
+    semaphore = trio.Semaphore(1, max_value=1)
+
+    async def worker() -> None:
+        await semaphore.acquire()
+        await checkpoint()
+        semaphore.release()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(worker)
+
+
 async def hurries(x: ExploredRun) -> None:
     late = False
 
@@ -104,6 +116,14 @@ async def hurries(x: ExploredRun) -> None:
                 "plain FIFO order, but for 1 step:",
                 rf"\d worker#0 is cancelled at {HERE}worker, before it runs",
                 r"\d so worker#0 gets Cancelled and exits",
+            ],
+        ),
+        (
+            forgets_when_the_test_is_cancelled,
+            {"cancels": 1},
+            [
+                "plain FIFO order, but for 1 step:",
+                rf"\d the whole test is cancelled while main is at {HERE}\S+, before worker#0 runs",
             ],
         ),
         (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from structsync.report import Blocked, Sentence, Step
 from structsync.report._words import counted
+from structsync.testing._execution.names import MAIN
 from structsync.testing._execution.schedule import Choice
 
 from .notes import CANCELLED
@@ -44,9 +45,8 @@ def _deviation(step: Step, choice: Choice, first: Choice) -> str:
         when = "before it runs" if first.name == step.actor else when
         return f"{step.actor} is cancelled{where}, {when}"
     opened = f", {step.note}," if step.note else ""
-    return (
-        f"the cancel scope {choice.name}{opened} is cancelled while {step.actor} is{where}, {when}"
-    )
+    what = "the whole test" if choice.name == MAIN else f"the cancel scope {choice.name}{opened}"
+    return f"{what} is cancelled while {step.actor} is{where}, {when}"
 
 
 def _effect(steps: Sequence[Step], index: int) -> Sentence | None:
