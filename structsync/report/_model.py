@@ -169,7 +169,7 @@ class Counterexample:
 
     @property
     def star(self) -> int | None:
-        """The index of the decisive step: the last deviation, after which everything is in plain FIFO order.
+        """The index of the last deviation, the decisive step, after which all is in plain FIFO order.
 
         None in a schedule without any, and in the behaviour of a spec.
         """
@@ -178,7 +178,7 @@ class Counterexample:
 
     @property
     def opens_at(self) -> int:
-        """The index of the step at which a picture opens: the star, or without one the failure."""
+        """The index of the step at which a picture opens, which is the star, or without one the failure."""
         if not self.is_schedule:
             return 0
         if self.star is not None:

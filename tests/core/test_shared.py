@@ -357,7 +357,7 @@ def test_members_of_enums_are_encoded_as_what_they_are() -> None:
 
 
 def test_what_is_no_plain_value_is_not_encoded() -> None:
-    with pytest.raises(TypeError, match="no plain value"):
+    with pytest.raises(TypeError, match="is not plain data"):
         encode((1, object()))
 
 

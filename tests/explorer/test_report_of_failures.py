@@ -322,6 +322,24 @@ def test_a_sleep_that_ends_is_not_called_a_cancellation() -> None:
     assert not [note for note in notes if "Cancelled" in note]
 
 
+def test_a_sleep_that_ends_in_a_cancelled_scope_is() -> None:
+    async def keeps_its_permit() -> None:
+        permits = trio.Semaphore(1, max_value=1)
+
+        async def visit() -> None:
+            await permits.acquire()
+            await trio.sleep(1)
+            permits.release()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(visit)
+
+    shown = failure_of(keeps_its_permit, cancels=1).counterexample
+    notes = [step.note for step in shown.steps]
+    assert "Cancelled is raised in it: the whole test is cancelled" in notes
+    assert "its sleep is over" not in notes
+
+
 def test_a_sleep_that_is_cancelled_is() -> None:
     async def cancelled_and_then_wrong() -> None:
         async with trio.open_nursery() as nursery:

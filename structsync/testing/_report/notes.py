@@ -7,6 +7,7 @@ from trio.lowlevel import Task
 
 from structsync.testing._execution import frames
 from structsync.testing._execution.execution import Execution
+from structsync.testing._execution.names import MAIN
 
 #: How the note of a step begins in which a task meets a cancellation.
 CANCELLED = "Cancelled is raised in it"
@@ -17,18 +18,24 @@ def met_by_error(execution: Execution, task: Task, error: BaseException) -> str:
     raised = f"{type(error).__name__} is raised in it"
     if not isinstance(error, trio.Cancelled):
         return raised
+    around = [*execution.scopes.round(task), (MAIN, execution.whole)]
+    cancelled = [(name, scope) for name, scope in around if scope.cancel_called]
+    # A sleep that ends in a scope that is cancelled does not return. Which of them a shield hides is not known here.
+    hidden = any(scope.shield for _, scope in around)
+    if _sleep_is_over(execution, task) and (hidden or not cancelled):
+        return "its sleep is over"
+    for name, scope in cancelled:
+        ended = "timed out" if scope.deadline <= execution.clock.now else "is cancelled"
+        return f"{raised}: {_scope(execution, name)} {ended}"
+    return raised
+
+
+def _sleep_is_over(execution: Execution, task: Task) -> bool:
     for frame in frames.frames_of(execution.coroutine_of(task)):
         if frame.f_code is _SLEEP_UNTIL:
             deadline = frame.f_locals.get("deadline")
-            if deadline is not None and deadline <= execution.clock.now:
-                return "its sleep is over"
-    for name, scope in execution.scopes.round(task):
-        if scope.cancel_called:
-            passed = scope.deadline <= execution.clock.now
-            return (
-                f"{raised}: {_scope(execution, name)} {'timed out' if passed else 'is cancelled'}"
-            )
-    return raised
+            return deadline is not None and deadline <= execution.clock.now
+    return False
 
 
 #: Where a task is that sleeps: trio ends that by a cancellation of its own.
@@ -48,5 +55,7 @@ def met_by_scope(execution: Execution, name: str) -> str:
 
 
 def _scope(execution: Execution, name: str) -> str:
+    if name == MAIN:
+        return "the whole test"
     place = execution.scopes.opened_at(name)
     return f"the scope {name}" + (f", {place}," if place else "")
