@@ -1,7 +1,7 @@
 """Mattos 2021, tables 1 to 4: a product of matrices, its rows computed by n workers.
 
 There by threads of .NET, of which several compute at once. Threads of Python take turns, so here the
-workers are processes. The sizes are a tenth of the document's, because a loop of Python is slower.
+workers are processes. The sizes are a fifth of the document's, because a loop of Python is slower.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def cases(effort: Effort) -> Iterator[Case]:
     if not find_spec("trio_parallel"):
         return  # processes are an extra
     for factor in (1, 2, 3)[: effort.of(3, 1)]:
-        size, spent = effort.of(100, 8) * factor, dict[int, float]()
+        size, spent = effort.of(200, 8) * factor, dict[int, float]()
         counts = WORKERS[: effort.of(4, 2)]
         for workers in counts:
             yield Case(f"{size} rows, {workers}: seconds", partial(noted, spent, size, workers))
