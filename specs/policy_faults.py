@@ -125,7 +125,7 @@ def levels_without_ageing(value: int, **options: Any) -> SemaphoreCore:
     return SemaphoreCore(value, **options | {"ageing": None})
 
 
-@fault(PrioritySpec, "core", refuted_by="who_stays_in_queue_is_served")
+@fault(PrioritySpec, "core", refuted_by="a_queued_request_is_served")
 def the_unimportant_starves(value: int, **options: Any) -> SemaphoreCore:
     """Without ageing, the important ones can take turns forever."""
     return SemaphoreCore(value, **options | {"ageing": None})
@@ -183,7 +183,7 @@ class OneOfTheMostImportantStarves(SemaphoreCore):
         self.policy = NewestFirst()
 
 
-@fault(DefaultAgeingSpec, "core", refuted_by="who_stays_in_queue_is_served", max_trace=300)
+@fault(DefaultAgeingSpec, "core", refuted_by="a_queued_request_is_served", max_trace=300)
 @fault(DefaultAgeingSpec, "core", refuted_by="fewer_than_a_hundred_pass", max_trace=300)
 class NothingAges(SemaphoreCore):
     """By default a less important request waits forever."""

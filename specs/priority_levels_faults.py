@@ -136,7 +136,7 @@ def a_level_keeps_the_rank_of_who_has_left(ageing: int | None) -> SemaphoreCore:
     return LevelsCore(ageing, _with(_NotBroughtUpToDate, ageing))
 
 
-@fault(CrowdedLevelsSpec, "core", refuted_by="who_waits_is_on_a_level_in_the_heap")
+@fault(CrowdedLevelsSpec, "core", refuted_by="every_waiter_is_on_a_level_in_the_heap")
 def the_new_level_is_forgotten_with_the_empty_ones(ageing: int | None) -> SemaphoreCore:
     """The level of the task that is about to join is taken for an empty one."""
     return LevelsCore(ageing, _with(_NewLevelIsEmpty))

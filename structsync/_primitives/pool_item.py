@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @final
 class PoolItem(Generic[T]):
-    """The block of a borrower, from :meth:`ResourcePool.item`; its value is the item."""
+    """The block of a borrower, from :meth:`ResourcePool.item`; it yields the item."""
 
     __slots__ = ("_keeps", "_loan", "_pool")
 

@@ -41,7 +41,7 @@ class Subscription(Generic[T]):
         Cancellation: a cancelled get has taken nothing.
 
         Raises:
-          trio.EndOfChannel: if the broadcast is complete and all items are got, before or meanwhile.
+          trio.EndOfChannel: if the broadcast is complete and no item is left, before or meanwhile.
           trio.ClosedResourceError: if the subscription or the broadcast is closed, before or meanwhile.
         """
         return await self._buffer.get()
@@ -70,7 +70,7 @@ class Subscription(Generic[T]):
         return self._buffer.closed
 
     def statistics(self) -> BufferStatistics:
-        """Return how much this consumer still has to get, for debugging."""
+        """Return the state of this subscription, for debugging."""
         return self._buffer.statistics()
 
     def __aiter__(self) -> Self:
@@ -82,7 +82,7 @@ class Subscription(Generic[T]):
 
     @enable_ki_protection
     def close(self) -> None:
-        """Unsubscribe: drop what is left, and let in the puts that wait for this consumer. Idempotent."""
+        """Unsubscribe: drop the items that are left, and grant the puts that wait for this consumer. Idempotent."""
         self._subscriptions.pop(self, None)
         self._buffer.close()
 

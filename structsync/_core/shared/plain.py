@@ -69,7 +69,7 @@ def encode_text(value: Any) -> str:
     for kind in (str, int):  # of which there are subclasses: a name may be a member of an enum
         if isinstance(value, kind):
             return PLAIN[kind](value)
-    raise TypeError(f"{value!r} is no plain value, so no other process can be told of it")
+    raise TypeError(f"{value!r} is not plain data, so it cannot be sent to another process")
 
 
 def _untagged(value: Any) -> Any:
