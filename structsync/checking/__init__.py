@@ -34,7 +34,7 @@ What holds running programs against specifications needs trio, and stands where 
 
 from typing import TYPE_CHECKING
 
-from structsync._lazy import importing
+from structsync._lazy import importing as _importing
 
 from ._behaviours import always_eventually as always_eventually
 from ._behaviours import eventually as eventually
@@ -89,7 +89,7 @@ _HOMES = {
 }
 
 if not TYPE_CHECKING:  # a type checker that saw this would take any name for one that exists
-    __getattr__ = importing(__name__, _HOMES)
+    __getattr__ = _importing(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

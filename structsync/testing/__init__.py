@@ -17,7 +17,7 @@ _command/         the command line
 
 from typing import TYPE_CHECKING
 
-from structsync._lazy import importing
+from structsync._lazy import importing as _importing
 
 if TYPE_CHECKING:
     from structsync.checking._verdict import Verdict as Verdict
@@ -62,7 +62,7 @@ _HOMES = {
 }
 
 if not TYPE_CHECKING:  # a type checker that saw this would take any name for one that exists
-    __getattr__ = importing(__name__, _HOMES)
+    __getattr__ = _importing(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
