@@ -9,7 +9,7 @@ def test_all_tasks_are_served() -> None:
         trio.run(traffic, BoundedQueue(1, "first"))
 
 
-def test_who_runs_out_of_patience_gives_up() -> None:
+def test_the_impatient_producer_gives_up() -> None:
     queue = BoundedQueue(1, "first")
 
     async def main() -> None:

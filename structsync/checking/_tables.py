@@ -10,6 +10,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from structsync.report._words import counted
+
 from ._suite import Run
 from ._verdict import FaultResult, Result, Verdict
 
@@ -107,7 +109,7 @@ def _properties_listed(results: Iterable[Result]) -> Iterator[_Row]:
 def _faults_listed(faults: Iterable[FaultResult]) -> Iterator[_Row]:
     yield None, "planted faults", ""
     for one in faults:
-        steps = "" if one.steps is None else f" in {one.steps} steps"
+        steps = "" if one.steps is None else f" in {counted(one.steps, 'step')}"
         yield (
             _fault_verdict(one),
             f"{one.name}: by {one.refuted_by} of {one.spec}{steps}",
