@@ -59,14 +59,14 @@ class BatonSpec(Spec):
         return self.ring.holder in WORKERS
 
     @leads_to(who=WORKERS)
-    def who_asks_works(self, who: int) -> tuple[bool, bool]:
+    def every_worker_gets_its_turn(self, who: int) -> tuple[bool, bool]:
         return who in self.ring.wants, who not in self.ring.wants
 
 
 # ==== bugs on purpose: a property that finds none of them says nothing ====
 
 
-@fault(BatonSpec, "ring", refuted_by="who_asks_works")
+@fault(BatonSpec, "ring", refuted_by="every_worker_gets_its_turn")
 class HelpfulRing(Ring):
     """The baton goes straight to a worker that wants it, the smallest number first."""
 

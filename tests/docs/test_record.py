@@ -54,7 +54,7 @@ def test_a_different_record_makes_different_numbers(record: ModuleType, tmp_path
 def test_each_planted_fault_has_a_row(record: ModuleType) -> None:
     _, rows = record.faults()
     assert [row[:2] for row in rows] == [
-        ["baton_spec.HelpfulRing", "who_asks_works"],
+        ["baton_spec.HelpfulRing", "every_worker_gets_its_turn"],
         ["baton_spec.RingThatDoesNotClose", "one_task_has_the_baton"],
     ]
 
