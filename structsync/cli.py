@@ -86,7 +86,8 @@ def _own_exit_codes() -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
-        error.exit_code = EXIT_USAGE  # click's own 2 says here that a check is not finished
+        # Declared for whole classes of errors. click's own 2 says here that a check is not finished.
+        error.exit_code = EXIT_USAGE  # type: ignore[misc]
         raise
     except SpecError as error:
         raise _SpecFailure(str(error)) from error
