@@ -174,7 +174,7 @@ def check_the_engines_agree(program: Program, settings: dict[str, Any]) -> None:
 
 # ==== differences between two states ====
 
-Side: TypeAlias = Callable[[], Awaitable[object]]
+Side: TypeAlias = Program
 
 
 class NoState:

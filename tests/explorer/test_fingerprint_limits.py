@@ -114,7 +114,8 @@ def test_both_kinds_of_hash_tell_the_same_states_apart() -> None:
     exact = explore(workers(3), search="states", cancels=1, cancel="tasks", hashing="exact")
     short = explore(workers(3), search="states", cancels=1, cancel="tasks", hashing="128")
     assert (exact.states, exact.executions) == (short.states, short.executions)
-    assert exact.memory > 2 * short.memory
+    # All that is written of a state, which is some hundred bytes, instead of sixteen.
+    assert exact.memory > short.memory + 300 * exact.states
 
 
 # ==== what is left out ====

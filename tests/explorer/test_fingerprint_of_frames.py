@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Generator
 import pytest
 from trio.lowlevel import checkpoint
 
+from structsync.testing import ExploredRun
+
 from .conftest import Differences, Side, check_it_differs, check_it_repeats, other
 
 difference = Differences()
@@ -170,6 +172,20 @@ async def _waits_between() -> AsyncIterator[None]:
 async def an_async_generator_that_waits() -> None:
     async for _ in _waits_between():
         pass
+
+
+class Probed:
+    async def acquire(self) -> None:
+        await checkpoint()
+
+    def release(self) -> None:
+        pass
+
+
+@difference
+async def what_the_test_function_has_returned(x: ExploredRun) -> int:
+    x.watch(thing=Probed())  # acquired when the test function has ended
+    return 1 if other() else 2
 
 
 @pytest.mark.parametrize("side", difference.sides)

@@ -8,6 +8,7 @@ the state: see ``other`` in conftest.py.
 from __future__ import annotations
 
 from contextvars import ContextVar
+from typing import Any
 
 import outcome
 import pytest
@@ -16,6 +17,7 @@ import trio.testing
 from trio.lowlevel import checkpoint
 
 import structsync
+from structsync._runtime import parking
 
 from .conftest import Differences, Side, check_it_differs, check_it_repeats, other
 
@@ -112,6 +114,54 @@ async def a_scope_that_is_cancelled() -> None:
         if other():
             scope.cancel()
         await checkpoint()
+
+
+@difference
+async def a_scope_whose_block_has_ended() -> None:
+    with trio.CancelScope() as scope:
+        await checkpoint()
+        if other():
+            scope.cancel()
+    await checkpoint()
+    del scope
+
+
+@difference
+async def a_nursery_whose_block_has_ended() -> None:
+    async with trio.open_nursery() as nursery:
+        if other():
+            nursery.cancel_scope.cancel()
+    await checkpoint()
+    del nursery
+
+
+@difference
+async def a_scope_that_was_closed_before_the_one_inside_of_it() -> None:
+    outer, inner = trio.CancelScope(), trio.CancelScope()
+    outer.__enter__()
+    inner.__enter__()
+    if other():
+        outer.cancel()
+    with pytest.raises(RuntimeError, match="Cancel scope stack corrupted"):
+        outer.__exit__(None, None, None)
+    del outer
+    await checkpoint()
+    inner.__exit__(None, None, None)
+
+
+@difference
+async def a_note_on_a_member_of_an_enumeration() -> None:
+    member: Any = trio.lowlevel.Abort.FAILED
+    member.note = 1 if other() else 2
+    await checkpoint()
+    del member.note
+
+
+@difference
+async def with_which_default_one_code_is_called() -> None:
+    enter = parking.enter if other() else parking.enter_as_task
+    await checkpoint()
+    del enter
 
 
 @difference

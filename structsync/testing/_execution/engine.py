@@ -74,7 +74,7 @@ class Engine(ScheduledExecution):
         return None
 
     def handle_state(self) -> object:
-        return self.handle.__explore_state__()
+        return self.handle
 
     def ghosts(self) -> Container[int]:
         return self.handle._ghosts

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import abc
 import ctypes
-from collections.abc import Awaitable, Callable, Container
+from collections.abc import Awaitable, Callable, Container, Sequence
 from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
@@ -118,7 +118,7 @@ class Execution(abc.ABC):
         """Return the scope by which a task can be cancelled alone."""
 
     @abc.abstractmethod
-    def extra_of(self, task: Task) -> object:
+    def extra_of(self, task: Task) -> Sequence[object]:
         """Return what matters of a task beyond its coroutine."""
 
     # Of all of them.

@@ -46,14 +46,8 @@ class ExploredRun:
         # In which order the sections were entered the first time must not be visible.
         inside = sorted((name, tasks) for name, tasks in self._inside.items() if tasks)
         checks = [check for check, _ in (*self._always, *self._finally)]
-        return [
-            inside,
-            self._exempt,
-            self._asking(),
-            self._wanting(),
-            checks,
-            self._watched.state(),
-        ]
+        marks = inside, self._exempt, self._asking(), self._wanting()
+        return *(one or None for one in marks), len(checks), *checks, *self._watched.state()
 
     # For tests.
 

@@ -11,7 +11,7 @@ the real time.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import inf
 from typing import Any
 
@@ -228,10 +228,10 @@ class LoopEngine(Engine):
     def is_alive(self, task: Task) -> bool:
         return task in self._runner.tasks
 
-    def extra_of(self, task: Task) -> object:
+    def extra_of(self, task: Task) -> Sequence[object]:
         # Without a way to abort, a pending cancellation has been tried on this wait already.
-        breaks = _parking_lot.GLOBAL_PARKING_LOT_BREAKER.get(task, ())
-        return [task._abort_func is None, *breaks]
+        breakers = _parking_lot.GLOBAL_PARKING_LOT_BREAKER
+        return (task._abort_func is None, *(breakers.get(task, ()) if breakers else ()))
 
     def run_variables(self) -> object:
         return self._runner._locals

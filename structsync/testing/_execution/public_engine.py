@@ -8,7 +8,7 @@ task opened.
 from __future__ import annotations
 
 import types
-from collections.abc import Coroutine, Generator
+from collections.abc import Coroutine, Generator, Sequence
 from math import inf
 from typing import Any, cast
 
@@ -113,8 +113,8 @@ class PublicEngine(Engine):
     def is_alive(self, task: Task) -> bool:
         return task in self._alive
 
-    def extra_of(self, task: Task) -> object:
-        return None
+    def extra_of(self, task: Task) -> Sequence[object]:
+        return ()
 
     def _drop(self) -> None:
         self.dropped = True

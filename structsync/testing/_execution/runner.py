@@ -6,10 +6,11 @@ Also sets of tasks that iterate alike in each execution, and what of all that is
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from math import inf
-from types import CodeType
+from operator import attrgetter
+from types import CodeType, MemberDescriptorType
 from typing import Any, cast
 
 import attrs
@@ -163,9 +164,60 @@ DERIVED: dict[type, frozenset[str]] = {
 }
 #: Of these an execution has one; between two steps nothing is in them that tasks do not show.
 ONE_EACH: tuple[type, ...] = (_run.Runner, EntryQueue)
-#: A task that waits for quiet is kept by its address, which is in its frame and in its abort function.
+
+
+def _inner(code: CodeType) -> dict[CodeType, tuple[str, ...]]:
+    """Return that nothing is taken from the functions that are made in this code."""
+    return {one: () for one in code.co_consts if isinstance(one, CodeType)}
+
+
+#: A task that waits for quiet is kept by its address, which is in its frame and in its abort function. What
+#: a trap yields is in the frame of the trap, and the abort function of a nursery has that alone.
 _waits_for_quiet = _run.Runner.wait_all_tasks_blocked.__code__
 KEPT: dict[CodeType, tuple[str, ...]] = {
     _waits_for_quiet: ("cushion",),
-    **{one: () for one in _waits_for_quiet.co_consts if isinstance(one, CodeType)},
+    **_inner(_waits_for_quiet),
+    _traps.cancel_shielded_checkpoint.__code__: (),
+    _traps.wait_task_rescheduled.__code__: ("abort_func",),
+    **_inner(_run.Nursery._nested_child_finished.__code__),
+}
+
+
+def _fields(kind: type) -> list[str]:
+    """Return the attributes of a class of trio that has slots for them."""
+    return [name for name, slot in vars(kind).items() if type(slot) is MemberDescriptorType]
+
+
+_of_scope = attrgetter(*[one for one in _fields(trio.CancelScope) if one != "_cancel_status"])
+_STATUS = {"_scope", "_parent"} | DERIVED[_run.CancelStatus]
+_of_status = attrgetter(*[one for one in _fields(_run.CancelStatus) if one not in _STATUS])
+
+
+def _scope(scope: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Look into a scope, and into what trio keeps of it while it is open."""
+    status = scope._cancel_status
+    if status is None:
+        return "scope", _of_scope(scope)
+    parent = status._parent
+    outer = None if parent is None else _known_by(parent)
+    return "scope", (*_of_scope(scope), *_of_status(status), outer)
+
+
+def _status(status: Any) -> tuple[Any, tuple[Any, ...]]:
+    known = _known_by(status)
+    if known is not status:
+        return "status of", (known,)
+    return "status", (status._scope, *_of_status(status), status._parent)
+
+
+def _known_by(status: Any) -> Any:
+    """Return the scope that stands for a status; itself, if the scope is closed."""
+    scope = status._scope
+    return scope if scope._cancel_status is status else status
+
+
+#: What looks into objects of trio's of which there are many.
+EXPANDERS: dict[type, Callable[[Any], tuple[Any, Sequence[Any]]]] = {
+    trio.CancelScope: _scope,
+    _run.CancelStatus: _status,
 }

@@ -130,7 +130,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self._runs[address] = _choice("run", name)
         if self._cancels_tasks and self._may_be_cancelled_alone(task, name):
             self._guards[task] = guard = trio.CancelScope()
-            task.coro = cast(Any, _guarded(task.coro, guard))
+            task.coro = cast(Any, guarded(task.coro, guard))
         self._adopt(task)
 
     def _may_be_cancelled_alone(self, task: Task, name: str) -> bool:
@@ -256,6 +256,7 @@ def _is_internal(task: Task) -> bool:
     return task.parent_nursery is None or task.name == "<TrioToken.run_sync_soon task>"
 
 
-async def _guarded(coro: Coroutine[Any, Any, Any], scope: trio.CancelScope) -> Any:
+async def guarded(coro: Coroutine[Any, Any, Any], scope: trio.CancelScope) -> Any:
+    """Run a task in a scope of its own."""
     with scope:
         return await coro

@@ -18,34 +18,39 @@ from .current import Current
 from .execution import Execution
 from .replacing import replaced
 
+_enter, _leave = trio.CancelScope.__enter__, trio.CancelScope.__exit__
+
 
 @contextlib.contextmanager
 def watched_scopes() -> Iterator[None]:
-    enter, leave = trio.CancelScope.__enter__, trio.CancelScope.__exit__
-
-    def watched_enter(scope: trio.CancelScope) -> trio.CancelScope:
-        entered = enter(scope)
-        execution = Current.execution
-        if execution is None or scope is execution.whole:
-            return entered
-        opener = sys._getframe(1)
-        if not _opened_by_the_program(opener):
-            execution.scopes.sleeps(scope)
-        elif _counts(execution, opener):
-            task, raises = trio.lowlevel.current_task(), _raises_if_cancelled(opener)
-            execution.scopes.entered(scope, task, raises=raises, caller=opener)
-        return entered
-
-    def watched_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:
-        if Current.execution is not None:
-            Current.execution.scopes.left(scope)
-        return leave(scope, *exc_info)
-
     with (
-        replaced(trio.CancelScope, "__enter__", watched_enter),
-        replaced(trio.CancelScope, "__exit__", watched_exit),
+        replaced(trio.CancelScope, "__enter__", _watched_enter),
+        replaced(trio.CancelScope, "__exit__", _watched_exit),
     ):
         yield
+
+
+# Functions without a closure: each open scope has the second one on a stack, where all of it is in its code.
+
+
+def _watched_enter(scope: trio.CancelScope) -> trio.CancelScope:
+    entered = _enter(scope)
+    execution = Current.execution
+    if execution is None or scope is execution.whole:
+        return entered
+    opener = sys._getframe(1)
+    if not _opened_by_the_program(opener):
+        execution.scopes.sleeps(scope)
+    elif _counts(execution, opener):
+        task, raises = trio.lowlevel.current_task(), _raises_if_cancelled(opener)
+        execution.scopes.entered(scope, task, raises=raises, caller=opener)
+    return entered
+
+
+def _watched_exit(scope: trio.CancelScope, *exc_info: Any) -> bool:
+    if Current.execution is not None:
+        Current.execution.scopes.left(scope)
+    return _leave(scope, *exc_info)
 
 
 @contextlib.contextmanager

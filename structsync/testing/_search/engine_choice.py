@@ -12,6 +12,7 @@ import trio
 from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.handle import ExploredRun
 from structsync.testing._execution.public_engine import PublicEngine
+from structsync.testing._execution.scheduled import guarded
 from structsync.testing._settings import Settings
 from structsync.testing._state import expanders, identity
 
@@ -19,6 +20,12 @@ from .choosers import DepthFirst
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+# Of what the explorer itself puts round the program: what the test function has returned, and the scopes.
+# The one round all of it belongs to the task of the test function: a walk finds it there.
+identity.keep(
+    {Engine.main.__code__: ("value", identity.AWAITED), guarded.__code__: ("coro", "scope")}
+)
 
 try:
     from structsync.testing._execution import loop_engine, runner
@@ -29,8 +36,9 @@ except Exception as error:  # noqa: BLE001 - whatever a trio of the future has m
 else:
     _missing = None
     identity.DERIVED.update(runner.DERIVED)
-    identity.KEPT.update(runner.KEPT)
+    identity.keep(runner.KEPT)
     expanders.CONSTANT.update(runner.ONE_EACH)
+    expanders.EXPANDERS.update(runner.EXPANDERS)
 
 
 @functools.cache

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import gc
+import operator
+import sys
 import types
 from typing import Any
 
+from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
 from . import global_variables
-from .identity import KEPT, Expanded, Expander, Opaque, name_of, number_of
+from .identity import AWAITED, KEPT, Expanded, Expander, Opaque, name_of, number_of
+
+#: What refers to the attributes of a function that nothing else refers to while they are counted.
+_REFERENCES = sys.getrefcount(vars(lambda: None)) + 1
 
 
 def identity(thing: Any) -> Expanded:
@@ -50,8 +56,8 @@ def cell(thing: Any) -> Expanded:
 def method(thing: Any) -> Expanded:
     function = thing.__func__
     if type(function) is types.FunctionType and is_plain(function):
-        return ("method", number_of(function.__code__)), [thing.__self__]
-    return "method", [function, thing.__self__]
+        return ("method", *_head(function)), (thing.__self__,)
+    return "method", (function, thing.__self__)
 
 
 def builtin(thing: Any) -> Expanded:
@@ -66,27 +72,39 @@ def partial(thing: Any) -> Expanded:
 
 
 def is_plain(function: types.FunctionType) -> bool:
-    """Return whether all that a function does is in its code."""
-    trusted = not is_under_test(function.__module__)
-    return trusted and function.__closure__ is None and function.__defaults__ is None
+    """Return whether all that a function does is in its code, and in plain values as its defaults."""
+    if function.__closure__ is not None or is_under_test(function.__module__):
+        return False
+    defaults = function.__defaults__
+    return defaults is None or all(type(one) in _PLAIN for one in defaults)
+
+
+_PLAIN = frozenset({int, str, float, bool, type(None)})
+
+
+def _head(function: types.FunctionType) -> tuple[Any, ...]:
+    """Return what there is to say of a plain function."""
+    return number_of(function.__code__), *(function.__defaults__ or ())
 
 
 def function(thing: Any) -> Expanded:
-    if is_plain(thing) or thing.__code__ in KEPT:
-        return number_of(thing.__code__), []
+    if is_plain(thing):
+        return _head(thing), ()
+    code = thing.__code__
+    if address_of(code) in KEPT:
+        return number_of(code), ()
     children = [*(thing.__closure__ or ()), thing.__defaults__, thing.__kwdefaults__]
-    children += [vars(thing), *global_variables.data_of_code(thing.__code__, thing.__globals__)]
-    return number_of(thing.__code__), children
+    attributes = vars(thing)
+    # An empty dictionary is left out if only the function, this variable and the call refer to it.
+    if attributes or sys.getrefcount(attributes) > _REFERENCES:
+        children.append(attributes)
+    return number_of(code), children + global_variables.data_of_code(code, thing.__globals__)
 
 
 def class_(thing: Any) -> Expanded:
     if not is_under_test(thing.__module__):
         return name_of(thing), []
     return name_of(thing), [*thing.__bases__, *global_variables.data_of_class(thing)]
-
-
-def _is_of(code: types.CodeType, function: object) -> bool:
-    return type(function) is types.FunctionType and function.__code__ is code
 
 
 def class_of_a_metaclass(thing: Any) -> Expanded:
@@ -96,26 +114,26 @@ def class_of_a_metaclass(thing: Any) -> Expanded:
 
 def suspended(code: str, frame: str, waits_for: str) -> Expander:
     """Return the expander for coroutines and the like, whose attributes have these names."""
+    code_and_frame, awaited = operator.attrgetter(code, frame), operator.attrgetter(waits_for)
 
     def expand(thing: Any) -> Expanded:
-        code_of, frame_of = getattr(thing, code), getattr(thing, frame)
+        code_of, frame_of = code_and_frame(thing)
         if frame_of is None:
-            return ("over", number_of(code_of)), []
-        if (kept := KEPT.get(code_of)) is not None:
-            children = [frame_of.f_locals[name] for name in kept]
-            return (number_of(code_of), frame_of.f_lasti), children
+            return ("over", number_of(code_of)), ()
+        if (kept := KEPT.get(address_of(code_of))) is not None:
+            values = frame_of.f_locals if kept else {}
+            children = [awaited(thing) if one is AWAITED else values.get(one) for one in kept]
+            return (number_of(code_of), frame_of.f_lasti, ()), children
         # Before the local variables and the stack stand the function and its code.
         referents = gc.get_referents(thing)
-        start = 2
-        while not (referents[start - 1] is code_of and _is_of(code_of, referents[start - 2])):
-            start += 1
+        start = referents.index(code_of, 1) + 1
         # Up to Python 3.12 code that has not run often keeps what it sent on top of its stack.
-        sent = referents[-1] is None and getattr(thing, waits_for) is not None
-        children = referents[start : len(referents) - sent]
+        if referents[-1] is None and awaited(thing) is not None:
+            referents.pop()
+        del referents[:start]
         # The names show which local variables have no value: they leave no gap among the rest.
         head = (number_of(code_of), frame_of.f_lasti, tuple(sorted(frame_of.f_locals)))
-        children += global_variables.data_of_code(code_of, frame_of.f_globals)
-        return head, children
+        return head, referents + global_variables.data_of_code(code_of, frame_of.f_globals)
 
     return expand
 
@@ -172,8 +190,13 @@ def arbiter(thing: Any) -> Expanded:
 
 
 def own_state(thing: Any) -> Expanded:
-    return name_of(type(thing)), [thing.__explore_state__()]
+    return name_of(type(thing)), (thing.__explore_state__(),)
 
 
 def member(thing: Any) -> Expanded:
     return (name_of(type(thing)), thing.name), [*vars(thing).values()]
+
+
+def member_of_a_library(thing: Any) -> Expanded:
+    own = [value for name, value in vars(thing).items() if name != "__objclass__"]
+    return (name_of(type(thing)), thing.name), own

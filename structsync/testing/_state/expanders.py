@@ -82,6 +82,7 @@ def changed_context(context: contextvars.Context, base: contextvars.Context) -> 
 #: Of these the text is all that there is.
 _WRITTEN_AS_TEXT = (
     decimal.Decimal,
+    decimal.Context,
     fractions.Fraction,
     datetime.timedelta,
     uuid.UUID,
@@ -168,7 +169,8 @@ def _choose(kind: type) -> Expander:
     if issubclass(kind, Arbiter):
         return builtin_types.arbiter
     if issubclass(kind, enum.Enum):
-        return builtin_types.member
+        own = is_under_test(kind.__module__)
+        return builtin_types.member if own else builtin_types.member_of_a_library
     if issubclass(kind, BaseException):
         return class_instances.exception(kind)
     if issubclass(kind, weakref.ref):

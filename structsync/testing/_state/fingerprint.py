@@ -151,11 +151,12 @@ class _Walk:
         """Write down what a task is about to do."""
         execution = self.execution
         runnable = task in execution.pool
-        label = execution.names.of[task] if not self.symmetry else self.meet(task)
-        self.out += [_TASK, label, task.name, runnable, task in execution.batch]
-        parts = [execution.coroutine_of(task), execution.extra_of(task), task.custom_sleep_data]
-        if execution.names.of[task] != MAIN:
-            parts.append(task.parent_nursery)
+        name, extra = execution.names.of[task], execution.extra_of(task)
+        label = self.meet(task) if self.symmetry else name
+        self.out += (_TASK, label, task.name, runnable, task in execution.batch, len(extra))
+        # The task that has the test function is in no nursery of the program; what can be cancelled of it is.
+        around = execution.whole if name == MAIN else task.parent_nursery
+        parts = [execution.coroutine_of(task), *extra, task.custom_sleep_data, around]
         if runnable:
             parts.append(execution.pending_of(task))
         if guard := execution.guard_of(task):

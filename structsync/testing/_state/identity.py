@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from structsync._core.monitors.entry import Call, Invocation
@@ -40,9 +40,11 @@ DERIVED: dict[type, frozenset[str]] = {
     Live: frozenset({"_touched_by", "_transitions", "_take_claim", "_release_claim"}),
 }
 
-#: Local variables that are all that a fingerprint takes from a frame of this code; others of it are
-#: addresses.
-KEPT: dict[types.CodeType, tuple[str, ...]] = {}
+#: Of frames of this code a fingerprint takes these local variables alone, and ``AWAITED`` stands for what
+#: the frame waits for: nothing else of it matters, or it is told from elsewhere, or it is an address. By the
+#: address of the code, which is there for good: its hash is made of all that it contains, each time.
+KEPT: dict[int, tuple[str, ...]] = {}
+AWAITED = "(awaited)"
 
 _interned: dict[int, tuple[int, object]] = {}
 _made_codes: dict[types.CodeType, int] = {}
@@ -61,16 +63,22 @@ def is_local(kind: type) -> bool:
 
 def number_of(thing: object) -> int:
     """Return a number that stands for this very object, in every execution."""
+    found = _interned.get(address_of(thing))
+    if found is not None:
+        return found[0]
     if type(thing) is types.CodeType and thing.co_filename.startswith("<"):
         # Made at run time, as dataclasses make methods: new, but the same, in each execution.
         made = _made_codes.get(thing)
         if made is None:
             made = _made_codes[thing] = _number(thing, -1 - len(_made_codes))
         return made
-    found = _interned.get(address_of(thing))
-    if found is None:
-        found = _interned[address_of(thing)] = (_number(thing, len(_interned)), thing)
+    found = _interned[address_of(thing)] = (_number(thing, len(_interned)), thing)
     return found[0]
+
+
+def keep(kept: Mapping[types.CodeType, tuple[str, ...]]) -> None:
+    """Take from frames of this code these local variables alone."""
+    KEPT.update({address_of(code): names for code, names in kept.items()})
 
 
 def is_for_other_processes() -> bool:
