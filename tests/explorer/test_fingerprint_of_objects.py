@@ -116,6 +116,19 @@ async def the_content_of_a_subclass() -> None:
 
 
 @difference
+async def whether_two_functions_share_their_attributes() -> None:
+    def one() -> None: ...
+
+    def two() -> None: ...
+
+    one.__dict__ = shared = dict[str, object]()
+    two.__dict__ = shared if other() else {}
+    del shared
+    await checkpoint()
+    del one, two
+
+
+@difference
 async def a_dict() -> None:
     thing = {1: "a"} if other() else {1: "b"}
     await checkpoint()

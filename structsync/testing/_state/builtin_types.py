@@ -14,9 +14,6 @@ from structsync.testing._execution.under_test import is_under_test
 from . import global_variables
 from .identity import AWAITED, KEPT, Expanded, Expander, Opaque, name_of, number_of
 
-#: What refers to the attributes of a function that nothing else refers to while they are counted.
-_REFERENCES = sys.getrefcount(vars(lambda: None)) + 1
-
 
 def identity(thing: Any) -> Expanded:
     return number_of(thing), []
@@ -95,10 +92,19 @@ def function(thing: Any) -> Expanded:
         return number_of(code), ()
     children = [*(thing.__closure__ or ()), thing.__defaults__, thing.__kwdefaults__]
     attributes = vars(thing)
-    # An empty dictionary is left out if only the function, this variable and the call refer to it.
+    # Without an empty dictionary that nothing but the function refers to.
     if attributes or sys.getrefcount(attributes) > _REFERENCES:
         children.append(attributes)
     return number_of(code), children + global_variables.data_of_code(code, thing.__globals__)
+
+
+def _references(function: object) -> int:
+    """Return how often the attributes of a function are referred to while they are looked at like this."""
+    attributes = vars(function)
+    return sys.getrefcount(attributes)
+
+
+_REFERENCES = _references(lambda: None)
 
 
 def class_(thing: Any) -> Expanded:
@@ -120,22 +126,37 @@ def suspended(code: str, frame: str, waits_for: str) -> Expander:
         code_of, frame_of = code_and_frame(thing)
         if frame_of is None:
             return ("over", number_of(code_of)), ()
-        if (kept := KEPT.get(address_of(code_of))) is not None:
+        address = address_of(code_of)
+        if (kept := KEPT.get(address)) is not None:
             values = frame_of.f_locals if kept else {}
             children = [awaited(thing) if one is AWAITED else values.get(one) for one in kept]
             return (number_of(code_of), frame_of.f_lasti, ()), children
-        # Before the local variables and the stack stand the function and its code.
+        # Before the local variables and the stack stand the frame, the function and its code; in Python 3.11
+        # the code stands at the beginning, too, and what finalizes an async generator before that.
         referents = gc.get_referents(thing)
-        start = referents.index(code_of, 1) + 1
+        del referents[: referents.index(code_of, 2) + 1]
         # Up to Python 3.12 code that has not run often keeps what it sent on top of its stack.
-        if referents[-1] is None and awaited(thing) is not None:
+        if referents and referents[-1] is None and awaited(thing) is not None:
             referents.pop()
-        del referents[:start]
         # The names show which local variables have no value: they leave no gap among the rest.
-        head = (number_of(code_of), frame_of.f_lasti, tuple(sorted(frame_of.f_locals)))
-        return head, referents + global_variables.data_of_code(code_of, frame_of.f_globals)
+        there, names = frame_of.f_locals, _names_of_variables(code_of, address)
+        if len(there) != len(names):
+            names = tuple(sorted(there))
+        referents += global_variables.data_of_code(code_of, frame_of.f_globals)
+        return (number_of(code_of), frame_of.f_lasti, names), referents
 
     return expand
+
+
+_names: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
+
+
+def _names_of_variables(code: types.CodeType, address: int) -> tuple[str, ...]:
+    known = _names.get(address)
+    if known is None or known[0] is not code:
+        names = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+        known = _names[address] = code, tuple(sorted(names))
+    return known[1]
 
 
 def referents(thing: Any) -> Expanded:

@@ -15,11 +15,11 @@ import marshal
 import re
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from trio.lowlevel import Task
 
-from structsync.testing._execution import frames
 from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.current import ticket_was_read
 from structsync.testing._execution.names import MAIN
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from structsync.testing._execution.execution import Execution
 
 # Marks are bytes, and nothing else is, so they cannot be taken for values.
-_AGAIN, _TASK, _SET, _END, _OBJECT, _GHOST = b"again", b"task", b"set", b"end", b"object", b"ghost"
+_AGAIN, _TASK, _SET, _END, _GHOST = b"again", b"task", b"set", b"end", b"ghost"
 _NEW, _TEXT = b"new", b"text"
 
 #: An address in a text, as in the message of an error that names a task.
@@ -85,7 +85,10 @@ class _Walk:
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []
         """What was made for the walk: an address must not be used twice while it lasts."""
-        self.met: dict[Task, int] = {}
+        # Of tasks, by their addresses: they are kept, and to hash one takes longer.
+        self.names = {address_of(task): name for task, name in execution.names.of.items()}
+        self.alive = {address_of(task) for task in execution.names.of if execution.is_alive(task)}
+        self.met: dict[int, int] = {}
         self.queue: list[Task] = []
         self.sets: list[Any] = []
         self.addresses: dict[str, int] = {}
@@ -94,23 +97,20 @@ class _Walk:
 
     def state(self) -> list[Any]:
         """Return all that matters of the state."""
-        execution = self.execution
         context_values.start()
-        names = execution.names.of
-        live = [task for task in names if execution.is_alive(task)]
-        self.out += [execution.clock.now, len(live)]
+        live = [task for task in self.execution.names.of if address_of(task) in self.alive]
+        self.out += (self.execution.clock.now, len(live))
         if not self.symmetry:
             for task in live:
                 self.content(task)
         else:
             self.meet(live[0])
             self._drain_queue()
-            rest = [task for task in live if task not in self.met]
-            for task in self._ordered(rest):
-                if task not in self.met:
+            for task in self._ordered([one for one in live if address_of(one) not in self.met]):
+                if address_of(task) not in self.met:
                     self.meet(task)
                     self._drain_queue()
-        self.walk([execution.handle_state(), execution.run_variables()])
+        self.walk([self.execution.handle_state(), self.execution.run_variables()])
         self._drain_queue()
         self._write_sets()
         self._write_what_is_behind()
@@ -136,14 +136,13 @@ class _Walk:
     def _drain_queue(self) -> None:
         while self.queue:
             task = self.queue.pop(0)
-            if self.execution.is_alive(task):
+            if address_of(task) in self.alive:
                 self.content(task)
 
     def meet(self, task: Task) -> int:
         """Return the number of a task, which it gets the first time."""
-        number = self.met.get(task)
-        if number is None:
-            number = self.met[task] = len(self.met)
+        if (number := self.met.get(address_of(task))) is None:
+            number = self.met[address_of(task)] = len(self.met)
             self.queue.append(task)
         return number
 
@@ -151,7 +150,7 @@ class _Walk:
         """Write down what a task is about to do."""
         execution = self.execution
         runnable = task in execution.pool
-        name, extra = execution.names.of[task], execution.extra_of(task)
+        name, extra = self.names[address_of(task)], execution.extra_of(task)
         label = self.meet(task) if self.symmetry else name
         self.out += (_TASK, label, task.name, runnable, task in execution.batch, len(extra))
         # The task that has the test function is in no nursery of the program; what can be cancelled of it is.
@@ -172,7 +171,7 @@ class _Walk:
         """
         if len(tasks) < 2:
             return tasks
-        places: dict[bytes, list[Task]] = {}
+        places: dict[tuple[int, ...], list[Task]] = {}
         for task in tasks:
             places.setdefault(self._place_in_code(task), []).append(task)
         return [
@@ -181,10 +180,13 @@ class _Walk:
             for task in (sorted(alike, key=self._signature) if len(alike) > 1 else alike)
         ]
 
-    def _place_in_code(self, task: Task) -> bytes:
-        found = frames.frames_of(self.execution.coroutine_of(task))
-        places = [(expanders.number_of(one.f_code), one.f_lasti) for one in found]
-        return marshal.dumps([task in self.execution.pool, *places], 2)
+    def _place_in_code(self, task: Task) -> tuple[int, ...]:
+        """Return where a task is: those in few functions come first, as they lead to their parents."""
+        place, inner = [int(task in self.execution.pool)], self.execution.coroutine_of(task)
+        while type(inner) is CoroutineType and (frame := inner.cr_frame) is not None:
+            place += (expanders.number_of(frame.f_code), frame.f_lasti)
+            inner = inner.cr_await
+        return len(place), *place
 
     def _signature(self, task: Task) -> bytes:
         """Return what a task is about to do, as far as it can be said without numbers."""
@@ -207,28 +209,28 @@ class _Walk:
         Of each object are written its kind and its children: a plain value as it is, an object that
         was met before as its number. One that is new has the next number, and its turn comes.
         """
-        out, numbers, ghosts, kept = self.out, self.numbers, self.ghosts, self.kept
-        children = parts
-        new: list[Any] = []
+        out, numbers, ghosts = self.out, self.numbers, self.ghosts
+        write, keep, known = out.append, self.kept.append, numbers.get
+        children, new = parts, list[Any]()
         while True:
-            kept.append(children)
+            keep(children)
             for child in children:
                 kind = type(child)
                 if kind in _PLAIN:
                     if kind is str and " at 0x" in child:
                         self._write_text(child)
                     else:
-                        out.append(child)
+                        write(child)
                 elif kind is Task:
-                    out.append(_TASK)
+                    write(_TASK)
                     self._refer(child)
-                elif (number := numbers.get(address := address_of(child))) is not None:
+                elif (number := known(address := address_of(child))) is not None:
                     out += (_AGAIN, number)
                 elif address in ghosts:
-                    out.append(_GHOST)
+                    write(_GHOST)
                 else:
                     numbers[address] = len(numbers)
-                    out.append(_NEW)
+                    write(_NEW)
                     new.append(child)
             if not new:
                 return
@@ -240,7 +242,7 @@ class _Walk:
                 children = ()
             else:
                 head, children = expand(thing)
-                out += (_OBJECT, head, len(children))
+                out += (head, len(children))
 
     def _write_text(self, text: str) -> None:
         """Write a text with addresses in it: of which tasks they are, or which of them are equal.
@@ -260,12 +262,14 @@ class _Walk:
         self.out.append(end)
 
     def _refer(self, task: Task) -> None:
-        name = self.execution.names.of.get(task)
-        if name is None:  # of trio itself: there is one of each, and it is always the same
+        address = address_of(task)
+        if (
+            name := self.names.get(address)
+        ) is None:  # of trio itself: there is one of each, and it is always the same
             self.out.append(task.name)
             return
         label = self.meet(task) if self.symmetry else name
-        self.out += [label, task.name, self.execution.is_alive(task)]
+        self.out += (label, task.name, address in self.alive)
 
     def _meet_set(self, thing: Any) -> None:
         """Write a set of plain values at once; others last, when their items have numbers."""
