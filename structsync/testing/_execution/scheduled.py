@@ -204,16 +204,16 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         return found + self._cancellations_of_tasks(runnable) if self._guards else found
 
     def _cancellations_of_tasks(self, runnable: list[Task]) -> list[Choice]:
-        names = self.names.of
-        spared = {one for task in self.exempt() for one in _with_parents(task)}
+        runs, is_cancelled, exempt = self._runs, self.scopes.is_cancelled, self.exempt()
+        spared = {one for task in exempt for one in _with_parents(task)} if exempt else ()
         return [
-            Choice("cancel", names[task])
+            _choice("cancel", runs[address_of(task)].name)
             for task, guard in self._guards.items()
-            if not guard.cancel_called
-            and task not in spared
+            if not is_cancelled(guard)
             and task.eventual_parent_nursery is None  # nursery.start waits for it
+            and task not in spared
             and self.is_alive(task)
-            and (task in runnable or task not in self.pool)
+            and (self._any_order or task in runnable or task not in self.pool)
         ]
 
     def _apply(self, choice: Choice) -> Task | None:

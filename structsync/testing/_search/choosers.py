@@ -166,8 +166,10 @@ class RandomSample:
 
 def split_injected(options: tuple[Choice, ...]) -> tuple[Sequence[Choice], Sequence[Choice]]:
     """Return what the program can do by itself, and what can be done to it, which comes last."""
-    plain = [one for one in options if one.kind not in ("cancel", "scope")]
-    return plain, options[len(plain) :]
+    end = len(options)
+    while end and options[end - 1].kind in ("cancel", "scope"):
+        end -= 1
+    return options[:end], options[end:]
 
 
 class Replay:
