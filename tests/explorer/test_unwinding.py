@@ -21,7 +21,7 @@ from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._search.choosers import Prefix
 
-from .conftest import Program, python, run_once, two_checkpoints
+from .conftest import Program, python, run_once, two_checkpoints, workers
 
 PATIENCE = 50
 
@@ -203,6 +203,27 @@ def test_a_failing_execution_is_unwound_without_a_sound(
     gc.collect()
     assert unraisable == []
     assert capfd.readouterr() == ("", "")
+
+
+async def checked_by_what_refers_to_it(x: ExploredRun) -> None:
+    x.finally_(lambda: x is not None)
+    await workers(2)()
+
+
+@pytest.mark.parametrize("program", [workers(3), checked_by_what_refers_to_it])
+def test_an_execution_that_was_cut_leaves_nothing_to_the_collector(program: Program) -> None:
+    def found() -> tuple[int, int]:
+        made = explore(program, search="states", cancels=1, cancel="tasks", states=20).executions
+        return made, gc.collect()
+
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        found()
+        executions, left = found()
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
+    assert left < executions
 
 
 def test_a_task_can_still_have_something_called_soon_on_its_way_out(kind: type[Engine]) -> None:

@@ -145,6 +145,12 @@ class ExploredRun:
     def _attach(self, execution: Execution) -> None:
         self._execution = execution
 
+    def _let_go(self) -> None:
+        """Forget the execution, which is over, and the checks, which may refer to this handle."""
+        self._execution = None
+        self._always.clear()
+        self._finally.clear()
+
     def _asking(self) -> set[Task]:
         """Return the tasks that have asked for something; one that has ended does not."""
         run = self._execution

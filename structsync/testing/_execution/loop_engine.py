@@ -95,7 +95,8 @@ class LoopEngine(Engine):
             self._drop()
         self._runner.asyncgens.close()
         let_go(self._runner)
-        self.handle._execution = None
+        self._instruments = None
+        self.handle._let_go()
 
     async def _init(self, test: AsyncTest) -> None:
         """Stand in for ``Runner.init``, which needs sockets to shut down.
@@ -174,6 +175,8 @@ class LoopEngine(Engine):
                 handle_trap(runner, task, trap)
         except Exception as error:
             raise trio.TrioInternalError("raised in trio's own step, as in trio.run") from error
+        # The frames in the traceback of an error lead here: no circle is left to the collector.
+        final = value = None
         del context["task"]
 
     def pending_of(self, task: Task) -> object:
