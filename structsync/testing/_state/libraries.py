@@ -103,11 +103,23 @@ class _AllLibraries:
     more of the program has been run since.
     """
 
+    def __init__(self) -> None:
+        self._found: list[list[Any]] = []
+        """What each of them said the last time."""
+        self._changed: list[list[Any]] = []
+
     def __explore_state__(self) -> object:
         # Which names are watched depends on what was run before, so other processes cannot compare it: there
         # it is left to the audit.
         if is_for_other_processes():
             return None
+        found = [one.__explore_state__() for _, one in [*_known.values()]]
+        if len(found) != len(self._found) or not all(map(operator.is_, found, self._found)):
+            self._changed = self._look()
+            self._found = [one.__explore_state__() for _, one in _known.values()]
+        return self._changed
+
+    def _look(self) -> list[list[Any]]:
         looked = dict[str, list[Any]]()
         while any(one._length < 0 for _, one in _known.values()) or len(looked) < len(_known):
             for address, (_, one) in [*_known.items()]:  # to look at one may name another
