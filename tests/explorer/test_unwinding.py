@@ -205,6 +205,28 @@ def test_a_failing_execution_is_unwound_without_a_sound(
     assert capfd.readouterr() == ("", "")
 
 
+async def leaves_a_generator_half_way() -> None:
+    async def source() -> AsyncGenerator[int, None]:
+        yield 1
+        await checkpoint()
+
+    generator = source()
+    await anext(generator)
+    await trio.sleep_forever()
+
+
+def test_a_generator_that_a_task_leaves_as_it_unwinds_is_closed_without_a_sound(
+    unraisable: list[str], recwarn: pytest.WarningsRecorder
+) -> None:
+    engine = run_once(beside_another(leaves_a_generator_half_way), cancels=0)
+    assert engine.ending is not None
+    assert engine.ending.kind == "deadlock"
+    del engine
+    gc.collect()
+    assert unraisable == []
+    assert [*recwarn] == []
+
+
 async def checked_by_what_refers_to_it(x: ExploredRun) -> None:
     x.finally_(lambda: x is not None)
     await workers(2)()

@@ -34,6 +34,7 @@ class LoopEngine(Engine):
     """Steps the tasks of a ``Runner`` one at a time."""
 
     __slots__ = (
+        "_generators",
         "_instruments",
         "_internal",
         "_runner",
@@ -59,6 +60,7 @@ class LoopEngine(Engine):
         self.paused = False
         """Set by who wants the control back between two steps."""
         self._internal: list[Task] = []
+        self._generators: list[object] = []
         self._instruments: object = runner.instruments
         # trio puts another one in its place where it is long; this one then stays long, and is no news.
         self._timers = runner.deadlines._heap
@@ -96,6 +98,7 @@ class LoopEngine(Engine):
         self._runner.asyncgens.close()
         let_go(self._runner)
         self._instruments = None
+        self._generators = []
         self.handle._let_go()
 
     async def _init(self, test: AsyncTest) -> None:
@@ -118,6 +121,12 @@ class LoopEngine(Engine):
                 self._start_entry_task(nursery)
                 await runner.asyncgens.finalize_remaining(runner)
                 nursery.cancel_scope.cancel()
+
+    def end(self, ending: Ending) -> None:
+        if self.ending is None and self._runner.asyncgens.alive:
+            # While the tasks unwind none of them is to die with a complaint: they are closed after that.
+            self._generators = [*self._runner.asyncgens.alive]
+        super().end(ending)
 
     def test_has_ended(self) -> None:
         system = self._runner.system_nursery
