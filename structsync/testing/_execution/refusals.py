@@ -21,7 +21,7 @@ from structsync.testing._errors import NondeterminismError
 
 from . import clocks, outside, reaching
 from .captured import replaced_where_captured
-from .current import Current, explored_from, note
+from .current import Current, explored_from, note, note_change_outside
 from .replacing import replaced
 from .under_test import is_under_test
 
@@ -30,8 +30,12 @@ _THREADS = frozenset({"_thread.start_new_thread", "_thread.start_joinable_thread
 _OUTSIDE = {
     "socket.__new__": "a socket",
     "subprocess.Popen": "a process",
+    "os.exec": "a process",
     "os.fork": "a process",
+    "os.forkpty": "a process",
     "os.posix_spawn": "a process",
+    "os.spawn": "a process",
+    "os.system": "a process",
 }
 _WATCHED = frozenset({*_THREADS, *_OUTSIDE, *outside.EVENTS})
 
@@ -55,7 +59,11 @@ def refused_chance(tests: tuple[object, ...]) -> Iterator[None]:
         measuring = {name: getattr(time, name) for name in clocks.MEASURING}
         for name, function in measuring.items():
             stands_for[function] = clocks.telling(name, explored_from, note)
-        names = [(module, name) for module, name, _ in refused] + [(time, one) for one in measuring]
+        unheard = [name for name in outside.UNHEARD if hasattr(os, name)]
+        for name in unheard:
+            stands_for[getattr(os, name)] = _noting(name)
+        names = [(module, name) for module, name, _ in refused]
+        names += [(time, name) for name in measuring] + [(os, name) for name in unheard]
         for module, name in names:
             stack.enter_context(replaced(module, name, stands_for[getattr(module, name)]))
         for module in [*sys.modules.values()]:
@@ -99,6 +107,18 @@ def _refusing(module: ModuleType, name: str, repair: str) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     return refuse
+
+
+def _noting(name: str) -> Callable[..., Any]:
+    function = getattr(os, name)
+
+    @functools.wraps(function)
+    def note_and_call(*args: Any, **kwargs: Any) -> Any:
+        if Current.execution is not None and threading.get_ident() == Current.thread:
+            note_change_outside(f"calls os.{name}() {outside.place(sys._getframe(1))}")
+        return function(*args, **kwargs)
+
+    return note_and_call
 
 
 def _refuse(frame: FrameType, what: str, repair: str) -> None:

@@ -40,6 +40,14 @@ def text(thing: Any) -> Expanded:
     return repr(thing), []
 
 
+def bounds(thing: Any) -> Expanded:
+    return "slice", [thing.start, thing.stop, thing.step]
+
+
+def count(thing: Any) -> Expanded:
+    return repr(thing), gc.get_referents(thing)
+
+
 def cell(thing: Any) -> Expanded:
     try:
         return "cell", [thing.cell_contents]
@@ -74,9 +82,23 @@ def is_plain(function: types.FunctionType) -> bool:
 def function(thing: Any) -> Expanded:
     if is_plain(thing) or thing.__code__ in KEPT:
         return number_of(thing.__code__), []
+    code = thing.__code__
     children = [*(thing.__closure__ or ()), thing.__defaults__, thing.__kwdefaults__]
-    children += [vars(thing), *global_variables.data_of_code(thing.__code__, thing.__globals__)]
-    return number_of(thing.__code__), children
+    children += [vars(thing), *global_variables.data_of_code(code, thing.__globals__)]
+    children += _otherwise_named(thing, code)
+    return number_of(code), children
+
+
+def _otherwise_named(function: types.FunctionType, code: types.CodeType) -> tuple[Any, ...]:
+    """Return the names and the docstring of a function, if they are not those of its code."""
+    doc = code.co_consts[0] if code.co_consts else None
+    if (
+        function.__doc__ is doc
+        and function.__name__ is code.co_name
+        and function.__qualname__ is code.co_qualname
+    ):
+        return ()
+    return "named", function.__name__, function.__qualname__, function.__doc__
 
 
 def class_(thing: Any) -> Expanded:
@@ -152,7 +174,7 @@ def accessor(thing: Any) -> Expanded:
 
 
 def wrapper(thing: Any) -> Expanded:
-    return type(thing).__name__, [thing.__func__]
+    return type(thing).__name__, [thing.__func__, vars(thing)]
 
 
 def module(thing: Any) -> Expanded:
