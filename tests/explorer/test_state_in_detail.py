@@ -160,3 +160,9 @@ def test_code_that_an_execution_makes_for_itself_is_not_kept_after_it() -> None:
     found = global_variables.data_of_code(code, alone)
     assert found, "what it can reach is a part of the state"
     assert all(code not in key for key in global_variables._of_code)
+
+
+def test_what_the_explorer_keeps_for_itself_is_no_part_of_a_state() -> None:
+    assert libraries.library(expanders) is None
+    assert libraries.library(identity.Opaque) is None
+    assert libraries.library(logging) is not None

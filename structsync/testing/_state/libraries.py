@@ -135,6 +135,7 @@ def plain(value: Any) -> Any:
 
 
 _OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_execution")
+_THE_EXPLORERS_OWN = __name__.rpartition("._state")[0]
 _known: dict[int, tuple[object, Library]] = {}
 
 
@@ -152,6 +153,8 @@ def library(value: object) -> Library | None:
             return None
         name = f"{value.__module__}.{value.__qualname__}"
     else:
+        return None
+    if name.startswith(_THE_EXPLORERS_OWN):
         return None
     found = Library(name, vars(value))
     _known[address_of(value)] = value, found
