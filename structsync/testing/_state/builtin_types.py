@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gc
+import sys
 import types
 from typing import Any
 
 from structsync.testing._execution.under_test import is_under_test
 
-from . import global_variables
+from . import global_variables, named_by_code
 from .identity import KEPT, Expanded, Expander, Opaque, name_of, number_of
 
 
@@ -25,6 +26,8 @@ def deque(thing: Any) -> Expanded:
 
 
 def mapping(thing: Any) -> Expanded:
+    if "__spec__" in thing and named_by_code.is_of_a_module(thing):
+        return module(sys.modules[thing["__name__"]])
     return type(thing).__name__, [part for pair in thing.items() for part in pair]
 
 

@@ -51,11 +51,14 @@ _FIXED = {
     "__loader__",
     "__module__",
     "__name__",
+    "__orig_bases__",
     "__package__",
+    "__parameters__",
     "__path__",
     "__qualname__",
     "__spec__",
     "__static_attributes__",
+    "__type_params__",
     "__weakref__",
 }
 #: Functions that remember their results.
