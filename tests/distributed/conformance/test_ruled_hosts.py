@@ -184,6 +184,62 @@ async def test_a_session_that_hosts_again_is_one_host_to_who_rules(opens: Open) 
             assert len(ruler.hosts) == 1, times
 
 
+class Door(Monitor):
+    """One of the process that rules."""
+
+    @entry
+    def enter(self) -> None: ...
+
+    @entry
+    async def stay(self, inside: trio.Event, leave: trio.Event) -> None:
+        inside.set()
+        await leave.wait()
+
+
+@pytest.mark.parametrize("first", ["remote", "local"])
+async def test_calls_of_an_object_here_and_of_one_there_start_together(
+    opens: Open, first: str
+) -> None:
+    switch, door = Switch(), Door()
+    async with opens() as host, opens() as here, opens() as caller:
+        async with (
+            host.host(NAME, switch, ruled_by="radio", ruled=RULED),
+            here.synchronizer("radio") as radio,
+            trio.open_nursery() as nursery,
+        ):
+            radio.rules.atomic(radio.stand_in(NAME, Switch).join, door.enter)
+            if first == "local":
+                nursery.start_soon(door.enter)
+                while not door.statistics().tasks_waiting:
+                    await trio.lowlevel.checkpoint()
+            nursery.start_soon(connected(caller, NAME).join)
+            if first == "remote":
+                await until(radio, Stage.PROPOSED)
+                nursery.start_soon(door.enter)
+        assert switch.joined == 1
+
+
+async def test_an_object_there_is_free_while_its_partner_here_is_occupied(opens: Open) -> None:
+    switch, door, inside, leave = Switch(), Door(), trio.Event(), trio.Event()
+    async with opens() as host, opens() as here, opens() as caller:
+        remote = connected(caller, NAME)
+        async with (
+            host.host(NAME, switch, ruled_by="radio", ruled=RULED),
+            here.synchronizer("radio") as radio,
+            trio.open_nursery() as nursery,
+        ):
+            radio.rules.atomic(radio.stand_in(NAME, Switch).join, door.enter)
+            nursery.start_soon(door.stay, inside, leave)
+            await inside.wait()
+            nursery.start_soon(door.enter)
+            nursery.start_soon(remote.join)
+            await until(radio, Stage.PROPOSED)
+            assert await remote.look() is False
+            assert switch.joined == 0
+            leave.set()
+        assert switch.joined == 1
+
+
 # ==== How many ====
 
 
