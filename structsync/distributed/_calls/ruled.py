@@ -203,17 +203,18 @@ class Ruled:
 def check_ruled(
     obj: object, methods: Collection[str], ruled: Collection[str] | None
 ) -> Collection[str]:
-    """Return the methods that are ruled over, all of them if none are named.
+    """Return the methods that are ruled over, all entries among them if none are named.
 
     Raises:
       TypeError: if the object is not a monitor.
-      ValueError: if one is not among its methods.
+      ValueError: if one is not among its entries.
     """
     if not isinstance(obj, Monitor):
         raise TypeError(f"rules are about the entries of a Monitor, and {obj!r} is none")
-    names = methods if ruled is None else ruled
-    if unknown := sorted({*names} - {*methods}):
+    entries = {name for name in methods if isinstance(getattr(obj, name), Entry)}
+    names = entries if ruled is None else {*ruled}
+    if unknown := sorted(names - entries):
         raise ValueError(
-            f"{unknown[0]!r} cannot be ruled over: it is not among {', '.join(sorted(methods))}"
+            f"{unknown[0]!r} cannot be ruled over: it is not among {', '.join(sorted(entries))}"
         )
-    return frozenset(names)
+    return names

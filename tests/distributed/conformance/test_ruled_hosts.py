@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 import trio
@@ -46,7 +46,8 @@ async def test_a_name_that_others_use_for_something_else_ends_no_host(opens: Ope
 
 async def test_who_is_cancelled_on_the_way_to_rule_leaves_nothing_running(opens: Open) -> None:
     async with opens() as session:
-        await session.lock("radio").statistics()  # from here on the log is followed
+        async with session.synchronizer("radio"):
+            pass  # from here on the log is followed, and calls are asked about
         tasks = len(session._nursery.child_tasks)
         for steps in range(12):
             with trio.CancelScope() as scope:
@@ -182,6 +183,37 @@ async def test_a_session_that_hosts_again_is_one_host_to_who_rules(opens: Open) 
                 while [one.token for one in ruler.hosts.values()] != [grant.token]:
                     await trio.lowlevel.checkpoint()
             assert len(ruler.hosts) == 1, times
+
+
+class Half(Monitor):
+    """One of its methods is an entry, and the other one is not."""
+
+    @entry
+    def count(self) -> int:
+        return 1
+
+    async def wait(self) -> int:
+        return 2
+
+
+class Whole(Protocol):
+    """Both of them, as callers see them."""
+
+    async def count(self) -> int: ...
+    async def wait(self) -> int: ...
+
+
+async def test_of_the_methods_of_an_interface_the_entries_are_ruled_over(opens: Open) -> None:
+    async with opens() as host, opens() as here:
+        with pytest.raises(ValueError, match="'wait' cannot be ruled over: it is not among count"):
+            host.host(NAME, Half(), Whole, ruled_by="radio", ruled=["wait"])
+        async with (
+            host.host(NAME, Half(), Whole, ruled_by="radio"),
+            here.synchronizer("radio") as radio,
+        ):
+            radio.stand_in(NAME, Half)
+            remote = here.connect(NAME, Whole)
+            assert [await remote.count(), await remote.wait()] == [1, 2]
 
 
 class Door(Monitor):
