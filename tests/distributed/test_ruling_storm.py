@@ -6,7 +6,6 @@ not known; and a caller that is cancelled has run no trigger or has begun. Each 
 
 from __future__ import annotations
 
-import os
 import random
 from contextlib import suppress
 from functools import partial
@@ -25,17 +24,18 @@ pytest.importorskip("msgspec")
 
 from structsync.distributed._calls.ruler import Ruler
 
-pytestmark = [pytest.mark.timeout(3600), pytest.mark.slow]
+pytestmark = pytest.mark.timeout(3600)
 
-#: How many calls are made, at each engine; a night's share is 100,000.
-CALLS = int(os.environ.get("STRUCTSYNC_CANCELLATIONS", "1000"))
+#: How many calls are made, at each engine; in the gate, and in the night.
+GATE, NIGHT = 1000, 100_000
 
 
 class Storm:
     """Those who call, host and rule."""
 
-    def __init__(self, opens: Open) -> None:
+    def __init__(self, opens: Open, calls: int = GATE) -> None:
         self.opens = opens
+        self.calls = calls
         self.noted: list[Noted] = []
         self.desks = [Desk(self.note) for _ in NAMES]
         self.callers = Callers()
@@ -88,7 +88,7 @@ class Storm:
             for n in range(len(NAMES)):
                 nursery.start_soon(self.host, n)
             nursery.start_soon(self.rule)
-            await desks.storm(self.opens, self.callers, CALLS)
+            await desks.storm(self.opens, self.callers, self.calls)
             nursery.cancel_scope.cancel()
         return complaints(self.callers, [self.noted])
 
@@ -117,8 +117,11 @@ class Storm:
                     assert [one.petitions for one in session._calls.ruled] == [{}]
 
 
-async def test_what_the_rules_let_start_has_begun_or_that_is_unknown(opens: Open) -> None:
-    storm = Storm(opens)
+@pytest.mark.parametrize("calls", [GATE, pytest.param(NIGHT, marks=pytest.mark.nightly)])
+async def test_what_the_rules_let_start_has_begun_or_that_is_unknown(
+    opens: Open, calls: int
+) -> None:
+    storm = Storm(opens, calls)
     assert await storm.run() == []
     await storm.nothing_is_left()
     told, noted = storm.callers, [one.word for one in storm.noted]
@@ -126,9 +129,9 @@ async def test_what_the_rules_let_start_has_begun_or_that_is_unknown(opens: Open
         f"\n{told.number} calls: {len(told.returned)} returned, {len(told.cancelled)} cancelled, "
         f"{len(told.unknown)} unknown; {noted.count('joins')} started together, {noted.count('starts')} alone"
     )
-    assert len(told.returned) > CALLS / 10
-    assert len(told.cancelled) > CALLS / 10
-    assert noted.count("joins") > CALLS / 20
+    assert len(told.returned) > calls / 10
+    assert len(told.cancelled) > calls / 10
+    assert noted.count("joins") > calls / 20
 
 
 # ==== Controls ====
