@@ -123,7 +123,7 @@ class Callers:
 
     async def keep_calling(self, session: Session, until: int) -> None:
         while self.number < until and not session._lost:
-            await self.call(session, random.choice([0, 0.002, 0.005, 0.02, 0.1]))
+            await self.call(session, random.choice([0, 0.002, 0.005, 0.02, 0.1, 1]))
 
 
 async def storm(

@@ -15,9 +15,9 @@ pytest.importorskip("msgspec")
 
 from structsync import Synchronizer
 from structsync._core.monitors.stand_in import Stage
-from structsync.distributed import CallOutcomeUnknown
+from structsync.distributed import CallOutcomeUnknown, LeaseLost
 from structsync.distributed._calls import ruler as module
-from structsync.distributed._calls.ruled import Ruled
+from structsync.distributed._calls.ruled import NoAnswer, Ruled
 from structsync.distributed._calls.ruler import Ruler
 from structsync.distributed._calls.rulings import METHODS, Origin, Ruling
 from structsync.distributed._calls.running import Running
@@ -196,6 +196,22 @@ class Answers:
 
     async def withdraw(self, origin: Origin, number: int) -> None:
         self.said.append(f"withdraw {number}")
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+async def test_what_had_not_begun_when_the_session_was_lost_is_handed_on(is_lost: bool) -> None:
+    class Lost:
+        async def propose(self, *details: Any) -> int:
+            raise LeaseLost("radio")
+
+    session: Any = SimpleNamespace(_lost=is_lost)
+    caller: Any = SimpleNamespace(name="radio")
+    ruled, switch = Ruled(session, caller, HERE, METHODS, {}), Switch()
+    setattr(ruled, "_rules", Lost())  # noqa: B010 - to a type checker it is private
+    bound, running = METHODS["listen"].signature.bind_partial(), Running(is_ruled=True)
+    with pytest.raises(NoAnswer if is_lost else LeaseLost):
+        await ruled.call(switch.on, {}, bound, running)
+    assert not running.is_begun
 
 
 async def test_a_call_is_proposed_until_one_has_it_who_rules() -> None:

@@ -23,7 +23,7 @@ from structsync._core.monitors.entry import Invocation
 from structsync._primitives.entries import run_body
 from structsync._runtime import parking
 from structsync.distributed.client import LONGEST_BACKOFF
-from structsync.distributed.errors import CallOutcomeUnknown
+from structsync.distributed.errors import CallOutcomeUnknown, LeaseLost
 from structsync.distributed.membership import Membership
 
 from .caller import Caller
@@ -140,6 +140,10 @@ class Ruled:
                 running.begin()
         except Undecided:
             running.begin()
+            raise NoAnswer from None
+        except (LeaseLost, trio.ClosedResourceError):
+            if not self._session._lost:
+                raise  # the object is closed
             raise NoAnswer from None
         if not running.is_begun:
             raise NoAnswer
