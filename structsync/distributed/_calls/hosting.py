@@ -236,7 +236,10 @@ class Hosting:
                 )
             return result
         except NoAnswer:
-            return None
+            if not one.is_begun:
+                return None
+            # Also where its caller is cancelled: that would say that no others have started because of it.
+            return self._encode(ANSWERS[Verdict.STOPPED], ticket, self.token)
         except Exception as error:  # noqa: BLE001 - it is the caller's
             name, arguments, text, traceback = describe(error, self._errors)
             raised = partial(

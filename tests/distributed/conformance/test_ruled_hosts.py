@@ -10,10 +10,11 @@ import trio.testing
 
 from structsync import Monitor, entry
 from structsync._core.monitors.stand_in import Stage
-from structsync.distributed import Session
+from structsync.distributed import CallOutcomeUnknown, Session
 from structsync.distributed._calls import exchange, hosting
+from tests.distributed.conformance.test_synchronizers import rule
 from tests.distributed.conftest import Open
-from tests.distributed.switches import RULED, Lit, Switch, connected, names, until
+from tests.distributed.switches import RULED, Lit, Switch, connected, hosted, names, until
 
 pytest.importorskip("msgspec")
 
@@ -83,6 +84,31 @@ async def test_a_host_that_stops_does_not_cancel_what_has_started_together_with_
                 nursery.start_soon(join)
                 await started.wait()  # and its host does not know of that yet
     assert told == [1]
+
+
+async def test_a_cancelled_call_says_so_where_it_is_not_known_whether_it_has_started(
+    opens: Open,
+) -> None:
+    """Its triggers may have run, so that it must not say that nothing has happened."""
+    async with hosted(opens) as all_hosted, trio.open_nursery() as nursery:
+        async with opens() as theirs:
+            radio = await nursery.start(rule, theirs)
+            radio.rules.atomic(*[radio.stand_in(name, Switch).join for name in names(2)])
+            assert theirs._calls is not None
+            setattr(theirs._calls.hosts["radio"], "_cancel", lambda message: None)  # noqa: B010 - it does not hear that
+            all_hosted.deafen(1)
+            nursery.start_soon(all_hosted.remote[1].join)
+            await until(radio, Stage.PROPOSED)
+            call = all_hosted.sessions[1].start(connected(all_hosted.sessions[1], NAME).join)
+            await until(radio, Stage.READY, Stage.ASKED)
+            call.cancel()
+            assert all_hosted.sessions[0]._calls is not None
+            (running,) = all_hosted.sessions[0]._calls.hosts[NAME].calls.values()
+            while not running.scope.cancel_called:
+                await trio.lowlevel.checkpoint()
+        with pytest.raises(CallOutcomeUnknown):
+            await call.wait()
+        nursery.cancel_scope.cancel()
 
 
 class Errands:
