@@ -53,7 +53,7 @@ class Guarded(structsync.Monitor):
 class Queued:
     """Passes each call through a queue, from which one worker takes it."""
 
-    def __init__(self, pool: structsync.Pool) -> None:
+    def __init__(self, pool: structsync.TaskPool) -> None:
         self.get = self.set = partial(pool.run, body)
 
 
@@ -105,7 +105,8 @@ async def say_and_stay() -> None:
     await trio.sleep_forever()
 
 
-async def main(role: str, url: str) -> None:
+async def main(*words: str) -> None:
+    role, url = words
     async with open_session(url, namespace="parties") as session:
         await (rule if role == "rules" else serve)(session)
 

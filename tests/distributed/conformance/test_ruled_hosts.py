@@ -153,10 +153,13 @@ async def test_a_call_that_has_its_turn_when_the_host_stops_is_handed_on(opens: 
 
 
 async def until_running(session: Session, name: str, count: int) -> None:
-    """Return once a host has so many calls, of which one runs and the others wait."""
+    """Return once a host has so many calls, of which the first one runs and the others wait."""
     assert session._calls is not None
     its = session._calls.hosts[name]
-    while len(its.calls) != count or its.permits.statistics().tasks_waiting != count - 1:
+    while (
+        its.permits.statistics().tasks_waiting != count - 1
+        or [one.is_begun for one in its.calls.values()] != [True, False][:count]
+    ):
         await trio.lowlevel.checkpoint()
 
 
