@@ -55,11 +55,13 @@ class Pair:
                 radio.rules.atomic(*[one.join for one in stand_ins])
                 for n, one in enumerate(stand_ins):
                     radio.rules.trigger(one.join, lambda n=n: self.ran.append(n))
-                async with trio.open_nursery() as nursery:
-                    for n, session in enumerate((there, here)):
-                        nursery.start_soon(self.join, session, n, nursery.cancel_scope)
-                    for other in others:
-                        nursery.start_soon(other)
+                # In the time of the explorer, which jumps: much longer than it takes to ask again.
+                with trio.fail_after(60):
+                    async with trio.open_nursery() as nursery:
+                        for n, session in enumerate((there, here)):
+                            nursery.start_soon(self.join, session, n, nursery.cancel_scope)
+                        for other in others:
+                            nursery.start_soon(other)
             self.check()
 
     def check(self) -> None:
