@@ -56,6 +56,10 @@ class Processes:
                     await trio.sleep(random.uniform(0, 0.5))
                 await one.kill()
 
+    def joined(self) -> int:
+        """Return how many calls have started together with another one."""
+        return sum(one.word == "joins" for life in self.noted() for one in life)
+
     def noted(self) -> list[list[Noted]]:
         found = []
         for file in self.folder.glob("life *"):
@@ -73,15 +77,16 @@ async def test_what_was_let_start_has_begun_or_is_unknown_whoever_is_killed(
             nursery.start_soon(processes.keep, "desk", str(n))
         for _ in range(2):  # one rules, and the other stands by
             nursery.start_soon(processes.keep, "rules")
-        with trio.move_on_after(LASTS):
-            await desks.storm(place.opens, callers, 10**9)
+        for _ in range(4):  # on a busy machine processes take long to begin
+            with trio.move_on_after(LASTS):
+                await desks.storm(place.opens, callers, 10**9)
+            if len(callers.returned) > LASTS and processes.joined() > LASTS / 2:
+                break
         nursery.cancel_scope.cancel()
-    noted = processes.noted()
-    assert complaints(callers, noted) == []
-    joined = sum(one.word == "joins" for life in noted for one in life)
+    assert complaints(callers, processes.noted()) == []
     print(  # noqa: T201
         f"\n{processes.lives} processes, {callers.number} calls: {len(callers.returned)} returned, "
-        f"{len(callers.unknown)} unknown, {joined} started together"
+        f"{len(callers.unknown)} unknown, {processes.joined()} started together"
     )
     assert len(callers.returned) > LASTS
-    assert joined > LASTS / 2
+    assert processes.joined() > LASTS / 2
