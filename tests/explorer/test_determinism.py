@@ -118,6 +118,7 @@ CLOCKS: dict[str, Any] = {
     "g": functools.partial(map, random.random, ()),
     "h": _reads_a_default,
     "i": lambda clock=time.time: clock(),
+    "harmless": functools.partial(len),
     "proxy": Proxy(),
     "gone": time.time,
     "large": dict.fromkeys(range(2_000), time.time),
@@ -190,6 +191,26 @@ def test_what_was_captured_is_itself_again_afterwards() -> None:
     assert CLOCKS["e"].clock is CLOCKS["f"].func is Pair.both[0] is time.time
     assert CLOCKS["g"].args[0] == random.random
     assert random.Random().random() < 1
+
+
+def test_a_clock_in_data_that_the_test_closes_over_is_refused() -> None:
+    clocks = {"now": time.time}
+
+    def now() -> float:
+        return clocks["now"]()
+
+    def again() -> float:
+        return now()
+
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        assert now() == again()
+
+    with pytest.raises(NondeterminismError, match=r"time\.time\(\) at "):
+        explore(program)
+    assert clocks == {"now": time.time}
 
 
 def test_what_the_program_has_changed_meanwhile_is_left_as_it_is() -> None:

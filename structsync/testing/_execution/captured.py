@@ -50,10 +50,7 @@ def replaced_where_captured(stands: Stands, *roots: object) -> Iterator[None]:
         yield
         return
     places: list[_Place | Item] = [*_in_functions(roots, stands, of_any_module=True)]
-    closed_over = [
-        value for one in roots if isinstance(one, types.FunctionType) for _, value in _cells(one)
-    ]
-    places += items_in(closed_over, stands, [])
+    places += items_in(_closed_over(roots), stands, [])
     for module in [*sys.modules.values()]:
         if is_under_test(getattr(module, "__name__", "")):
             places += _in_module(module, stands)
@@ -125,6 +122,19 @@ def _in_function(function: types.FunctionType, stands: Stands) -> Iterator[_Plac
     for cell, value in _cells(function):
         if id(value) in stands:
             yield _Place(cell, "cell_contents", value)
+
+
+def _closed_over(roots: Iterable[object]) -> Iterator[object]:
+    """Yield the data in closures, also of functions in them."""
+    todo = [*roots]
+    seen = set[int]()
+    while todo:
+        one = todo.pop()
+        if not isinstance(one, types.FunctionType):
+            yield one
+        elif id(one) not in seen:
+            seen.add(id(one))
+            todo += [value for _, value in _cells(one)]
 
 
 def _cells(function: types.FunctionType) -> Iterator[tuple[types.CellType, object]]:

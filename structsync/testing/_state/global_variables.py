@@ -244,7 +244,7 @@ def is_of_a_library(cached: Any) -> bool:
 
 def _is_open_file(file: Any) -> bool:
     """Return whether this is a file of which no state shows what is in it, or how far it was read."""
-    if type(file).__module__ != "_io":  # of pytest, which shows what was printed
+    if type(file).__module__.startswith("_pytest."):  # it holds what was printed
         return False
     return not file.closed and getattr(file, "name", None) not in _OF_NO_ACCOUNT
 

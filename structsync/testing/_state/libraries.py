@@ -45,8 +45,8 @@ _CONTENT = (
     decimal.Context,
     contextvars.ContextVar,
 )
-#: Where everything is, of which the program's own modules are looked into by other ways.
-_EVERYTHING = frozenset({"modules", "path_importer_cache"})
+#: Where everything is, of which the program's own modules are looked into by other ways; and what imports it.
+_EVERYTHING = frozenset({"modules", "meta_path", "path_hooks", "path_importer_cache"})
 
 
 class Library:
