@@ -1,92 +1,115 @@
-"""A process of its own for mechanisms.py: the server, or the synchronizer that it asks. Prints its port."""
+"""A process of its own for mechanisms.py: the server of all objects, or the one that rules. Says when it is there."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from functools import partial
-from typing import TypeAlias
+from typing import Protocol
 
 import trio
 
 import structsync
+from structsync.distributed import Session, open_session
 
-Call: TypeAlias = Callable[[], Awaitable[object]]
-
-SET = b"s"
+#: Under which objects are called. One log for the objects, and one for each other name: who rules is not in their way.
+PLAIN, MONITOR, QUEUE, LOCAL, REMOTE = [
+    f"parties/{name}" for name in ("plain", "monitor", "queue", "local rule", "remote rule")
+]
+PARALLEL, SERIAL = "fronts/parallel", "fronts/serial"
+RULES = "rules"
 
 
 async def body() -> None:
     """Do nothing, as the function that clients call."""
 
 
-async def serve(handle: Callable[[bytes], Awaitable[object]]) -> None:
-    """Answer each byte with itself, when what it asks for has been done; each client has a task."""
+class Party(Protocol):
+    """What clients see of each object."""
 
-    async def client(stream: trio.SocketStream) -> None:
-        with suppress(trio.BrokenResourceError):  # a client that has enough does not say so
-            async with stream:
-                while request := await stream.receive_some(1):
-                    await handle(request)
-                    await stream.send_all(request)
-
-    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    print(listener.socket.getsockname()[1], flush=True)
-    await trio.serve_listeners(client, [listener])
+    async def get(self) -> None: ...
+    async def set(self) -> None: ...
 
 
-async def synchronizer() -> None:
-    """Evaluate a rule that permits everything, whenever the server asks."""
-    async with structsync.Synchronizer() as rules:
-        permit = structsync.Monitor().entry(body)
-        rules.disable(permit, when=lambda: False)
-        await serve(lambda _: permit())
+class Plain:
+    async def get(self) -> None: ...
+    async def set(self) -> None: ...
 
 
-async def mechanism(name: str, port: int | None, stack: AsyncExitStack) -> Call:
-    """Return what a request has to pass."""
-    if name == "RPC":
-        return body
-    if name == "monitor":
-        return structsync.Monitor().entry(body)
-    if name == "queue":
-        pool = await stack.enter_async_context(structsync.open_pool(1))
-        return partial(pool.run, body)
-    guarded = structsync.Monitor().entry(body, when=lambda: True)
-    if name == "local rule":
-        return guarded
-    assert port is not None
-    other = await trio.open_tcp_stream("127.0.0.1", port)
-
-    exchange = structsync.Lock()
-
-    async def permitted() -> None:
-        async with exchange:
-            await other.send_all(b"?")
-            await other.receive_some(1)
-        await guarded()  # its own rules may have changed meanwhile
-
-    return permitted
+class Monitored(structsync.Monitor):
+    @structsync.entry
+    async def get(self) -> None: ...
+    @structsync.entry
+    async def set(self) -> None: ...
 
 
-async def server(name: str, turns: str, port: int | None) -> None:
+class Guarded(structsync.Monitor):
+    @structsync.entry
+    async def get(self) -> None: ...
+    @structsync.entry(when=lambda self: True)
+    async def set(self) -> None: ...
+
+
+class Queued:
+    """Passes each call through a queue, from which one worker takes it."""
+
+    def __init__(self, pool: structsync.TaskPool) -> None:
+        self.get = self.set = partial(pool.run, body)
+
+
+class Front:
+    """Passes calls on, so many at a time."""
+
+    def __init__(self, behind: Party, turns: structsync.Semaphore) -> None:
+        self.behind = behind
+        self.turns = turns
+
+    async def get(self) -> None:
+        async with self.turns:
+            await self.behind.get()
+
+    async def set(self) -> None:
+        async with self.turns:
+            await self.behind.set()
+
+
+async def serve(session: Session) -> None:
     async with AsyncExitStack() as stack:
-        ruled, one_at_a_time = await mechanism(name, port, stack), structsync.Lock()
+        pool = await stack.enter_async_context(structsync.open_pool(1))
+        behind = session.connect(REMOTE, Party)
+        objects = {
+            PLAIN: Plain(),
+            MONITOR: Monitored(),
+            QUEUE: Queued(pool),
+            LOCAL: Guarded(),
+            PARALLEL: Front(behind, structsync.Semaphore(10)),
+            SERIAL: Front(behind, structsync.Semaphore(1)),
+        }
+        for name, one in objects.items():
+            await stack.enter_async_context(session.host(name, one, Party))
+        await stack.enter_async_context(
+            session.host(REMOTE, Monitored(), ruled_by=RULES, ruled=["set"])
+        )
+        await say_and_stay()
 
-        async def handle(request: bytes) -> None:
-            await (ruled if request == SET else body)()
 
-        async def handle_in_turn(request: bytes) -> None:
-            async with one_at_a_time:
-                await handle(request)
+async def rule(session: Session) -> None:
+    """Evaluate a rule that permits everything."""
+    async with session.synchronizer(RULES) as ruled:
+        ruled.rules.disable(ruled.stand_in(REMOTE, Monitored).set, when=lambda: False)
+        await say_and_stay()
 
-        await serve(handle_in_turn if turns == "serial" else handle)
+
+async def say_and_stay() -> None:
+    print("ready", flush=True)
+    await trio.sleep_forever()
+
+
+async def main(*words: str) -> None:
+    role, url = words
+    async with open_session(url, namespace="parties") as session:
+        await (rule if role == "rules" else serve)(session)
 
 
 if __name__ == "__main__":
-    role, *words = sys.argv[1:]
-    if role == "synchronizer":
-        trio.run(synchronizer)
-    else:
-        trio.run(server, role, words[0], int(words[1]) if words[1:] else None)
+    trio.run(main, *sys.argv[1:])

@@ -23,6 +23,7 @@ class Queues:
     def __init__(self, make: Callable[[], Sequence[Arbiter[Any]]]) -> None:
         self.arbiters: Sequence[Any] = make()  # each of a class of its own
         self.numbers = range(len(self.arbiters))
+        self.number_of = dict(zip(self.arbiters, self.numbers, strict=True))
 
     # ==== Transitions; each returns the requests that it ended, in every queue ====
 
@@ -69,6 +70,10 @@ class Queues:
     def request_of(self, who: str, at: int) -> Request[Any]:
         return next(one for one in self.arbiters[at].queue if one.waiter == who)
 
+    def waiting(self) -> set[str]:
+        """Return the tasks that wait in a queue, in one at least."""
+        return {one.waiter for arbiter in self.arbiters for one in arbiter.queue}
+
     def queue(self, at: int) -> list[str]:
         """Return the tasks that wait in a queue, in the order of their arrival."""
         return [one.waiter for one in self.arbiters[at].queue]
@@ -87,8 +92,9 @@ class Queues:
         queues, groups = snapshot
         for arbiter, its in zip(self.arbiters, queues, strict=True):
             arbiter.restore(its)
+        alone_of = [{one.waiter: one for one in its.queue} for its in self.arbiters]
         for who, every, indexes in groups:
-            alone = [self.request_of(who, at) for at in indexes]
+            alone = [alone_of[at][who] for at in indexes]
             wanted = [
                 (self.arbiters[at], one.claim) for at, one in zip(indexes, alone, strict=True)
             ]
@@ -99,4 +105,4 @@ class Queues:
     def _queues_of(self, group: Claims) -> tuple[int, ...]:
         """Return the numbers of the queues in which a group waits, in the order of its claims."""
         pending = [one.arbiter for one in group.members if one.status is Status.PENDING]
-        return tuple([self.arbiters.index(one) for one in pending])
+        return tuple([self.number_of[one] for one in pending])

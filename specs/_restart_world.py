@@ -6,8 +6,9 @@ script on a server does, in a few lines: it orders, it knows who is alive, and i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 from structsync._core.shared.core import SharedCore
@@ -98,7 +99,7 @@ class Engine:
 class Client:
     """A session: what it has read, and what it has asked for."""
 
-    replica: Replica = field(default_factory=lambda: Replica(keeps=True))
+    replica: Replica
     outbox: tuple[Operation, ...] = ()  # not seen in the log yet
     number: int = 0
     wants: Key | None = None  # the request that it has made and not released
@@ -109,6 +110,27 @@ class Client:
     def history(self) -> History:
         assert self.replica.history is not None, "it keeps one"
         return self.replica.history
+
+
+def replica_of(
+    core: type[SharedCore],
+    history: type[History],
+    base: Mark,
+    entries: Sequence[tuple[int, bytes]],
+) -> Replica:
+    """Return what a session knows that has read this; it follows from that alone."""
+    replica = Replica(keeps=True)
+    replica.core = core()
+    replica.history = history(replica.core.sessions, Mark())
+    if base.position:
+        replica.advance(Tail(base.position, (), base.state, (), base.stamp), {})
+    data, stamps = [its for _, its in entries], [stamp for stamp, _ in entries]
+    replica.advance(Tail(base.position, data, None, stamps), {})
+    return replica
+
+
+#: The same for all states in which a session has read the same. Not to be changed.
+known_replica: Callable[..., Replica] = cache(replica_of)
 
 
 class World:
@@ -140,10 +162,7 @@ class World:
         self.ask(name, Verb.RELEASE, number)
 
     def client(self) -> Client:
-        one = Client()
-        one.replica.core = self.core_type()
-        one.replica.history = self.history_type(one.replica.core.sessions, Mark())
-        return one
+        return Client(replica_of(self.core_type, self.history_type, Mark(), ()))
 
     # ==== What sessions do ====
 
@@ -169,6 +188,9 @@ class World:
         """Send again what is not in the log, and read the log to its end."""
         self.append(name)
         one = self.clients[name]
+        one.replica = replica_of(
+            self.core_type, self.history_type, one.history.base, one.history.entries
+        )
         applied = one.replica.advance(self.engine.tail(one.replica.position), {})
         confirmed = one.replica.core.sessions.get(name, -1)
         one.outbox = tuple([each for each in one.outbox if each.number > confirmed])
@@ -253,11 +275,5 @@ class World:
 
     def _client_of(self, base: Mark, entries: Sequence[tuple[int, bytes]], *rest: Any) -> Client:
         """Return a session that has read this; what it knows follows from it."""
-        one = self.client()
-        if rest:
-            one.outbox, one.number, one.wants, one.is_alive, one.has_come = rest
-        if base.position:
-            one.replica.advance(Tail(base.position, (), base.state, (), base.stamp), {})
-        data = [its for _, its in entries]
-        one.replica.advance(Tail(base.position, data, None, [stamp for stamp, _ in entries]), {})
-        return one
+        known = known_replica(self.core_type, self.history_type, base, tuple(entries))
+        return Client(known, *rest)

@@ -13,7 +13,7 @@ resize or exit, and the bounds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from structsync import Status
@@ -77,12 +77,12 @@ class SeveralQueuesSpec(Spec):
         wanted = self.wants[request.waiter][1]
         if len(wanted) == 1:  # a plain request does not know its queue
             return (request.waiter, wanted[0][0])
-        return (request.waiter, self.core.arbiters.index(request.arbiter))
+        return (request.waiter, self.core.number_of[request.arbiter])
 
     def waiting(self) -> list[str]:
         """Return the tasks that are in a queue, in one at least."""
-        queues = [self.core.queue(at) for at in self.core.numbers]
-        return [who for who in self.wants if any(who in queue for queue in queues)]
+        waiting = self.core.waiting()
+        return [who for who in self.wants if who in waiting]
 
     def holding(self) -> list[str]:
         """Return the tasks that were granted what they want, and wait for nothing more."""
@@ -106,16 +106,18 @@ class SeveralQueuesSpec(Spec):
         """Return whether a task is at the head of a queue, and there is room for its claim."""
         return self.core.queue(at)[:1] == [who] and self.core.arbiters[at].admits(claim)
 
-    def refuses(self, every: bool, wanted: Iterable[tuple[int, Any]]) -> bool:
-        """Return whether a group of one more task is refused, and the attempt leaves no trace."""
-        before = self.core.snapshot()
-        try:
-            self.core.submit("one more", every, wanted)
-        except (EndedForGood, ValueError, RuntimeError):
-            if self.core.snapshot() == before:
-                return True
-        self.core.restore(before)
-        return False
+    def refuses(self, attempts: Sequence[Want]) -> bool:
+        """Return whether these groups of one more task are refused, and no attempt leaves a trace."""
+        before = self.core.snapshot() if attempts else ()
+        for every, wanted in attempts:
+            try:
+                self.core.submit("one more", every, wanted)
+            except (EndedForGood, ValueError, RuntimeError):
+                if self.core.snapshot() == before:
+                    continue
+            self.core.restore(before)
+            return False
+        return True
 
     def describe(self) -> Mapping[str, object]:
         queues = {f"queue {at}": ", ".join(self.core.queue(at)) or "-" for at in self.core.numbers}

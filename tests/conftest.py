@@ -1,8 +1,10 @@
 """Settings that hold for the whole suite."""
 
 import gc
+import importlib.util
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # starts and interrupts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# "pip install -e ." leaves the specifications where they are; the wheel has them inside of the package.
+if importlib.util.find_spec("structsync.specs") is None:
+    _specs = Path(__file__).parents[1] / "specs"
+    _found = importlib.util.spec_from_file_location("structsync.specs", _specs / "__init__.py")
+    assert _found is not None
+    assert _found.loader is not None
+    sys.modules["structsync.specs"] = importlib.util.module_from_spec(_found)
+    _found.loader.exec_module(sys.modules["structsync.specs"])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

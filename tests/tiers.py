@@ -22,6 +22,7 @@ TIERS: dict[str, str] = {
     "core": "everywhere",
     "distributed/conformance/test_primitives.py": "everywhere",
     "distributed/test_cancellations.py": "slow",
+    "distributed/test_ruling_storm.py": "slow",
     "distributed": "once",
     "drop_in": "everywhere",
     "every_primitive": "everywhere",

@@ -54,7 +54,8 @@ def what_would_not_start_any_more_is_let_go(is_reserved: bool, is_open: bool) ->
     assert readiness.stages["task"] is (left if is_open else Stage.PROPOSED)
     assert told == ["changed"]
     core.settle()
-    assert told == ["changed"] * 2
+    # Where the host alone is in its way, it may be what another monitor waits for, too.
+    assert told == ["changed"] * (3 if is_open and not is_reserved else 2)
 
 
 def who_was_set_aside_is_not_supposed_to_be_ready(is_supposed: bool, stage: int) -> None:

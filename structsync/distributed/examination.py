@@ -6,13 +6,12 @@ import math
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import trio
 
 from .findings import Finding, in_ms, measure
 from .session import open_session
-from .urls import SERVERS, engine_of, lease_of, path_of
+from .urls import SERVERS, engine_of, lease_of, path_of, scheme_of
 
 #: A name that is locked to see whether that works.
 LOCK = "structsync doctor/lock"
@@ -28,7 +27,7 @@ async def examine(url: str, namespace: str, ttl: float | None) -> AsyncIterator[
     Raises:
       ValueError: if the URL leads to no engine.
     """
-    scheme = urlsplit(url).scheme
+    scheme = scheme_of(url)
     if scheme in SERVERS:
         from .redis.findings import examine_server
 

@@ -85,7 +85,7 @@ class Replica:
 
     def foreseen(self, operations: Collection[Operation], at_most: int) -> dict[str, Tail]:
         """Return whom a release would let in by what was read, with the news for each; of nothing else that is known."""
-        if len(operations) != 1:
+        if len(operations) != 1 or len(self.core.places) < 2:  # but for what is released
             return {}
         (operation,) = operations
         if operation.verb is not Verb.RELEASE:

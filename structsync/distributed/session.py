@@ -145,7 +145,8 @@ class Session(Membership):
           errors: exception classes that callers know, too: they get these instead of a :exc:`RemoteError`.
               Those of Python and trio need not be named.
           concurrent: how many calls run at a time; more wait, first come, first served.
-          ruled_by: the name of a :meth:`synchronizer`, which has to permit each call of a ruled entry.
+          ruled_by: the name of a :meth:`synchronizer`, which has to permit each call of a ruled entry that
+              comes from a session.
           ruled: the ruled entries; by default all. Calls of other entries need no permission, and do not
               wait behind calls that do.
 
@@ -155,7 +156,8 @@ class Session(Membership):
               :class:`structsync.Monitor`; or if an argument here has the wrong type.
           ValueError: if ``concurrent`` is less than 1, two errors have one name, or one of ``ruled`` is no entry; on
               entering, if others use the name for something else.
-          RuntimeError: if ``structsync[calls]`` is not installed.
+          RuntimeError: if ``structsync[calls]`` is not installed; on entering, if that synchronizer rules
+              over 120 objects of this session already.
           LeaseLost: on entering, if the session has ended; on leaving, if it had ended before.
         """
         check_name(name)

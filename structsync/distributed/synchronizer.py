@@ -45,7 +45,8 @@ class SharedSynchronizer:
     Attributes:
       name: the name by which hosts find it.
       grant: the grant of the name to this session.
-      rules: states what is disabled, which triggers run, and what starts together.
+      rules: states what is disabled, which triggers run, and what starts together, of stand-ins and of
+          monitors of this process.
 
     Source: Frølund and Agha 1993; Silvestre and others 2010, on calls that overtake the wait for a remote answer.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -17,8 +18,21 @@ SERVERS, LEASE = ("redis", "rediss", "unix"), 10
 _log = logging.getLogger("structsync")
 
 
+def scheme_of(url: str) -> str:
+    """Return what a URL begins with; of one that it cannot read, ``urlsplit`` repeats what may be a password.
+
+    Raises:
+      TypeError: if it is no str.
+    """
+    given: object = url
+    if not isinstance(given, str):
+        raise TypeError(f"url must be a str, not a {type(given).__name__}")
+    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):", url)
+    return found[1].lower() if found else ""
+
+
 def engine_of(url: str, namespace: str, ttl: float, deliveries: Deliveries | None) -> Engine:
-    scheme = urlsplit(url).scheme
+    scheme = scheme_of(url)
     if scheme == "memory":
         return MemoryEngine(hub_of(url, namespace), deliveries)
     if scheme == "sqlite":
@@ -64,7 +78,7 @@ def path_of(url: str) -> Path:
 
 def namespace_of(url: str, namespace: str | None) -> str:
     if namespace is None:
-        _log.info("no namespace given for %s://: it is 'default'", urlsplit(url).scheme)
+        _log.info("no namespace given for %s://: it is 'default'", scheme_of(url))
         return "default"
     if not isinstance(namespace, str):
         raise TypeError(f"namespace must be a str or None, not {namespace!r}")
@@ -75,7 +89,7 @@ def namespace_of(url: str, namespace: str | None) -> str:
 
 def lease_of(url: str, ttl: float | None) -> float:
     if ttl is None:
-        return LEASE if urlsplit(url).scheme in SERVERS else math.inf
+        return LEASE if scheme_of(url) in SERVERS else math.inf
     return _seconds(ttl)
 
 

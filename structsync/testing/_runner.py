@@ -119,12 +119,16 @@ class ProgressLine:
             return
         live = self._reporter.isatty()
         wait = _EVERY_LOG if not live else _EVERY_LIVE if self._is_shown else _FIRST_LIVE
-        if seen.seconds - self._shown_at < wait:
+        # A failure is told at once, but for one that is over before anything would be shown.
+        if seen.seconds - self._shown_at < (_FIRST_LIVE if seen.failure else wait):
             return
         self._is_shown, self._shown_at = True, seen.seconds
         line = f"exploring {self._name}: {counted(seen.executions, 'execution')}, "
-        line += f"{counted(seen.states, 'state')}, "
-        line += f"{seen.executions / max(seen.seconds, 1e-9):,.0f}/s, {seen.seconds:.0f} s"
+        if seen.failure:
+            line += f"found {seen.failure}; looking for a smaller schedule"
+        else:
+            line += f"{counted(seen.states, 'state')}, "
+            line += f"{seen.executions / max(seen.seconds, 1e-9):,.0f}/s, {seen.seconds:.0f} s"
         with self._uncaptured():
             self._reporter.ensure_newline()
             if live:

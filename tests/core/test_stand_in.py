@@ -6,6 +6,7 @@ import pytest
 
 from structsync import Status
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.monitors.stand_in import ANY_CALL, Readiness, Review, Stage, StandInCore
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 
@@ -66,6 +67,24 @@ def test_whatever_may_change_who_is_asked_is_announced() -> None:
     core.admit(call)
     core.release(call)
     assert len(changes) == 3
+
+
+def test_a_call_of_another_monitor_that_waits_for_a_host_has_it_asked() -> None:
+    """It is none of the stand-ins, so that nothing there changes when it comes."""
+    changes: list[None] = []
+    ready = Readiness(lambda: changes.append(None))
+    there, here = StandInCore(ready), MonitorCore()
+    remote, local = EntryCore("join", ANY_CALL), EntryCore("join")
+    SynchronizerCore().atomic([Rules(remote, there, None), Rules(local, here, None)])
+    proposed(ready, there, remote, "a")
+    assert ready.review() == Review([], [])
+    changes.clear()
+    here.arrive(Invocation(local, "b"), "b")
+    assert changes
+    assert ready.review() == Review(["a"], [])
+    changes.clear()
+    assert ready.review() == Review([], [])  # which looks at it, too, and would go on forever
+    assert not changes
 
 
 def test_a_call_that_no_host_proposes_is_refused() -> None:

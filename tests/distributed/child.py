@@ -9,6 +9,8 @@ whenever one is lost. With ``MARGIN`` in its environment, it counts its lease by
 there are so many.
 ``enter URL NAMESPACE TTL``: enters a monitor, and stays inside.
 ``host URL NAMESPACE TTL``: hosts a counter. ``call URL NAMESPACE TTL``: calls one, and waits there.
+``desk URL NAMESPACE TTL NUMBER FILE``: hosts a desk, which notes in a file what was called there, forever, with another
+session whenever one is lost. ``rules URL NAMESPACE TTL FILE``: rules over two of them, and notes what it lets start.
 ``switch URL NAMESPACE TTL NUMBER``: hosts a switch, over which others rule. ``rule URL NAMESPACE TTL``: rules over two.
 ``serve URL NAMESPACE TTL FILE``: hosts a journal, which writes to a file. With ``DIE_BEFORE_ANSWER`` in its
 environment it is killed when a call was carried out; with ``COUNTS_NO_LEASE`` it believes that its lease goes on.
@@ -25,7 +27,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ from structsync.distributed.replica import Replica
 # Last, so that structsync is the one that is installed.
 sys.path.append(str(Path(__file__).parents[2]))
 
+from tests.distributed import desks
 from tests.distributed.positions import noting
 from tests.distributed.shops import Counter, Counting, Journal
 from tests.distributed.switches import RULED, Lit, Switch, names
@@ -157,6 +160,40 @@ async def switch(url: str, namespace: str, ttl: str, number: str) -> None:
             await trio.sleep_forever()
 
 
+def noting_to(file: str) -> desks.Note:
+    written = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def note(word: str, which: int) -> None:
+        os.write(written, f"{word} {which}\n".encode())
+
+    return note
+
+
+async def desk(url: str, namespace: str, ttl: str, number: str, file: str) -> None:
+    one = desks.Desk(noting_to(file))
+    while True:
+        with suppress(LeaseLost, OSError):
+            async with (
+                opens(url, namespace, ttl) as session,
+                desks.hosted(session, int(number), one),
+            ):
+                say("hosts")
+                await trio.sleep_forever()
+
+
+async def rules(url: str, namespace: str, ttl: str, file: str) -> None:
+    note = noting_to(file)
+    while True:
+        with suppress(LeaseLost, OSError):
+            async with (
+                opens(url, namespace, ttl) as session,
+                session.synchronizer("rules") as stated,
+            ):
+                its = desks.Rules(stated, note)
+                say("rules")
+                await its.change(3600)
+
+
 async def rule(*where: str) -> None:
     async with opens(*where) as session, session.synchronizer("radio") as radio:
         Lit(radio)
@@ -176,6 +213,8 @@ if __name__ == "__main__":
         "call": call,
         "switch": switch,
         "rule": rule,
+        "desk": desk,
+        "rules": rules,
         "serve": serve,
     }
     trio.run(programs[sys.argv[1]], *sys.argv[2:])

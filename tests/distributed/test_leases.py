@@ -422,6 +422,8 @@ async def test_an_observer_that_raises_is_removed(caplog: pytest.LogCaptureFixtu
     ("url", "options", "error", "problem"),
     [
         ("gopher://me:secret@h", {}, ValueError, r"no engine for gopher://"),
+        ("gopher", {}, ValueError, r"no engine for ://"),
+        (b"redis://me:secret@h", {}, TypeError, "url must be a str, not a bytes"),
         ("memory://", {"namespace": ""}, ValueError, "must not be empty"),
         ("memory://", {"namespace": 3}, TypeError, "must be a str or None, not 3"),
         ("memory://", {"ttl": True}, TypeError, "number of seconds, not True"),
@@ -430,7 +432,7 @@ async def test_an_observer_that_raises_is_removed(caplog: pytest.LogCaptureFixtu
     ],
 )
 async def test_a_session_is_refused_with_the_reason(
-    url: str, options: Any, error: type[Exception], problem: str
+    url: Any, options: Any, error: type[Exception], problem: str
 ) -> None:
     with pytest.raises(error, match=problem) as caught:
         async with open_session(url, **options):

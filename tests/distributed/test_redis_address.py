@@ -50,6 +50,8 @@ def test_a_url_says_where_and_as_whom(url: str, said: tuple[Any, ...]) -> None:
     [
         (f"redis://:{SECRET}/x@h", "cannot be read"),  # a slash that is not encoded ends the host
         (f"redis://u:{SECRET}@h:port", "cannot be read"),
+        (f"redis://u:[{SECRET}]@h", "cannot be read"),  # what urlsplit itself would repeat
+        (f"redis://u:{SECRET}\u2100@h", "cannot be read"),
         (f"redis://:{SECRET}#x@h", "cannot be read"),
         (f"redis://u:x@h/0#{SECRET}", "not percent-encoded"),
         (f"redis://u:x@h?{SECRET}", "cannot be read"),
@@ -69,6 +71,7 @@ async def test_a_url_is_refused_and_its_secret_is_not_repeated(url: str, problem
         async with open_session(url, namespace="test"):
             pytest.fail("it was opened")
     assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert SECRET not in repr(caught.value.__context__)
 
 
 async def test_options_that_a_server_has_no_use_for_are_refused() -> None:

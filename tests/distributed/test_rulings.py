@@ -15,14 +15,15 @@ pytest.importorskip("msgspec")
 
 from structsync import Synchronizer
 from structsync._core.monitors.stand_in import Stage
-from structsync.distributed import CallOutcomeUnknown
+from structsync.distributed import CallOutcomeUnknown, LeaseLost
 from structsync.distributed._calls import ruler as module
-from structsync.distributed._calls.ruled import Ruled
+from structsync.distributed._calls.ruled import NoAnswer, Ruled
 from structsync.distributed._calls.ruler import Ruler
 from structsync.distributed._calls.rulings import METHODS, Origin, Ruling
+from structsync.distributed._calls.running import Running
 from tests.distributed.switches import Switch
 
-HERE, OTHER = Origin("here", "switch", 1), Origin("unknown", "switch", 2)
+HERE, OTHER = Origin("here", "switch", 1), Origin("other", "switch", 2)
 
 
 class Log:
@@ -30,7 +31,8 @@ class Log:
 
     def __init__(self) -> None:
         self.watchers: dict[Any, None] = {}
-        self.replica = SimpleNamespace(core=SimpleNamespace(sessions={"here": None}))
+        self.sessions: dict[str, None] = {"here": None, "other": None}
+        self.replica = SimpleNamespace(core=SimpleNamespace(sessions=self.sessions))
 
 
 @asynccontextmanager
@@ -106,11 +108,38 @@ async def test_the_calls_of_a_session_that_is_gone_are_taken_back() -> None:
             await settled()
         assert await ruler.listen(OTHER, 7) == (7, [1])
         (look,) = log.watchers
+        del log.sessions["other"]
         look()
         await settled()
         assert await ruler.listen(HERE, 7) == (7, [1])
         assert stand_in.statistics().tasks_waiting == 1
         assert await ruler.reserve(HERE, 1) is Ruling.STARTED
+
+
+async def test_what_a_session_proposes_that_is_gone_by_then_is_not_waited_for() -> None:
+    async with ruling() as (ruler, log):
+        stand_in = ruler.stand_in("switch", Switch)
+        del log.sessions["other"]
+        await ruler.propose(OTHER, 1, "on", {})
+        await ruler.propose(HERE, 1, "on", {})
+        await settled()
+        assert stand_in.statistics().tasks_waiting == 1
+        assert await ruler.listen(HERE, 7) == (7, [1])
+
+
+async def test_who_hosts_a_name_again_does_not_mean_what_it_proposed_before() -> None:
+    again = Origin("here", "switch", 5)
+    async with ruling() as (ruler, _):
+        stand_in = ruler.stand_in("switch", Switch)
+        for origin in (HERE, again):
+            await ruler.propose(origin, 1, "on", {})
+            await settled()
+            assert stand_in.statistics().tasks_waiting == 1
+        await ruler.withdraw(HERE, 1)  # which was on its way
+        assert await ruler.reserve(HERE, 1) is Ruling.UNKNOWN
+        assert await ruler.listen(again, 7) == (7, [1])
+        assert await ruler.reserve(again, 1) is Ruling.STARTED
+        assert len(ruler.hosts) == 1
 
 
 async def test_a_call_that_starts_although_it_is_cancelled_has_started() -> None:
@@ -169,17 +198,34 @@ class Answers:
         self.said.append(f"withdraw {number}")
 
 
+@pytest.mark.parametrize("is_lost", [True, False])
+async def test_what_had_not_begun_when_the_session_was_lost_is_handed_on(is_lost: bool) -> None:
+    class Lost:
+        async def propose(self, *details: Any) -> int:
+            raise LeaseLost("radio")
+
+    session: Any = SimpleNamespace(_lost=is_lost)
+    caller: Any = SimpleNamespace(name="radio")
+    ruled, switch = Ruled(session, caller, HERE, METHODS, {}), Switch()
+    setattr(ruled, "_rules", Lost())  # noqa: B010 - to a type checker it is private
+    bound, running = METHODS["listen"].signature.bind_partial(), Running(is_ruled=True)
+    with pytest.raises(NoAnswer if is_lost else LeaseLost):
+        await ruled.call(switch.on, {}, bound, running)
+    assert not running.is_begun
+
+
 async def test_a_call_is_proposed_until_one_has_it_who_rules() -> None:
     async with trio.open_nursery() as nursery:
         session: Any = SimpleNamespace(_nursery=nursery)
         caller: Any = SimpleNamespace(name="radio")
-        ruled, switch, begun = Ruled(session, caller, HERE, METHODS, {}), Switch(), list[None]()
+        ruled, switch = Ruled(session, caller, HERE, METHODS, {}), Switch()
+        running = Running(is_ruled=True)
         answers: Any = Answers(ruled)
         setattr(ruled, "_rules", answers)  # noqa: B010 - to a type checker it is private
         bound = METHODS["listen"].signature.bind_partial()
-        await ruled.call(switch.on, {}, bound, lambda: begun.append(None))
+        await ruled.call(switch.on, {}, bound, running)
         assert switch.is_on
-        assert begun == [None]
+        assert running.is_begun
         ruled._hear(9, [4])
         await settled()
     said = [one for one in answers.said if one != "withdraw 2"]

@@ -260,7 +260,8 @@ async def test_what_was_written_is_brought_to_the_disk_in_a_thread_and_its_room_
         size = wal.stat().st_size
         for _ in range(20):
             await write()
-        assert wal.stat().st_size < 1.5 * size
+        # Its room would be 3 times as much; one checkpoint or two may have been left to the next one.
+        assert wal.stat().st_size < 2.5 * size
     assert len(threads) >= 30
     assert threading.main_thread() not in threads
 

@@ -20,6 +20,9 @@ class Way:
         self.server = server
         self.is_silent = False  # neither side hears anything, and no task is told
         self.loses_answers = False  # the server is heard no more
+        self.takes = self.answers_take = (
+            0.0  # in seconds, what is said to the server, and what it says
+        )
         self.scopes: set[trio.CancelScope] = set()
 
     @property
@@ -67,6 +70,8 @@ class Way:
     ) -> None:
         try:
             async for data in source:
+                if delay := self.takes if to_server else self.answers_take:
+                    await trio.sleep(delay)
                 if not self.is_silent and (to_server or not self.loses_answers):
                     await sink.send_all(data)
         except trio.BrokenResourceError:

@@ -13,10 +13,11 @@ from trio.lowlevel import checkpoint
 from structsync import Semaphore
 from structsync.testing import NondeterminismError, Verdict, explore
 from structsync.testing._execution.schedule import Choice
-from structsync.testing._search import audit
+from structsync.testing._search import audit, search
 from structsync.testing._state import global_variables
 
 from .conftest import NoState, workers
+from .hidden_in_corners import CORNERS, LEFT_TO_THE_AUDIT
 from .hidden_state import HIDDEN
 
 
@@ -34,6 +35,25 @@ def test_a_small_program_is_searched_plainly_and_rests_on_no_state(name: str) ->
 def test_what_a_state_does_not_hold_is_never_confirmed(name: str) -> None:
     found = explore(HIDDEN[name].program(), search="states", cancels=0)
     assert found.verdict is not Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize("name", LEFT_TO_THE_AUDIT)
+def test_what_the_walk_leaves_out_the_audit_sees(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = LEFT_TO_THE_AUDIT[name].program()
+    assert explore(program, search="states", cancels=0).verdict is Verdict.REFUTED
+    monkeypatch.setattr(search, "audit", lambda *_: audit.Audit(0, 0))
+    assert explore(program, search="states", cancels=0).verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_in_a_corner_too_a_small_program_is_searched_plainly(name: str) -> None:
+    hidden = CORNERS[name]
+    found = explore(hidden.program(), cancels=0)
+    hidden.reset()
+    assert found.verdict is Verdict.REFUTED
+    assert found.way == "plain"
 
 
 @pytest.mark.usefixtures("blind")

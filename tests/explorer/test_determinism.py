@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import _thread
 import asyncio
+import functools
 import gc
 import logging
 import os
 import random
 import re
+import secrets
 import socket
 import subprocess
 import sys
@@ -18,6 +20,8 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import time as wall_clock
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import trio
@@ -88,6 +92,39 @@ def _closing_over(clock: Callable[[], float]) -> Callable[[], float]:
 
 CLOSURE = _closing_over(time.time)
 
+
+@dataclass(frozen=True)
+class Frozen:
+    clock: Callable[[], float]
+
+
+class Proxy:
+    @property
+    def __dict__(self) -> dict[str, object]:  # type: ignore[override]
+        raise RuntimeError("nothing is behind it yet")
+
+
+class Pair:
+    both = (time.time, len)
+
+
+CLOCKS: dict[str, Any] = {
+    "a": time.time,
+    "b": [len, time.time],
+    "c": (time.time, len),
+    "d": SimpleNamespace(clock=time.time),
+    "e": Frozen(time.time),
+    "f": functools.partial(time.time),
+    "g": functools.partial(map, random.random, ()),
+    "h": _reads_a_default,
+    "i": lambda clock=time.time: clock(),
+    "harmless": functools.partial(len),
+    "proxy": Proxy(),
+    "gone": time.time,
+    "large": dict.fromkeys(range(2_000), time.time),
+}
+CLOCKS["itself"] = CLOCKS
+
 FORBIDDEN: tuple[tuple[Callable[[], object], str], ...] = (
     (lambda: time.time(), r"time\.time\(\) at .*use trio\.current_time\(\)"),
     (lambda: wall_clock(), r"time\.time\(\) at "),  # as it was imported, by another name
@@ -96,6 +133,20 @@ FORBIDDEN: tuple[tuple[Callable[[], object], str], ...] = (
     (lambda: Named(), r"uuid\.uuid4\(\) at "),
     (lambda: OfAClass().now(), r"time\.time\(\) at "),
     (lambda: CLOSURE(), r"time\.time\(\) at "),
+    (lambda: CLOCKS["a"](), r"time\.time\(\) at "),
+    (lambda: CLOCKS["b"][1](), r"time\.time\(\) at "),
+    (lambda: CLOCKS["c"][0](), r"time\.time\(\) at "),
+    (lambda: CLOCKS["d"].clock(), r"time\.time\(\) at "),
+    (lambda: CLOCKS["e"].clock(), r"time\.time\(\) at "),
+    (lambda: CLOCKS["f"](), r"time\.time\(\) at "),
+    (lambda: CLOCKS["g"].args[0](), r"random\.random\(\) at "),
+    (lambda: CLOCKS["i"](), r"time\.time\(\) at "),
+    (lambda: Pair.both[0](), r"time\.time\(\) at "),
+    (lambda: time.localtime(), r"time\.localtime\(\) at "),
+    (lambda: time.strftime("%H"), r"time\.strftime\(\) at "),
+    (lambda: secrets.token_hex(), r"(os|posix)\.urandom\(\) at "),
+    (lambda: random.SystemRandom(1).random(), r"(os|posix)\.urandom\(\) at "),
+    (lambda: os.system("true"), "the test starts a process"),
     (lambda: random.Random(), r"random\.Random\(\) at .*give it a seed"),
     (_roll, r"random\.randint\(\) at .*make a random\.Random\(seed\) in the test"),
     (lambda: random.shuffle([1]), r"random\.shuffle\(\) at "),
@@ -136,7 +187,54 @@ def test_what_was_captured_is_itself_again_afterwards() -> None:
     assert _reads_a_default() > 0
     assert Named().name != Named().name
     assert CLOSURE() > 0
+    assert CLOCKS["a"] is CLOCKS["b"][1] is CLOCKS["c"][0] is CLOCKS["d"].clock is time.time
+    assert CLOCKS["e"].clock is CLOCKS["f"].func is Pair.both[0] is time.time
+    assert CLOCKS["g"].args[0] == random.random
     assert random.Random().random() < 1
+
+
+def test_a_clock_in_data_that_the_test_closes_over_is_refused() -> None:
+    clocks = {"now": time.time}
+
+    def now() -> float:
+        return clocks["now"]()
+
+    def again() -> float:
+        return now()
+
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        assert now() == again()
+
+    with pytest.raises(NondeterminismError, match=r"time\.time\(\) at "):
+        explore(program)
+    assert clocks == {"now": time.time}
+
+
+def test_what_the_program_has_changed_meanwhile_is_left_as_it_is() -> None:
+    clocks: dict[str, Any] = dict.fromkeys(("kept", "changed", "gone"), time.time)
+
+    def changes() -> None:
+        clocks["changed"] = len
+        clocks.pop("gone", None)
+
+    async def program() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(checkpoint)
+            nursery.start_soon(checkpoint)
+        changes()
+        assert clocks["kept"] is not len
+
+    assert explore(program, cancels=0).failure is None
+    assert clocks == {"kept": time.time, "changed": len}
+
+
+def test_a_time_that_is_given_is_no_reason_to_refuse() -> None:
+    assert (
+        explore(in_a_task(lambda: time.strftime("%H", time.gmtime(0))), cancels=0).failure is None
+    )
 
 
 def test_a_default_of_the_test_itself_is_refused() -> None:

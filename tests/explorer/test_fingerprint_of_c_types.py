@@ -58,11 +58,18 @@ def _token(number: int) -> object:
     return token
 
 
+def _thread(number: int) -> object:
+    made = threading.Thread(name="the same")
+    vars(made)["number"] = number
+    return made
+
+
 MAKERS: dict[str, Callable[[int], object]] = {
     "a local of threads": _local,
     "a subclass of it": Local,
     "a lock of threads": _lock,
     "how often it is held": _reentrant,
+    "what is kept at a thread": _thread,
     "a layout": lambda number: struct.Struct("<I" if number else "<Q"),
     "a union": lambda number: int | str if number else int | bytes,
     "a context": _context,
@@ -91,7 +98,9 @@ def test_what_is_alike_makes_none(name: str, which: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "one", [contextvars.Token.MISSING, vars(abc.ABC)["_abc_impl"]], ids=["missing", "abstract"]
+    "one",
+    [contextvars.Token.MISSING, vars(abc.ABC)["_abc_impl"], threading.main_thread()],
+    ids=["missing", "abstract", "main thread"],
 )
 def test_a_singleton_stands_for_itself(one: object) -> None:
     check_it_repeats(holds(lambda _: one), False)

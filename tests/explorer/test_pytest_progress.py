@@ -6,8 +6,12 @@ import contextlib
 import io
 
 import pytest
+import trio
+from rich.console import Console
 
-from structsync.testing import Progress
+from structsync.testing import Progress, Settings, explore
+from structsync.testing._command.command import _Bar
+from structsync.testing._command.targets import Target
 from structsync.testing._runner import ProgressLine
 
 
@@ -63,3 +67,42 @@ def test_a_line_is_no_longer_than_the_terminal_is_wide(
     times_shown(pytestconfig, file, [2.0])
     pieces = [piece for line in file.getvalue().split("\n") for piece in line.split("\r")]
     assert max(map(len, pieces)) == 39
+
+
+@pytest.mark.parametrize("file", [Terminal(), io.StringIO()], ids=["terminal", "log"])
+def test_a_failure_is_told_before_a_smaller_schedule_is_looked_for(
+    file: io.StringIO, pytestconfig: pytest.Config
+) -> None:
+    reporter = pytest.TerminalReporter(pytestconfig, file)
+    line = ProgressLine("test", reporter, contextlib.nullcontext, lambda: None)
+    line.update(Progress(10, 5, 20, 1.0, "deadlock: all wait"))
+    assert file.getvalue() == "", "it is over before anything would be shown"
+    line.update(Progress(10, 5, 20, 3.0, "deadlock: all wait"))
+    assert "10 executions, found deadlock: all wait; looking for a smaller" in file.getvalue()
+
+
+async def fails_in_another_order() -> None:
+    order: list[int] = []
+
+    async def appends(number: int) -> None:
+        order.append(number)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(appends, 1)
+        nursery.start_soon(appends, 2)
+    assert order == [1, 2], "the second was first"
+
+
+def test_a_search_reports_its_failure_before_it_makes_it_smaller() -> None:
+    seen: list[Progress] = []
+    failure = explore(fails_in_another_order, cancels=0, progress=seen.append).failure
+    assert failure is not None
+    assert [one.failure for one in seen] == ["error: AssertionError: the second was first"]
+
+
+def test_the_command_prints_a_failure_above_its_line() -> None:
+    file = Terminal()
+    with _Bar(Console(file=file, force_terminal=True, width=100)) as bar:
+        bar.start(Target("a test", fails_in_another_order, Settings(), ()), {})
+        bar.update(Progress(10, 5, 20, 3.0, "deadlock: all wait"))
+    assert "a test: deadlock: all wait; looking for a smaller schedule" in file.getvalue()

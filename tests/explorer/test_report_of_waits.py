@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from pathlib import Path
 
 import pytest
 import trio
@@ -240,3 +241,12 @@ def test_a_statement_of_several_lines_is_told_in_one() -> None:
     assert places.statement_at(__file__, line + 4) == 'both = [ "a", "b", ]'
     assert both
     assert places.statement_at("nowhere.py", 3) == ""
+
+
+def test_of_several_statements_in_a_line_the_line_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "several.py"
+    lines = ["first(); second()", "if third: fourth()", "match fifth:", "    case (", "        6"]
+    lines += ["    ):", "        seventh(", "        )", "with (", "    eighth", "): ninth()"]
+    file.write_text("\n".join(lines))
+    told = [places.statement_at(str(file), number) for number in (1, 2, 3, 7, 9)]
+    assert told == [*lines[:3], "seventh( )", "with ("]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -96,7 +97,19 @@ def test_by_deviations_it_says_how_many_are_covered() -> None:
 def test_a_sample_is_never_exhaustive() -> None:
     found = explore(two_checkpoints, cancels=0, search="random", executions=10, seed=7)
     assert found.verdict is Verdict.UNFINISHED
-    assert found.unfinished == "random sample, seed=7; stopped after executions=10"
+    assert found.unfinished is not None
+    assert found.unfinished.startswith("random sample, seed=7; stopped after executions=10: ")
+
+
+def test_a_sample_says_how_much_was_not_seen() -> None:
+    def share(number: int) -> int:
+        found = explore(workers(number), cancels=0, search="random", executions=100)
+        said = re.search(r"about (\d+) % of what chance leads to", str(found.unfinished))
+        assert said is not None
+        return int(said[1])
+
+    assert share(2) == 0
+    assert share(5) > 50
 
 
 def test_what_ends_early_can_be_made_a_failure() -> None:

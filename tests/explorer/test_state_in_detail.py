@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import logging
+import sys
 from random import Random
 from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
 import trio
+from _pytest.capture import CaptureIO
 
 from structsync.testing import NondeterminismError, Settings, Verdict, explore
 from structsync.testing._execution.schedule import Choice
@@ -29,6 +32,7 @@ from structsync.testing._state import (
 )
 from structsync.testing._state.across_processes import comparable
 
+from . import hidden_elsewhere
 from .conftest import two_checkpoints
 
 
@@ -160,3 +164,31 @@ def test_code_that_an_execution_makes_for_itself_is_not_kept_after_it() -> None:
     found = global_variables.data_of_code(code, alone)
     assert found, "what it can reach is a part of the state"
     assert all(code not in key for key in global_variables._of_code)
+
+
+def test_what_the_explorer_keeps_for_itself_is_no_part_of_a_state() -> None:
+    assert libraries.library(expanders) is None
+    assert libraries.library(identity.Opaque) is None
+    assert libraries.library(logging) is not None
+
+
+def test_what_imports_modules_is_no_part_of_a_state() -> None:
+    found = libraries.Library("sys", vars(sys))
+    found.want(["meta_path", "path"])
+    assert found.__explore_state__() == ["sys", "path", sys.path]
+
+
+def test_the_namespace_of_a_module_is_that_module() -> None:
+    of_the_program, children = builtin_types.mapping(vars(hidden_elsewhere))
+    assert of_the_program == ("module", hidden_elsewhere.__name__)
+    assert children
+    assert builtin_types.mapping(vars(logging)) == (identity.number_of(logging), [])
+    assert builtin_types.mapping({"__spec__": None, "__name__": "logging"})[0] == "dict"
+
+
+def test_what_pytest_captures_is_no_file_of_the_program() -> None:
+    class Own(io.TextIOWrapper):
+        pass
+
+    assert global_variables._is_open_file(Own(io.BytesIO()))
+    assert not global_variables._is_open_file(CaptureIO())

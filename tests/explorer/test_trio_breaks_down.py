@@ -50,9 +50,20 @@ async def fails_in_the_abort() -> None:
         nursery.start_soon(checkpoint)
 
 
+async def aborts_without_a_word() -> None:
+    async def parks() -> None:
+        await wait_task_rescheduled(lambda _: None)  # type: ignore[arg-type,return-value]
+
+    async with trio.open_nursery() as nursery:
+        nursery.cancel_scope.cancel()
+        nursery.start_soon(parks)
+        nursery.start_soon(checkpoint)
+
+
 BREAKS = {
     wakes_who_has_ended: "trio broke down: parks#0 was rescheduled when it had ended",
     fails_in_the_abort: "trio broke down: ZeroDivisionError: in the abort function",
+    aborts_without_a_word: "trio broke down: TrioInternalError: abort function must return Abort enum",
 }
 
 
@@ -67,6 +78,33 @@ def test_it_is_a_failure_with_its_schedule(search: Any, program: Any) -> None:
     assert found.failure.token
     if search not in ("sweep", "random"):  # these come upon another schedule first
         assert found.failure.message == BREAKS[program]
+        assert found.failure.replayed == "same"
+
+
+async def wakes_twice() -> None:
+    parked: list[trio.lowlevel.Task] = []
+
+    async def parks() -> None:
+        parked.append(current_task())
+        await wait_task_rescheduled(lambda _: Abort.SUCCEEDED)
+
+    async def wakes() -> None:
+        for task in 2 * parked:
+            reschedule(task)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(parks)
+        nursery.start_soon(wakes)
+        await checkpoint()
+        await checkpoint()
+        nursery.cancel_scope.cancel()
+
+
+def test_an_error_that_says_nothing_says_where_in_trio_it_was_raised() -> None:
+    failure = explore(wakes_twice, cancels=0).failure
+    assert failure is not None
+    assert failure.message == "AssertionError in trio's reschedule()"
+    assert failure.replayed == "same"
 
 
 @pytest.mark.parametrize("program", BREAKS, ids=lambda one: one.__name__)

@@ -6,9 +6,11 @@ Each part of the walk is switched off in turn, and what it sees is confirmed the
 from __future__ import annotations
 
 import collections
+import itertools
 import logging
 import os
 import types
+import uuid
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -21,14 +23,17 @@ from structsync.testing._search.audit import Audit
 from structsync.testing._state import (
     afterlife,
     builtin_types,
+    class_instances,
     context_values,
     expanders,
+    fingerprint,
     global_variables,
     libraries,
     named_by_code,
     set_order,
 )
 
+from .hidden_in_corners import CORNERS, Day, Defaults, Dice, Reference, TellsNothing
 from .hidden_state import HIDDEN, Meta
 
 Fault: TypeAlias = Callable[[pytest.MonkeyPatch], None]
@@ -39,12 +44,16 @@ def no_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "audit", lambda *_: Audit(0, 0))
 
 
+ALL = HIDDEN | CORNERS
+
+
 def verdict(name: str) -> Verdict:
-    program = HIDDEN[name].program()
-    return explore(program, search="states", cancels=0, outside="ignore").verdict
+    found = explore(ALL[name].program(), search="states", cancels=0, outside="ignore")
+    ALL[name].reset()
+    return found.verdict
 
 
-@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("name", ALL)
 def test_the_state_holds_what_code_can_read(name: str) -> None:
     assert verdict(name) is Verdict.REFUTED
 
@@ -66,6 +75,8 @@ def both(one: Fault, other: Fault) -> Fault:
 
 
 NAMES = attribute(global_variables.Bindings, "__call__", lambda self: [])
+OTHERWISE_NAMED = attribute(builtin_types, "_otherwise_named", lambda *_: ())
+NO_ORDER = attribute(set_order, "_is_made_of_values", lambda thing: False)
 REBOUND = attribute(global_variables, "plain", lambda value: None)
 FAULTS: dict[str, Fault] = {
     "a global Decimal": NAMES,
@@ -96,6 +107,31 @@ FAULTS: dict[str, Fault] = {
         expander(weakref.ref, lambda thing: ("reference", [thing()])),
         attribute(afterlife, "callbacks", lambda thing: []),
     ),
+    "a function's doc": OTHERWISE_NAMED,
+    "a function's name": OTHERWISE_NAMED,
+    "a function's full name": OTHERWISE_NAMED,
+    "a staticmethod": expander(staticmethod),
+    "a reference with attributes": expander(Reference, afterlife.reference),
+    "an object in a slice": expander(slice, builtin_types.text),
+    "an object in a count": expander(itertools.count, builtin_types.text),
+    "whether a UUID is safe": expander(uuid.UUID, builtin_types.text),
+    "slots on top of a date": expander(Day, class_instances.reduced),
+    "slots on top of a defaultdict": expander(Defaults, class_instances.reduced),
+    "slots on top of a Random": expander(Dice, class_instances.reduced),
+    "attributes that are denied": expander(TellsNothing),
+    "how much an error has written": expander(BlockingIOError),
+    "the namespace of a function": attribute(named_by_code, "_WHOLE_NAMESPACE", frozenset()),
+    "the namespace of a frame": attribute(named_by_code, "_WHOLE_NAMESPACE", frozenset()),
+    "a name that is resolved": attribute(named_by_code, "_ANY_MODULE", frozenset()),
+    "the order of named tuples in a set": NO_ORDER,
+    "the order of frozen dataclasses in a set": NO_ORDER,
+    "the order of equal hashes in a set": attribute(set_order, "of_equal_hashes", lambda *_: []),
+    "a small hexadecimal number": attribute(fingerprint, "_LEAST_ADDRESS", 0),
+    "a file in memory": attribute(global_variables, "_is_open_file", lambda file: False),
+    "a buffer in a library": attribute(libraries, "_CONTENT", ()),
+    "the name of a level of logging": attribute(libraries, "_SETTINGS", {}),
+    "the handler of a signal": attribute(libraries, "_SETTINGS", {}),
+    "the timeout of sockets": attribute(libraries, "_SETTINGS", {}),
 }
 
 
@@ -112,4 +148,4 @@ def test_without_that_part_of_the_walk_it_does_not(
 
 def test_each_way_to_hide_something_has_its_fault() -> None:
     ordinary = {"a metaclass", "a deque", "the order of deaths"}
-    assert FAULTS.keys() | ordinary == HIDDEN.keys()
+    assert FAULTS.keys() | ordinary == ALL.keys()

@@ -15,6 +15,8 @@ import trio
 from trio.lowlevel import checkpoint
 
 from structsync.testing import Verdict, explore
+from structsync.testing._execution.current import changed_outside
+from structsync.testing._execution.determinism import controlled
 
 from .hidden_state import HIDDEN
 
@@ -34,6 +36,14 @@ def twice(act: Callable[[], object]) -> Callable[[], Awaitable[None]]:
     return program
 
 
+PIPE = os.pipe()
+
+
+def folder(file: Path) -> Path:
+    """Return one that is there before the test."""
+    return file.parent
+
+
 ACTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "writes a file": (lambda file: file.write_text("x"), "opens '.*' for writing"),
     "appends to a file": (lambda file: file.open("a").close(), "opens '.*' for writing"),
@@ -47,6 +57,14 @@ ACTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "sets a variable": (
         lambda file: os.environ.__setitem__("STRUCTSYNC_OUTSIDE", "1"),
         "changes the environment",
+    ),
+    "changes a mode": (lambda file: os.chmod(folder(file), 0o700), "changes the mode of a file"),
+    "changes times": (lambda file: os.utime(folder(file), (1, 2)), "changes the times of a file"),
+    "changes the mask": (lambda file: os.umask(0o22), r"calls os.umask\(\)"),
+    "writes to a pipe": (lambda file: os.write(PIPE[1], b"1"), r"calls os.write\(\)"),
+    "reads from a pipe": (
+        lambda file: os.write(PIPE[1], b"1") and os.read(PIPE[0], 1),
+        r"calls os.write\(\)",
     ),
 }
 
@@ -113,6 +131,12 @@ def test_what_a_library_does_in_a_task_of_its_own_is_noted_without_a_place(tmp_p
     assert found.verdict is Verdict.UNFINISHED
     assert found.unfinished is not None
     assert "makes a folder in a library's code, which it does not call itself" in found.unfinished
+
+
+def test_what_is_done_between_executions_is_not_the_programs() -> None:
+    with controlled():
+        os.umask(os.umask(0o22))
+        assert changed_outside() is None
 
 
 def test_a_failure_stays_a_failure() -> None:

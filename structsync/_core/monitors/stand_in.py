@@ -150,8 +150,13 @@ class StandInCore(MonitorCore):
         readiness.cores.append(self)
 
     def admits(self, claim: Invocation) -> bool:
+        if not super().admits(claim):
+            return False
         # Last, so that the error of a rule ends a call whether or not its host is ready.
-        return super().admits(claim) and self.readiness.allows(claim.task)
+        is_ready = self.readiness.allows(claim.task)
+        if not is_ready and not self.readiness.supposing:
+            self.readiness.changed()  # a call of another monitor, which is no stand-in, may wait for it
+        return is_ready
 
     def refuse_impossible(self, claim: Invocation) -> None:
         super().refuse_impossible(claim)

@@ -167,7 +167,12 @@ class Caller:
         else:
             await checkpoint_if_cancelled()
         while not self._client.lost:
-            found = host_of(self._client, self.name)
+            try:
+                found = host_of(self._client, self.name)
+            except ValueError:
+                # That others do not use it any more is told to none who wait for nothing there.
+                await self._client.read(self.name)
+                found = host_of(self._client, self.name)
             if found is not None:
                 return found
             await self.changed.wait()

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import trio
 
 from structsync import Synchronizer
-from structsync._core.shared.calls import CallTable
+from structsync._core.shared.calls import SLOTS, CallTable
 from structsync._core.shared.kinds import HOST
 from structsync._core.shared.operations import Want
 from structsync.distributed.blocks import Block
@@ -28,6 +28,9 @@ from .rulings import METHODS, Origin
 
 #: How many calls of hosts may run at who rules over them: each object has one that listens, and seldom another one.
 CONCURRENT = 10_000
+#: How many objects of one session may be under one synchronizer. Each has a call there that listens, and at times one
+#: that waits while its object is reserved; if those took all slots, what they wait for could not be said.
+RULED = SLOTS // 2 - 8
 
 
 class Exchange:
@@ -35,11 +38,13 @@ class Exchange:
 
     callers: dict[str, Caller]
     hosts: dict[str, Hosting]
+    ruled: dict[Ruled, str]  # what is hosted, with the name of who rules
 
     def __init__(self, session: Membership) -> None:
         self._session = session
         self.callers = {}
         self.hosts = {}
+        self.ruled = {}
         session._received = self.received
         interval = min(session._ttl / 3, session._engine.recheck)
         if interval < math.inf:
@@ -97,7 +102,9 @@ class Exchange:
             asks = None
             if ruled_by is not None:
                 origin = Origin(session.identity, name, grant.token)
-                asks = Ruled(session, self.caller(ruled_by), origin, ruled, errors)
+                asks = self._ask(
+                    ruled_by, Ruled(session, self.caller(ruled_by), origin, ruled, errors)
+                )
                 session._nursery.start_soon(asks.listen, name=f"structsync rules over {name!r}")
             host = Hosting(session, grant, target, methods, errors, concurrent, table, asks)
             with trio.CancelScope(shield=True):
@@ -105,6 +112,7 @@ class Exchange:
             if earlier is not None:
                 earlier.forget()
             self.hosts[name] = host
+            host.open()
             self._tell(grant)
             try:
                 yield grant
@@ -114,20 +122,32 @@ class Exchange:
                     await host.stop()
                 if asks is not None:
                     asks.scope.cancel()
+                    del self.ruled[asks]
         self._tell(grant)
 
     @asynccontextmanager
     async def synchronizer(self, name: str, errors: Errors) -> AsyncIterator[SharedSynchronizer]:
         """Wait for the name, and rule under it."""
         ruler = Ruler()
-        async with self.host(name, ruler, METHODS, errors, CONCURRENT) as grant:
+        async with (
+            self.host(name, ruler, METHODS, errors, CONCURRENT) as grant,
+            Synchronizer(name=name) as rules,
+        ):
             with trio.CancelScope(shield=True):
                 await self._session._nursery.start(ruler.serve, grant)
-            async with Synchronizer(name=name) as rules:
-                try:
-                    yield SharedSynchronizer(name, grant, rules, ruler.stand_in)
-                finally:
-                    ruler.close()  # before the rules end: without them all calls would start
+            try:
+                yield SharedSynchronizer(name, grant, rules, ruler.stand_in)
+            finally:
+                ruler.close()  # before the rules end: without them all calls would start
+
+    def _ask(self, ruled_by: str, asks: Ruled) -> Ruled:
+        if [*self.ruled.values()].count(ruled_by) >= RULED:
+            raise RuntimeError(
+                f"{RULED} objects of this session are ruled over by {ruled_by!r} already, and it can have no more; "
+                "host others in another session"
+            )
+        self.ruled[asks] = ruled_by
+        return asks
 
     def _tell(self, grant: Grant) -> None:
         """Have all who take part in this log look who hosts the name."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import trio
-from trio.lowlevel import disable_ki_protection
+from trio.lowlevel import checkpoint_if_cancelled, disable_ki_protection
 
 import structsync
 from structsync._core.shared.calls import CallTable, Result, Ticket, Verdict
@@ -20,28 +20,17 @@ from structsync.distributed.membership import Grant, Membership
 from .failures import Errors, describe
 from .interface import Method, encode_value
 from .messages import ANSWERS, Answer, Ask, Call, Cancel, Raised, Returned, encode
-from .ruled import Ruled, Undecided
+from .ruled import NoAnswer, Ruled
+from .running import Running
 
 #: How many calls may wait at a host beyond those that run; more have to come again.
 WAITING = 1000
+#: How many calls that are ruled over may wait at a host, besides: they must not keep out those that are not.
+RULED = 10_000
 #: How many callers may be there of whom the log has not told yet.
 STRANGERS = 100
 #: In seconds: how long an answer may take to be sent. It is kept, and asked for again.
 SENDING = 5
-
-
-class Running:
-    """A call that has not ended."""
-
-    scope: trio.CancelScope
-    is_begun: bool  # it has its permit; of one that is ruled over, it has started
-
-    def __init__(self) -> None:
-        self.scope = trio.CancelScope()
-        self.is_begun = False
-
-    def begin(self) -> None:
-        self.is_begun = True
 
 
 class Hosting:
@@ -51,6 +40,7 @@ class Hosting:
     token: int
     table: CallTable
     calls: dict[Ticket, Running]
+    ruled_over: int  # how many of these are
     permits: structsync.Semaphore
     idle: trio.Event
     strangers: dict[str, trio.Event]  # set when the log was read
@@ -73,14 +63,14 @@ class Hosting:
         self._session = session
         self._number = grant._number
         self._client = grant._client
-        self._client.watchers[self.look] = None
         self._target = target
         self._methods = methods
         self._errors = errors
         self._ruled = ruled
         self.table = table
-        table.open(concurrent + WAITING)
+        self._concurrent = concurrent
         self.calls = {}
+        self.ruled_over = 0
         self.permits = structsync.Semaphore(concurrent, checkpoint="budget")
         self.idle = trio.Event()
         self.strangers = {}
@@ -103,12 +93,17 @@ class Hosting:
             self._session._grants.pop(lease, None)
             self._ended.set()
 
+    def open(self) -> None:
+        """Take calls from now on: what comes to this name comes here."""
+        self._client.watchers[self.look] = None
+        self.table.open(self._concurrent + WAITING + (0 if self._ruled is None else RULED))
+
     async def drain(self) -> None:
         """Take no more calls, hand back those that wait, and return when the others have ended."""
         self.table.is_open = False
         for one in self.calls.values():
             if not one.is_begun:
-                one.scope.cancel()
+                one.waiting.cancel()
         self._note_idle()
         await self._ended.wait()
 
@@ -151,10 +146,12 @@ class Hosting:
     def _take(self, call: Call) -> None:
         ticket = call.ticket
         # A process that was stopped may read this when its lease is over, and the name another's.
-        is_ours = trio.current_time() < self._session._deadline
-        is_hosted = is_ours and call.token == self.token
-        if self.table.take(ticket, is_hosted=is_hosted):
-            one = self.calls[ticket] = Running()
+        is_ours = not self._session._lost and trio.current_time() < self._session._deadline
+        is_ruled = self._is_ruled(call.method)
+        has_room = not is_ruled or self.ruled_over < RULED
+        if self.table.take(ticket, is_hosted=is_ours and has_room and call.token == self.token):
+            self.ruled_over += is_ruled
+            one = self.calls[ticket] = Running(is_ruled=is_ruled)
             name = f"call of {self.name}.{call.method}"
             self.nursery.start_soon(self._run, ticket, one, call, name=name)
         else:
@@ -200,10 +197,12 @@ class Hosting:
                     answer = await self._carry_out(ticket, one, call)
                 else:
                     async with self.permits:
-                        one.is_begun = True
+                        await checkpoint_if_cancelled()  # it may have been handed on since
+                        one.begin()
                         answer = await self._carry_out(ticket, one, call)
         finally:
             del self.calls[ticket]
+            self.ruled_over -= self._is_ruled(call.method)
             result = self.table.end(ticket, answer, is_begun=one.is_begun)
         if result is not None:
             await self._send(ticket, self.token, result)
@@ -224,7 +223,7 @@ class Hosting:
             bound = method.bind(call.arguments)
             function = getattr(self._target, method.name)
             if self._ruled is not None and self._is_ruled(method.name):
-                value = await self._ruled.call(function, call.arguments, bound, one.begin)
+                value = await self._ruled.call(function, call.arguments, bound, one)
             else:
                 value = await _call(function, *bound.args, **bound.kwargs)
             what = f"the result of {method.name}"
@@ -236,9 +235,11 @@ class Hosting:
                     f"{what} has {len(result)} bytes, and a message may have {LONGEST}; it was carried out"
                 )
             return result
-        except Undecided:
-            one.begin()
-            return None
+        except NoAnswer:
+            if not one.is_begun:
+                return None
+            # Also where its caller is cancelled: that would say that no others have started because of it.
+            return self._encode(ANSWERS[Verdict.STOPPED], ticket, self.token)
         except Exception as error:  # noqa: BLE001 - it is the caller's
             name, arguments, text, traceback = describe(error, self._errors)
             raised = partial(

@@ -8,7 +8,7 @@ so that calls that come all the time cannot keep it out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from inspect import BoundArguments
 from itertools import count
@@ -22,6 +22,7 @@ from structsync import Entry, Monitor
 from structsync._core.monitors.entry import Invocation
 from structsync._primitives.entries import run_body
 from structsync._runtime import parking
+from structsync.distributed.client import LONGEST_BACKOFF
 from structsync.distributed.errors import CallOutcomeUnknown, LeaseLost
 from structsync.distributed.membership import Membership
 
@@ -29,10 +30,15 @@ from .caller import Caller
 from .failures import Errors
 from .proxy import Proxy
 from .rulings import METHODS, Origin, Rules, Ruling
+from .running import Running
+
+
+class NoAnswer(Exception):
+    """The call has no result: it has not begun and is to be handed on; or it counts as begun, because others may have."""
 
 
 class Undecided(Exception):
-    """Whether the call was to start cannot be known: the process that rules is gone, and others may have started with it."""
+    """Whether a call was to start cannot be known: the process that rules is gone."""
 
 
 class Petition:
@@ -82,12 +88,15 @@ class Ruled:
 
     async def listen(self) -> None:
         """Hear for which calls the object is to be reserved, until ``scope`` is cancelled."""
-        with self.scope, suppress(LeaseLost, trio.ClosedResourceError):
-            while True:
+        with self.scope:
+            while not self._session._lost:
                 try:
                     token, asked = await self._rules.listen(self._origin, self._heard)
                 except CallOutcomeUnknown:
                     token, asked = self._heard + 1, []
+                except Exception:  # noqa: BLE001 - others use the name for something else, which each call is told
+                    await trio.sleep(LONGEST_BACKOFF)
+                    continue
                 self._hear(token, asked)
 
     def _hear(self, token: int, asked: list[int]) -> None:
@@ -109,15 +118,12 @@ class Ruled:
         entry: Entry[..., Any],
         arguments: dict[str, msgspec.Raw],
         bound: BoundArguments,
-        begin: Callable[[], None],
+        running: Running,
     ) -> Any:
         """Run the function of an entry when the object, the rules and all partners permit it.
 
-        Args:
-          begin: called when it starts.
-
         Raises:
-          Undecided: if that cannot be known.
+          NoAnswer: if its wait was ended; or if it cannot be known whether it was to start, and then it counts as begun.
         """
         if entry._core.rules is not None:
             raise RuntimeError(
@@ -125,12 +131,23 @@ class Ruled:
             )
         monitor, task = entry._monitor, current_task()
         claim = Invocation(entry._core, task, bound.args, bound.kwargs)
-        await parking.acquire(monitor, claim)
-        parking.release(monitor, claim)
-        while not await self._propose(entry, claim, arguments):
-            pass
         try:
-            begin()
+            with running.waiting:
+                await parking.acquire(monitor, claim)
+                parking.release(monitor, claim)
+                while not await self._propose(entry, claim, arguments):
+                    pass
+                running.begin()
+        except Undecided:
+            running.begin()
+            raise NoAnswer from None
+        except (LeaseLost, trio.ClosedResourceError):
+            if not self._session._lost:
+                raise  # the object is closed
+            raise NoAnswer from None
+        if not running.is_begun:
+            raise NoAnswer
+        try:
             return await run_body(entry.__wrapped__, *bound.args, **bound.kwargs)
         finally:
             if entry._monitor_core.owner is task:
@@ -183,24 +200,25 @@ class Ruled:
                 return ruling is Ruling.STARTED
 
     async def _withdraw(self, about: tuple[Origin, int]) -> None:
-        with suppress(CallOutcomeUnknown, LeaseLost, trio.ClosedResourceError):
+        with suppress(Exception):  # it is waited for by none
             await self._rules.withdraw(*about)
 
 
 def check_ruled(
     obj: object, methods: Collection[str], ruled: Collection[str] | None
 ) -> Collection[str]:
-    """Return the methods that are ruled over, all of them if none are named.
+    """Return the methods that are ruled over, all entries among them if none are named.
 
     Raises:
       TypeError: if the object is not a monitor.
-      ValueError: if one is not among its methods.
+      ValueError: if one is not among its entries.
     """
     if not isinstance(obj, Monitor):
         raise TypeError(f"rules are about the entries of a Monitor, and {obj!r} is none")
-    names = methods if ruled is None else ruled
-    if unknown := sorted({*names} - {*methods}):
+    entries = {name for name in methods if isinstance(getattr(obj, name), Entry)}
+    names = entries if ruled is None else {*ruled}
+    if unknown := sorted(names - entries):
         raise ValueError(
-            f"{unknown[0]!r} cannot be ruled over: it is not among {', '.join(sorted(methods))}"
+            f"{unknown[0]!r} cannot be ruled over: it is not among {', '.join(sorted(entries))}"
         )
-    return frozenset(names)
+    return names

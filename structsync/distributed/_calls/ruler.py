@@ -22,6 +22,7 @@ from structsync.distributed.membership import Grant
 from structsync.distributed.names import check_name
 
 from .interface import Method, methods_of
+from .proposals import Host, Proposal
 from .rulings import Origin, Rules, Ruling
 
 #: How many calls may wait for one ruler, of all hosts; more are refused.
@@ -31,13 +32,13 @@ PROPOSALS = 100_000
 class StandIn(Monitor):
     """The monitor in which the calls of an object in another process wait."""
 
-    methods: Mapping[str, Method]
+    _methods: Mapping[str, Method]
 
     def __init__(self, name: str, methods: Mapping[str, Method], ruler: Ruler) -> None:
         Primitive.__init__(self, StandInCore(ruler.ready), name=name)
         self._discipline = "mesa"
         self._entries = {}
-        self.methods = methods
+        self._methods = methods
         for method in methods.values():
             entry: Entry[..., None] = Entry(self, _body_of(method, ruler), None)
             entry._core = EntryCore(method.name, ANY_CALL)
@@ -53,53 +54,12 @@ def _body_of(method: Method, ruler: Ruler) -> Any:
     return body
 
 
-class Proposal:
-    """A call that waits."""
-
-    origin: Origin
-    number: int
-    scope: trio.CancelScope
-    task: Task | None  # once it waits in the stand-in
-    has_started: bool
-    error: Exception | None
-    is_let_go: bool  # since its object was reserved
-    changed: trio.Event  # when that is so, or it has ended
-    ended: trio.Event
-
-    def __init__(self, origin: Origin, number: int) -> None:
-        self.origin = origin
-        self.number = number
-        self.scope = trio.CancelScope()
-        self.task = None
-        self.has_started = self.is_let_go = False
-        self.error = None
-        self.changed = trio.Event()
-        self.ended = trio.Event()
-
-
-class Host:
-    """Who listens for what is asked of an object."""
-
-    proposals: dict[int, Proposal]
-    asked: list[int]
-    told: trio.Event
-
-    def __init__(self) -> None:
-        self.proposals = {}
-        self.asked = []
-        self.told = trio.Event()
-
-    def ask(self, number: int) -> None:
-        self.asked.append(number)
-        self.told.set()
-
-
 class Ruler(Rules):
     """Who decides when calls of objects in other processes start."""
 
     ready: Readiness
     stand_ins: dict[str, StandIn]
-    hosts: dict[Origin, Host]
+    hosts: dict[tuple[str, str], Host]  # by session, and name of the object
     by_task: dict[Task, Proposal]
     token: int
 
@@ -139,8 +99,7 @@ class Ruler(Rules):
         self._is_closed = True
         self.ready.stages.clear()
         for host in self.hosts.values():
-            for one in host.proposals.values():
-                one.scope.cancel()
+            host.end()
             host.told.set()
         self._scope.cancel()
 
@@ -162,9 +121,8 @@ class Ruler(Rules):
     def _look(self) -> None:
         """Take back the calls of hosts that are gone."""
         alive = self._client.replica.core.sessions
-        for origin in [one for one in self.hosts if one.session not in alive]:
-            for one in self.hosts.pop(origin).proposals.values():
-                one.scope.cancel()
+        for key in [one for one in self.hosts if one[0] not in alive]:
+            self.hosts.pop(key).end()
 
     # ==== Decisions ====
 
@@ -183,7 +141,7 @@ class Ruler(Rules):
             parking.change(stand_in, look)  # rules are evaluated, as in any transition
         for task in found.asked:
             proposal = self.by_task[_task(task)]
-            self.hosts[proposal.origin].ask(proposal.number)
+            self._host(proposal.origin).ask(proposal.number)
         for task in found.let_go:
             proposal = self.by_task[_task(task)]
             proposal.is_let_go = True
@@ -199,7 +157,7 @@ class Ruler(Rules):
                 while proposal.origin.name not in self.stand_ins:
                     await self._named.wait()
                 stand_in = self.stand_ins[proposal.origin.name]
-                bound = stand_in.methods[method].bind(arguments)
+                bound = stand_in._methods[method].bind(arguments)
                 self.by_task[task], self.ready.stages[task] = proposal, Stage.PROPOSED
                 proposal.task = task
                 await getattr(stand_in, method)(*bound.args, **bound.kwargs)
@@ -215,10 +173,19 @@ class Ruler(Rules):
     # ==== What hosts call ====
 
     def _host(self, origin: Origin) -> Host:
-        return self.hosts.setdefault(origin, Host())
+        """Return the host of an object; an earlier one of the same session is over."""
+        key = (origin.session, origin.name)
+        host = self.hosts.get(key)
+        if host is None or host.token < origin.token:
+            if host is not None:
+                host.end()
+            host = self.hosts[key] = Host(origin.token)
+        return host
 
-    def _find(self, origin: Origin, number: int) -> Proposal | None:
-        return self._host(origin).proposals.get(number)
+    def _proposals(self, origin: Origin) -> dict[int, Proposal]:
+        """Return what a host has proposed; nothing, if it is over."""
+        host = self.hosts.get((origin.session, origin.name))
+        return {} if host is None or host.token != origin.token else host.proposals
 
     async def listen(self, origin: Origin, ruler: int) -> tuple[int, list[int]]:
         if not self._begun.is_set():
@@ -228,8 +195,8 @@ class Ruler(Rules):
             while not (host.asked or self._is_closed):
                 host.told = trio.Event()
                 await host.told.wait()
-        asked, host.asked = host.asked, []
-        return self.token, asked
+        asked, host.asked = host.asked, {}
+        return self.token, [*asked]
 
     async def propose(
         self, origin: Origin, number: int, method: str, arguments: dict[str, msgspec.Raw]
@@ -238,19 +205,21 @@ class Ruler(Rules):
             await self._begun.wait()
         if len(self._nursery.child_tasks) >= PROPOSALS:
             raise RuntimeError(f"{PROPOSALS} calls wait already, and no more can")
-        if not self._is_closed:
+        # A host may be gone before its call has its turn here, and none would take that back.
+        if not self._is_closed and origin.session in self._client.replica.core.sessions:
             proposal = self._host(origin).proposals[number] = Proposal(origin, number)
             self._nursery.start_soon(self._follow, proposal, method, arguments)
         return self.token
 
     async def set_aside(self, origin: Origin, number: int) -> None:
-        proposal = self._find(origin, number)
+        proposal = self._proposals(origin).get(number)
         if proposal is not None and proposal.task in self.ready.stages:
             self.ready.set_aside(proposal.task)
             self._note_change()
 
     async def reserve(self, origin: Origin, number: int) -> Ruling:
-        proposal = self._find(origin, number)
+        proposals = self._proposals(origin)
+        proposal = proposals.get(number)
         if proposal is None:
             return Ruling.UNKNOWN
         try:
@@ -262,7 +231,7 @@ class Ruler(Rules):
                 await proposal.ended.wait()
             if not proposal.has_started:
                 raise
-        self._host(origin).proposals.pop(number, None)
+        proposals.pop(number, None)
         if proposal.error is not None:
             raise proposal.error
         return Ruling.STARTED if proposal.has_started else Ruling.UNKNOWN
@@ -278,7 +247,7 @@ class Ruler(Rules):
         return proposal.ended.is_set() or not proposal.is_let_go
 
     async def withdraw(self, origin: Origin, number: int) -> None:
-        proposal = self._host(origin).proposals.pop(number, None)
+        proposal = self._proposals(origin).pop(number, None)
         if proposal is not None:
             proposal.scope.cancel()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import final
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -70,12 +70,14 @@ def parse(url: str) -> Address:
     Raises:
       ValueError: if it has another form; none of the messages repeats what may be a password.
     """
-    try:
+    is_read = False
+    with suppress(ValueError):  # not even as the context of ours: it may repeat the password
         parts = urlsplit(url)
         port = parts.port or PORT
         options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-    except ValueError:
-        raise _wrong("has a part that cannot be read") from None
+        is_read = True
+    if not is_read:
+        raise _wrong("has a part that cannot be read")
     scheme = parts.scheme
     unknown = sorted(options.keys() - OPTIONS[scheme])
     if unknown:

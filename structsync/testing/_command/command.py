@@ -184,6 +184,10 @@ class _Bar:
 
     def update(self, seen: Progress) -> None:
         """Show how far the search has come."""
+        if seen.failure and not self._shown.disable:
+            name = self._shown.tasks[self._task].description
+            text = f"{name}: {seen.failure}; looking for a smaller schedule"
+            self._shown.console.print(text, markup=False, highlight=False)
         rate = seen.executions / max(seen.seconds, 1e-9)
         figures = f"{counted(seen.executions, 'execution')}  {counted(seen.states, 'state')}  {rate:,.0f}/s"
         figures += f"  {seen.seconds:.0f} s"

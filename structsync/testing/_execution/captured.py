@@ -1,4 +1,4 @@
-"""Where code under test keeps a function for later: a default, a closure, an attribute of a class.
+"""Where code under test keeps a function for later: a default, a closure, an attribute, an item.
 
 ``def wait(clock=time.monotonic)`` and ``field(default_factory=uuid.uuid4)`` bind the function when they are
 executed. Putting something in its place in its module comes too late for them.
@@ -9,14 +9,12 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .captured_in_data import Item, Stands, holds_one, items_in
 from .under_test import is_under_test
-
-#: Functions by their addresses: some of what is compared with them cannot be hashed.
-Stands = Mapping[int, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,12 @@ class _Place:
             return staticmethod(stands[id(value.__func__)])  # type: ignore[arg-type]
         return stands[id(value)]
 
+    def replace(self, stands: Stands) -> None:
+        setattr(self.owner, self.name, self.replaced(stands))
+
+    def restore(self) -> None:
+        setattr(self.owner, self.name, self.value)
+
 
 @contextlib.contextmanager
 def replaced_where_captured(stands: Stands, *roots: object) -> Iterator[None]:
@@ -45,27 +49,28 @@ def replaced_where_captured(stands: Stands, *roots: object) -> Iterator[None]:
     if _active:  # further out, and these stand for what is there already
         yield
         return
-    places = [*_in_functions(roots, stands, of_any_module=True)]
+    places: list[_Place | Item] = [*_in_functions(roots, stands, of_any_module=True)]
+    places += items_in(_closed_over(roots), stands, [])
     for module in [*sys.modules.values()]:
         if is_under_test(getattr(module, "__name__", "")):
             places += _in_module(module, stands)
     _active.append(True)
     try:
         for place in places:
-            setattr(place.owner, place.name, place.replaced(stands))
+            place.replace(stands)
         yield
     finally:
         for place in reversed(places):
-            setattr(place.owner, place.name, place.value)
+            place.restore()
         _active.clear()
 
 
 _active: list[bool] = []
 #: What was found in a module that has so many names; most programs explore the same ones over and over.
-_known: dict[str, tuple[types.ModuleType, int, list[_Place]]] = {}
+_known: dict[str, tuple[types.ModuleType, int, list[_Place | Item]]] = {}
 
 
-def _in_module(module: types.ModuleType, stands: Stands) -> list[_Place]:
+def _in_module(module: types.ModuleType, stands: Stands) -> list[_Place | Item]:
     namespace = vars(module)
     known = _known.get(module.__name__)
     if known is not None and known[0] is module and known[1] == len(namespace):
@@ -73,10 +78,13 @@ def _in_module(module: types.ModuleType, stands: Stands) -> list[_Place]:
     values = [*namespace.values()]
     kinds = [one for one in values if isinstance(one, type) and one.__module__ == module.__name__]
     members = [(kind, name, one) for kind in kinds for name, one in vars(kind).items()]
-    places = [*_in_functions([*values, *(one for *_, one in members)], stands)]
+    inside = [one for *_, one in members]
+    functions: list[object] = []
+    places: list[_Place | Item] = [*items_in([*values, *inside], stands, functions)]
+    places += _in_functions([*values, *inside, *functions], stands)
     for kind, name, one in members:
         plain = one.__func__ if isinstance(one, staticmethod) else one
-        if id(plain) in stands:
+        if id(plain) in stands or (type(plain) is tuple and holds_one(plain, stands)):
             places.append(_Place(kind, name, one))
     _known[module.__name__] = module, len(namespace), places
     return places
@@ -114,6 +122,19 @@ def _in_function(function: types.FunctionType, stands: Stands) -> Iterator[_Plac
     for cell, value in _cells(function):
         if id(value) in stands:
             yield _Place(cell, "cell_contents", value)
+
+
+def _closed_over(roots: Iterable[object]) -> Iterator[object]:
+    """Yield the data in closures, also of functions in them."""
+    todo = [*roots]
+    seen = set[int]()
+    while todo:
+        one = todo.pop()
+        if not isinstance(one, types.FunctionType):
+            yield one
+        elif id(one) not in seen:
+            seen.add(id(one))
+            todo += [value for _, value in _cells(one)]
 
 
 def _cells(function: types.FunctionType) -> Iterator[tuple[types.CellType, object]]:

@@ -14,7 +14,16 @@ from types import FrameType
 from .execution import Execution
 
 #: Of the functions of :mod:`time` those whose zero means nothing.
-MEASURING = ("monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
+MEASURING = (
+    "monotonic",
+    "monotonic_ns",
+    "perf_counter",
+    "perf_counter_ns",
+    "process_time",
+    "process_time_ns",
+    "thread_time",
+    "thread_time_ns",
+)
 
 
 def telling(

@@ -134,7 +134,10 @@ class Engine(ScheduledExecution):
             return  # it is being unwound, and nothing looks at what comes of that
         if before is None or not before.failed or isinstance(before.error, trio.Cancelled):
             text, culprit = describe_error(error)
-            self.ending = Ending("error", self.names.readable(what or text), error, culprit=culprit)
+            # In which line of an engine trio broke down depends on the engine.
+            self.ending = Ending(
+                "error", self.names.readable(what or text), error, culprit=what or culprit
+            )
 
     def trio_gave_up(self, error: trio.TrioInternalError) -> None:
         """Let the execution end by an error inside of trio, which leaves all tasks as they are.

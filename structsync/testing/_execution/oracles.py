@@ -239,4 +239,6 @@ def _can_probe(thing: Any) -> bool:
 
 
 def _with_queue(text: str, waiting: int) -> str:
+    if not text:
+        return f"{waiting} waiting"
     return f"{text}, {waiting} waiting" if waiting else text

@@ -32,7 +32,18 @@ def _sentence(error: BaseException) -> str:
         text = str(error).strip()
     except BaseException as failed:  # noqa: BLE001 - the user's; the error itself is what matters
         text = f"its str() raises {type(failed).__name__}"
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__ + _inside(error)
+
+
+def _inside(error: BaseException) -> str:
+    """Return in which function of a library an error without a text was raised, in words; or nothing."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not is_below(trace.tb_frame):
+        return ""
+    library = str(trace.tb_frame.f_globals["__name__"]).partition(".")[0]
+    return f" in {library}'s {trace.tb_frame.f_code.co_name}()"
 
 
 def _origin(error: BaseException) -> str:

@@ -15,15 +15,33 @@ _CHANGES = {
     "os.putenv": "changes the environment",
     "os.unsetenv": "changes the environment",
     "os.chdir": "changes the working directory",
+    "os.chmod": "changes the mode of a file",
+    "os.chown": "changes the owner of a file",
+    "os.kill": "sends a signal",
     "os.link": "makes a file",
     "os.mkdir": "makes a folder",
     "os.remove": "removes a file",
     "os.rename": "renames a file",
+    "os.removexattr": "changes an attribute of a file",
     "os.rmdir": "removes a folder",
+    "os.setxattr": "changes an attribute of a file",
     "os.symlink": "makes a file",
     "os.truncate": "writes to a file",
+    "os.utime": "changes the times of a file",
+    "resource.setrlimit": "changes a limit of the process",
     "sqlite3.connect": "opens a database",
 }
+#: Of these functions of :mod:`os` the interpreter tells nothing.
+UNHEARD = (
+    "mkfifo",
+    "mknod",
+    "read",
+    "readv",
+    "sendfile",
+    "umask",
+    "write",
+    "writev",
+)
 #: The events that :func:`change` knows.
 EVENTS = frozenset({"open", *_CHANGES})
 
@@ -42,11 +60,11 @@ def change(event: str, args: Any) -> str | None:
         what = _CHANGES[event]
         if event == "sqlite3.connect" and args[0] == ":memory:":
             return None
-    where = _place(sys._getframe(2))
+    where = place(sys._getframe(2))
     return where and f"{what} {where}"
 
 
-def _place(frame: FrameType | None) -> str | None:
+def place(frame: FrameType | None) -> str | None:
     """Return the line of the program that this comes from; None for what an import does by itself.
 
     A task may run a function of a library, and then none of the program is on the stack.

@@ -8,7 +8,7 @@ import functools
 import linecache
 import os
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from types import CodeType, FrameType
 from typing import Any
@@ -43,21 +43,32 @@ def statement_at(filename: str, line: int) -> str:
     """Return the statement in a line, all of its lines in one; of a compound one the line alone."""
     alone = linecache.getline(filename, line).strip()
     text = "".join(linecache.getlines(filename))
-    for node in _simple_statements(text):
-        if node.lineno <= line <= (node.end_lineno or 0):
-            return _one_line(ast.get_source_segment(text, node) or alone)
-    return alone
+    found = [node for node in _statements(text) if node.lineno <= line <= _last_line(node)]
+    # Of several in a line, or of one behind a colon, a line does not say which it is.
+    if len(found) != 1 or _inside(found[0]):
+        return alone
+    return _one_line(ast.get_source_segment(text, found[0]) or alone)
 
 
 @functools.lru_cache(maxsize=8)
-def _simple_statements(text: str) -> list[ast.stmt]:
+def _statements(text: str) -> list[ast.stmt]:
     with contextlib.suppress(SyntaxError, ValueError):  # not Python: a template, an input of an IDE
-        return [
-            node
-            for node in ast.walk(ast.parse(text))
-            if isinstance(node, ast.stmt) and not hasattr(node, "body")
-        ]
+        return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
     return []
+
+
+def _last_line(node: ast.stmt) -> int:
+    """Return the last line of a statement; of a compound one, that of its heading."""
+    if not (inside := _inside(node)):
+        return node.end_lineno or 0
+    first = inside[0].pattern if isinstance(inside[0], ast.match_case) else inside[0]
+    return max(node.lineno, first.lineno - 1)
+
+
+def _inside(node: ast.stmt) -> Sequence[ast.stmt | ast.match_case]:
+    """Return the statements in a compound one; nothing in another one."""
+    found: Sequence[ast.stmt | ast.match_case] = getattr(node, "body", getattr(node, "cases", ()))
+    return found
 
 
 def names_in(statement: str) -> Iterator[str]:

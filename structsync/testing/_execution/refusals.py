@@ -21,17 +21,25 @@ from structsync.testing._errors import NondeterminismError
 
 from . import clocks, outside, reaching
 from .captured import replaced_where_captured
-from .current import Current, explored_from, note
+from .current import Current, explored_from, note, note_change_outside
 from .replacing import replaced
 from .under_test import is_under_test
 
-_CLOCKS = ("time", "time_ns")
+_CLOCKS = ("time", "time_ns", "clock_gettime", "clock_gettime_ns")
+#: These tell the time only if they are not given one.
+_OF_NOW = {"asctime": 0, "ctime": 0, "gmtime": 0, "localtime": 0, "strftime": 1}
+#: Modules whose functions ask for chance on behalf of their caller.
+_ON_BEHALF = frozenset({"random", "secrets"})
 _THREADS = frozenset({"_thread.start_new_thread", "_thread.start_joinable_thread"})
 _OUTSIDE = {
     "socket.__new__": "a socket",
     "subprocess.Popen": "a process",
+    "os.exec": "a process",
     "os.fork": "a process",
+    "os.forkpty": "a process",
     "os.posix_spawn": "a process",
+    "os.spawn": "a process",
+    "os.system": "a process",
 }
 _WATCHED = frozenset({*_THREADS, *_OUTSIDE, *outside.EVENTS})
 
@@ -45,8 +53,10 @@ def refused_chance(tests: tuple[object, ...]) -> Iterator[None]:
     ]
     seeded = "make a random.Random(seed) in the test"
     refused = [(random, name, seeded) for name in hidden]
-    refused += [(time, name, "use trio.current_time()") for name in _CLOCKS]
-    refused += [(os, "urandom", seeded), (uuid, "uuid1", seeded), (uuid, "uuid4", seeded)]
+    clocks_of_now = [name for name in (*_CLOCKS, *_OF_NOW) if hasattr(time, name)]
+    refused += [(time, name, "use trio.current_time()") for name in clocks_of_now]
+    refused += [(os, name, seeded) for name in ("urandom", "getrandom") if hasattr(os, name)]
+    refused += [(uuid, "uuid1", seeded), (uuid, "uuid4", seeded)]
     with contextlib.ExitStack() as stack:
         stands_for = {
             getattr(module, name): _refusing(module, name, repair)
@@ -55,7 +65,12 @@ def refused_chance(tests: tuple[object, ...]) -> Iterator[None]:
         measuring = {name: getattr(time, name) for name in clocks.MEASURING}
         for name, function in measuring.items():
             stands_for[function] = clocks.telling(name, explored_from, note)
-        names = [(module, name) for module, name, _ in refused] + [(time, one) for one in measuring]
+        unheard = [name for name in outside.UNHEARD if hasattr(os, name)]
+        for name in unheard:
+            stands_for[getattr(os, name)] = _noting(name)
+        names = [(module, name) for module, name, _ in refused]
+        names += [(time, name) for name in measuring] + [(os, name) for name in unheard]
+        names.append((random, "_urandom"))  # by this one SystemRandom knows that of os
         for module, name in names:
             stack.enter_context(replaced(module, name, stands_for[getattr(module, name)]))
         for module in [*sys.modules.values()]:
@@ -92,13 +107,34 @@ def _bound_at_import(
 
 def _refusing(module: ModuleType, name: str, repair: str) -> Callable[..., Any]:
     function = getattr(module, name)
+    given = _OF_NOW.get(name)
 
     @functools.wraps(function)
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        _refuse(sys._getframe(1), f"{module.__name__}.{name}()", repair)
+        if given is None or args[given : given + 1] in ((), (None,)):
+            _refuse(_caller(sys._getframe(1)), f"{module.__name__}.{name}()", repair)
         return function(*args, **kwargs)
 
     return refuse
+
+
+def _caller(frame: FrameType) -> FrameType:
+    """Return on whose behalf a function is called."""
+    while frame.f_globals.get("__name__") in _ON_BEHALF and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _noting(name: str) -> Callable[..., Any]:
+    function = getattr(os, name)
+
+    @functools.wraps(function)
+    def note_and_call(*args: Any, **kwargs: Any) -> Any:
+        if Current.execution is not None and threading.get_ident() == Current.thread:
+            note_change_outside(f"calls os.{name}() {outside.place(sys._getframe(1))}")
+        return function(*args, **kwargs)
+
+    return note_and_call
 
 
 def _refuse(frame: FrameType, what: str, repair: str) -> None:

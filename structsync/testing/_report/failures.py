@@ -30,6 +30,9 @@ def failure_of(runs: Runs, found: SearchResult, title: str) -> Failure:
     is_endless = failed.ending is not None and failed.ending.kind == "endless"
     is_first_in_first_out = found.execution == 1 and found.way != "sampled"
     if not is_first_in_first_out and runs.settings.search != "sweep" and not is_endless:
+        assert failed.ending is not None
+        what, _, _ = failed.ending.message.partition("\n")
+        runs.found(f"{failed.ending.kind}: {what}")
         failed = minimised(runs, failed)
     recording = Recording()
     repeated = runs.execute(Prefix(failed.choices), recording)

@@ -7,6 +7,7 @@ what they hold, attributes, settings. The first is run twice: what differs betwe
 from __future__ import annotations
 
 import collections
+import contextlib
 import decimal
 import os
 import sys
@@ -128,8 +129,10 @@ def _attributes(thing: Any) -> dict[str, Any]:
         name = thing.__name__ if isinstance(thing, types.ModuleType) else thing.__module__
         own = vars(thing).items() if is_under_test(name) else ()
         return {key: value for key, value in own if not key.startswith(("__", "@"))}
-    found = getattr(thing, "__dict__", None)
-    return found if isinstance(found, dict) else {}
+    with contextlib.suppress(Exception):  # a proxy may raise whatever it likes
+        found = getattr(thing, "__dict__", None)
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _text(thing: Any) -> str:

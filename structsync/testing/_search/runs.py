@@ -32,12 +32,14 @@ _TELL = 16
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a search has come."""
+    """How far a search has come, and what it has found already."""
 
     executions: int
     states: int
     steps: int
     seconds: float
+    failure: str = ""
+    """What has failed, when a smaller schedule is still looked for."""
 
 
 class Runs:
@@ -143,6 +145,11 @@ class Runs:
         """How much time there still is; None where nothing bounds it."""
         most = self.settings.seconds
         return None if most is None else max(0.0, self._share * most - self.seconds)
+
+    def found(self, failure: str) -> None:
+        """Report a failure before anything else is done about it."""
+        if self._progress is not None:
+            self._progress(Progress(self.executions, 0, self.steps, self.seconds, failure))
 
     def stopped(self, states: int) -> str | None:
         """Return why the search is to end now, or None; report the progress."""

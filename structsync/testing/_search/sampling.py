@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections import Counter
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 from structsync.testing._settings import Settings
@@ -10,7 +11,7 @@ from structsync.testing._state.fingerprint import Fingerprinter
 
 from .audit import has_failed
 from .choosers import RandomSample
-from .priorities import RandomPriorities, UnseenStates
+from .priorities import RandomPriorities, UnseenStates, percent
 from .result import Outcomes, SearchResult
 from .runs import Runs
 
@@ -28,18 +29,29 @@ def share_for_chance(settings: Settings) -> int | None:
 
 def sample(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
     chooser = RandomSample(runs.settings.seed)
+    taken = Counter[int]()
     while True:
         chooser.begin()
         execution = runs.execute(chooser)
         chooser.ended(len(execution.choices))
+        taken[hash((*execution.choices,))] += 1
         if outcomes is not None:
             outcomes.add(execution)
         elif execution.ending is not None and execution.ending.failed:
             reason = "stopped at the first failure"
             return SearchResult(execution, runs.executions, 0, 0, reason, way="sampled")
         if stopped := runs.stopped(0):
-            text = f"random sample, seed={runs.settings.seed}; {stopped}"
+            text = f"random sample, seed={runs.settings.seed}; {stopped}: {_unseen(taken)}"
             return SearchResult(None, runs.executions, 0, 0, text, way="sampled")
+
+
+def _unseen(taken: Mapping[int, int]) -> str:
+    """Say how likely one more schedule is a new one: about the share of those that came once (Good 1953)."""
+    once, all_of_them = [*taken.values()].count(1), sum(taken.values())
+    return (
+        f"{once:,} of {all_of_them:,} schedules came only once, so about "
+        f"{percent(once / all_of_them)} of what chance leads to was not seen"
+    )
 
 
 def by_priorities(runs: Runs, outcomes: Outcomes | None) -> SearchResult:
@@ -76,5 +88,6 @@ def the_rest(
         if has_failed(execution):
             reason = "stopped at the first failure"
             return replace(found, failed=execution, execution=runs.executions, unfinished=reason)
-    parts = (found.unfinished, chooser.summary(done), counter.summary())
+    seed = f"seed={runs.settings.seed}"
+    parts = (found.unfinished, chooser.summary(done), seed, counter.summary())
     return replace(found, unfinished="; ".join(one for one in parts if one))

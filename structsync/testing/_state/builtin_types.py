@@ -11,7 +11,7 @@ from typing import Any
 from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
-from . import global_variables
+from . import global_variables, named_by_code
 from .identity import AWAITED, KEPT, Expanded, Expander, Opaque, name_of, number_of
 
 
@@ -28,6 +28,8 @@ def deque(thing: Any) -> Expanded:
 
 
 def mapping(thing: Any) -> Expanded:
+    if "__spec__" in thing and named_by_code.is_of_a_module(thing):
+        return module(sys.modules[thing["__name__"]])
     return type(thing).__name__, [part for pair in thing.items() for part in pair]
 
 
@@ -41,6 +43,14 @@ def octets(thing: Any) -> Expanded:
 
 def text(thing: Any) -> Expanded:
     return repr(thing), []
+
+
+def bounds(thing: Any) -> Expanded:
+    return "slice", [thing.start, thing.stop, thing.step]
+
+
+def count(thing: Any) -> Expanded:
+    return repr(thing), gc.get_referents(thing)
 
 
 def cell(thing: Any) -> Expanded:
@@ -95,7 +105,9 @@ def function(thing: Any) -> Expanded:
     # Without an empty dictionary that nothing but the function refers to.
     if attributes or sys.getrefcount(attributes) > _REFERENCES:
         children.append(attributes)
-    return number_of(code), children + global_variables.data_of_code(code, thing.__globals__)
+    children += global_variables.data_of_code(code, thing.__globals__)
+    children += _otherwise_named(thing, code)
+    return number_of(code), children
 
 
 def _references(function: object) -> int:
@@ -105,6 +117,18 @@ def _references(function: object) -> int:
 
 
 _REFERENCES = _references(lambda: None)
+
+
+def _otherwise_named(function: types.FunctionType, code: types.CodeType) -> tuple[Any, ...]:
+    """Return the names and the docstring of a function, if they are not those of its code."""
+    doc = code.co_consts[0] if code.co_consts else None
+    if (
+        function.__doc__ is doc
+        and function.__name__ is code.co_name
+        and function.__qualname__ is code.co_qualname
+    ):
+        return ()
+    return "named", function.__name__, function.__qualname__, function.__doc__
 
 
 def class_(thing: Any) -> Expanded:
@@ -191,7 +215,7 @@ def accessor(thing: Any) -> Expanded:
 
 
 def wrapper(thing: Any) -> Expanded:
-    return type(thing).__name__, [thing.__func__]
+    return type(thing).__name__, [thing.__func__, vars(thing)]
 
 
 def module(thing: Any) -> Expanded:

@@ -23,6 +23,12 @@ def thread_local(thing: Any) -> Expanded:
     return name_of(type(thing)), [type(thing), vars(thing)]
 
 
+def thread(thing: Any) -> Expanded:
+    # What the interpreter does at its end, and where errors of a thread are printed, is none of the program's.
+    own = {key: value for key, value in vars(thing).items() if not key.startswith("_")}
+    return ("thread", thing.name, tuple(own)), [*own.values()]
+
+
 def lock(thing: Any) -> Expanded:
     return ("lock", thing.locked()), []
 
@@ -89,6 +95,8 @@ def expander_of(kind: type) -> Expander | None:
     """Return what looks into objects of a type, or None if it is none of these."""
     if issubclass(kind, threading.local):
         return thread_local
+    if issubclass(kind, threading.Thread) and kind.__module__ == "threading":
+        return thread
     return proxy if _is_proxy(kind) else None
 
 

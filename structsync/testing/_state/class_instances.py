@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import gc
 import types
 import warnings
 import weakref
@@ -19,6 +20,8 @@ from .identity import DERIVED, UNSET, Expanded, Expander, Opaque, name_of, numbe
 def exception(kind: type) -> Expander:
     """Return the expander for a class of exceptions, some of which keep more than arguments."""
     members = [member for _, member in _members(kind)]
+    if issubclass(kind, OSError):  # of all errors the only ones with something that is computed
+        members.append(vars(OSError)["characters_written"])
 
     def expand(thing: Any) -> Expanded:
         children = [thing.args, thing.__cause__, thing.__context__, thing.__traceback__]
@@ -66,6 +69,33 @@ def reduced(thing: Any) -> Expanded:
     return name_of(type(thing)), [*children, getattr(thing, "__dict__", None)]
 
 
+def reference(kind: type) -> Expander:
+    """Return the expander for a class of weak references, which may have attributes."""
+    slots = [member for _, member in _members(kind)]
+
+    def expand(thing: Any) -> Expanded:
+        head, children = afterlife.reference(thing)
+        values = [_value(member, thing) for member in slots]
+        return head, [*children, *values, getattr(thing, "__dict__", None)]
+
+    return expand
+
+
+def reduced_with_slots(kind: type) -> Expander:
+    """Return the expander for a class on top of a C type, whose own pickling knows no slots."""
+    slots = [
+        member for _, member in _members(kind) if not member.__objclass__.__flags__ & IMMUTABLE
+    ]
+    if not slots:
+        return reduced
+
+    def expand(thing: Any) -> Expanded:
+        head, children = reduced(thing)
+        return head, [*children, *[_value(member, thing) for member in slots]]
+
+    return expand
+
+
 def pickles_by_itself(kind: type) -> bool:
     """Return whether code of the user decides what pickle sees of a class that hides state."""
     methods = ("__reduce__", "__reduce_ex__", "__getstate__")
@@ -85,6 +115,8 @@ def instance(kind: type) -> Expander:
     name = name_of(kind)
     own = [kind] if is_under_test(kind.__module__) else []
     getters = [member.__get__ for _, member in slots]
+    told = [vars(base)["__dict__"] for base in kind.__mro__ if "__dict__" in vars(base)]
+    made_up = not all(isinstance(one, _DESCRIPTORS) for one in told)
     may_call_back = bool(own) and kind.__weakrefoffset__ != 0
 
     def expand(thing: Any) -> Expanded:
@@ -101,6 +133,8 @@ def instance(kind: type) -> Expander:
                 attributes = {key: one for key, one in attributes.items() if key not in left_out}
             keys = tuple(attributes)
             children += attributes.values()
+        if made_up:  # a property says what its attributes are, and not what it refers to
+            children += gc.get_referents(thing)
         if contents is not None:
             children += contents(thing)
         return (name, keys), children
@@ -108,6 +142,8 @@ def instance(kind: type) -> Expander:
     return expand
 
 
+#: As what ``__dict__`` stands in a class that does not make it up.
+_DESCRIPTORS = types.GetSetDescriptorType | types.MemberDescriptorType
 CONTENTS: dict[type, Callable[[Any], list[Any]]] = {
     int: lambda thing: [int(thing)],
     float: lambda thing: [float(thing)],

@@ -18,7 +18,6 @@ import os
 import pathlib
 import re
 import types
-import uuid
 import weakref
 from typing import Any
 
@@ -85,7 +84,6 @@ _WRITTEN_AS_TEXT = (
     decimal.Context,
     fractions.Fraction,
     datetime.timedelta,
-    uuid.UUID,
     pathlib.PurePosixPath,
     pathlib.PureWindowsPath,
     type(pathlib.Path()),
@@ -102,8 +100,8 @@ _KINDS: dict[type, Expander] = {
     bytes: builtin_types.octets,
     bytearray: builtin_types.octets,
     range: builtin_types.text,
-    slice: builtin_types.text,
-    itertools.count: builtin_types.text,
+    slice: builtin_types.bounds,
+    itertools.count: builtin_types.count,
     contextvars.ContextVar: context_values.variable,
     property: builtin_types.accessor,
     staticmethod: builtin_types.wrapper,
@@ -174,7 +172,7 @@ def _choose(kind: type) -> Expander:
     if issubclass(kind, BaseException):
         return class_instances.exception(kind)
     if issubclass(kind, weakref.ref):
-        return afterlife.reference
+        return class_instances.reference(kind)
     return builtin_types.referents if kind.__name__ in _AWAITABLES else _choose_by_state(kind)
 
 
@@ -193,5 +191,5 @@ def _choose_by_state(kind: type) -> Expander:
         or kind.__module__ == "itertools"
         or class_instances.hides_state(kind)
     ):
-        return class_instances.reduced
+        return class_instances.reduced_with_slots(kind)
     return class_instances.instance(kind)

@@ -37,6 +37,9 @@ _NEW, _TEXT = b"new", b"text"
 #: An address in a text, as in the message of an error that names a task.
 _ADDRESS = re.compile(r" at 0x([0-9a-fA-F]+)")
 
+#: No object is below this, so a smaller number is one that the program has written.
+_LEAST_ADDRESS = 1 << 16
+
 _expanders = expanders.EXPANDERS
 
 #: A plain value is written as it is. bytes are not in it, because marks are bytes.
@@ -257,6 +260,8 @@ class _Walk:
             if task := tasks.get(int(address, 16)):
                 self.out.append(_TASK)
                 self._refer(task)
+            elif int(address, 16) < _LEAST_ADDRESS:
+                self.out.append(address)
             else:
                 self.out.append(self.addresses.setdefault(address, len(self.addresses)))
         self.out.append(end)
@@ -285,7 +290,12 @@ class _Walk:
             self.out.append(_SET)
             items = list(thing)
             self.kept.append(items)
-            self.walk(items if set_order.has_an_order(items) else sorted(items, key=self._place))
+            if set_order.has_an_order(items):
+                self.walk(items)
+            else:
+                alike = sorted(items, key=self._place)
+                self.walk(alike)
+                self.out += set_order.of_equal_hashes(items, alike)
             self._drain_queue()
         self.sets.clear()
 

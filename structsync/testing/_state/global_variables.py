@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import io
 import operator
+import os
 import sys
 import types
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ from .libraries import plain
 _TOOLS = {
     "__future__",
     "_abc",
-    "_io",  # an open file; what is in one, no state shows
+    "_io",
     "_pytest",
     "abc",
     "attr",
@@ -50,11 +51,14 @@ _FIXED = {
     "__loader__",
     "__module__",
     "__name__",
+    "__orig_bases__",
     "__package__",
+    "__parameters__",
     "__path__",
     "__qualname__",
     "__spec__",
     "__static_attributes__",
+    "__type_params__",
     "__weakref__",
 }
 #: Functions that remember their results.
@@ -225,6 +229,8 @@ def _is_data(value: object) -> bool:
         return owner is not None and type(owner) is not types.ModuleType
     if issubclass(kind, _INERT):
         return False
+    if issubclass(kind, io.IOBase) and kind not in _IN_MEMORY:
+        return _is_open_file(value)
     return kind in _IN_MEMORY or kind.__module__.partition(".")[0] not in _TOOLS
 
 
@@ -236,6 +242,14 @@ def is_of_a_library(cached: Any) -> bool:
     return getattr(module, cached.__name__, None) is cached
 
 
+def _is_open_file(file: Any) -> bool:
+    """Return whether this is a file of which no state shows what is in it, or how far it was read."""
+    if type(file).__module__.startswith("_pytest."):  # it holds what was printed
+        return False
+    return not file.closed and getattr(file, "name", None) not in _OF_NO_ACCOUNT
+
+
+_OF_NO_ACCOUNT = ("<stdin>", "<stdout>", "<stderr>", os.devnull)
 _IN_MEMORY = frozenset({io.BytesIO, io.StringIO})
 
 

@@ -10,10 +10,13 @@ import collections
 import contextvars
 import decimal
 import functools
+import gc
+import io
 import locale
 import logging
 import operator
 import os
+import signal
 import sys
 import types
 import warnings
@@ -35,13 +38,15 @@ _CONTENT = (
     set,
     bytearray,
     collections.deque,
+    io.BytesIO,
+    io.StringIO,
     type(os.environ),
     logging.Logger,
     decimal.Context,
     contextvars.ContextVar,
 )
-#: Where everything is, of which the program's own modules are looked into by other ways.
-_EVERYTHING = frozenset({"modules", "path_importer_cache"})
+#: Where everything is, of which the program's own modules are looked into by other ways; and what imports it.
+_EVERYTHING = frozenset({"modules", "meta_path", "path_hooks", "path_importer_cache"})
 
 
 class Library:
@@ -142,6 +147,7 @@ def plain(value: Any) -> Any:
 
 
 _OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "_execution")
+_THE_EXPLORERS_OWN = __name__.rpartition("._state")[0]
 _known: dict[int, tuple[object, Library]] = {}
 
 
@@ -159,6 +165,8 @@ def library(value: object) -> Library | None:
             return None
         name = f"{value.__module__}.{value.__qualname__}"
     else:
+        return None
+    if name.startswith(_THE_EXPLORERS_OWN):
         return None
     found = Library(name, vars(value))
     _known[address_of(value)] = value, found
@@ -208,15 +216,31 @@ def _locale() -> str:
     return locale.setlocale(locale.LC_ALL)
 
 
+def _from(module: str, function: str) -> Callable[[], object]:
+    """Return what calls a function of a module, which is not loaded for that."""
+    return lambda: module in sys.modules and getattr(sys.modules[module], function)()
+
+
+def _handlers() -> list[object]:
+    return [signal.getsignal(one) for one in sorted(signal.valid_signals())]
+
+
 _SETTINGS: dict[str, Callable[[], object]] = {
+    "addLevelName": lambda: logging._levelToName,
     "catch_warnings": _filters,
     "chdir": os.getcwd,
     "cwd": os.getcwd,
+    "field_size_limit": _from("csv", "field_size_limit"),
     "filterwarnings": _filters,
     "getcwd": os.getcwd,
+    "getLevelName": lambda: logging._levelToName,
+    "get_int_max_str_digits": sys.get_int_max_str_digits,
+    "get_threshold": gc.get_threshold,
+    "getdefaulttimeout": _from("socket", "getdefaulttimeout"),
     "getenv": lambda: os.environ,
     "getlocale": _locale,
     "getrecursionlimit": sys.getrecursionlimit,
+    "getsignal": _handlers,
     "getswitchinterval": sys.getswitchinterval,
     "localeconv": _locale,
     "setlocale": _locale,

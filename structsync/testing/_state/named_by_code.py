@@ -20,9 +20,9 @@ from . import libraries
 
 _names: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 #: By these a module's own namespace can be used as a dictionary.
-_WHOLE_NAMESPACE = frozenset({"globals", "eval", "exec"})
+_WHOLE_NAMESPACE = frozenset({"globals", "__globals__", "f_globals", "getmodule", "eval", "exec"})
 #: By these a module can be had by a name that is made when the code runs.
-_ANY_MODULE = frozenset({"import_module", "__import__", "eval", "exec"})
+_ANY_MODULE = frozenset({"import_module", "resolve_name", "__import__", "eval", "exec"})
 _IMPORT = dis.opmap["IMPORT_NAME"]
 
 

@@ -443,6 +443,18 @@ async def test_a_name_is_hosted_or_something_else(opens: Open) -> None:
                 await there.host("shop", Shop()).__aenter__()
 
 
+async def test_a_name_that_was_something_else_may_be_called(opens: Open) -> None:
+    async with opens() as here, opens() as there:
+        async with here.lock("shop"):
+            with pytest.raises(ValueError, match="'shop' is in use as a lock"):
+                await remote(there).count()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(remote(there).count)  # of the release it was not told
+            await until_calling(there, "shop")
+            async with here.host("shop", Shop()):
+                assert await remote(there).count() == 0
+
+
 async def test_a_host_may_be_called_by_its_own_session(opens: Open) -> None:
     async with opens() as here, here.host("shop", Shop()) as grant:
         assert isinstance(grant, Grant)
