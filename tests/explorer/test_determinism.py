@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import time as wall_clock
@@ -120,6 +121,7 @@ CLOCKS: dict[str, Any] = {
     "i": lambda clock=time.time: clock(),
     "harmless": functools.partial(len),
     "proxy": Proxy(),
+    "a proxy of what is gone": weakref.proxy(Proxy()),
     "gone": time.time,
     "large": dict.fromkeys(range(2_000), time.time),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import types
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -62,6 +63,8 @@ def items_in(found: Iterable[object], stands: Stands, functions: list[object]) -
         if id(one) in seen:
             continue
         seen.add(id(one))
+        if type(one) is weakref.ProxyType:  # it answers for what it refers to, which may be gone
+            continue
         if isinstance(one, functools.partial):
             if holds_one((one.func, *one.args), stands):
                 yield _in_partial(one)

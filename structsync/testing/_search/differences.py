@@ -13,6 +13,7 @@ import os
 import sys
 import time
 import types
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,8 @@ def _everything(execution: Execution) -> dict[str, str]:
     until = _now() + MOST_SECONDS
     while queue and len(found) < MOST_OBJECTS and _now() < until:
         path, thing = queue.popleft()
+        if type(thing) is weakref.ProxyType:
+            continue  # what it refers to is found elsewhere, or gone
         if isinstance(thing, _PLAIN):
             found[path] = _short(thing)
         elif id(thing) not in seen:
