@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 import trio
-from trio.testing import memory_stream_pair, wait_all_tasks_blocked
+from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 
 pytest.importorskip("hiredis")
 
@@ -21,10 +22,10 @@ from structsync.distributed.redis.connection import Connection
 class Pair:
     """A connection, what was pushed to it, and the other end of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = math.inf) -> None:
         self.pushed: list[Any] = []
         ours, self.peer = memory_stream_pair()
-        self.connection = Connection(ours, self.pushed.append)
+        self.connection = Connection(ours, self.pushed.append, patience)
 
     async def says(self, data: bytes) -> None:
         await self.peer.send_all(data)
@@ -60,6 +61,21 @@ async def test_a_reply_that_was_abandoned_is_not_taken_for_the_next_one() -> Non
         second = pair.connection.post("GET", "b")
         await pair.says(b"$5\r\nfirst\r\n$6\r\nsecond\r\n")
         assert await second.wait() == b"second"
+
+
+async def test_a_connection_that_leaves_a_request_without_an_answer_for_too_long_is_dropped(
+    autojump_clock: MockClock,
+) -> None:
+    pair = Pair(patience=10)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(pair.connection.run)
+        await trio.sleep(100)  # it owes no answer
+        assert pair.connection.is_usable
+        reply = pair.connection.post("GET", "a")
+        with pytest.raises(DeliveryFailed):
+            await reply.wait()
+        assert trio.current_time() <= 110
+    assert not pair.connection.is_usable
 
 
 @pytest.mark.parametrize("data", [b"garbage\r\n", b":1\r\n:2\r\n", b"*1\r\n"])

@@ -37,6 +37,13 @@ async def an_unbound_local() -> None:
     await checkpoint()
 
 
+@difference
+async def a_last_local_that_is_none() -> None:
+    value = 2 if other() else None
+    await checkpoint()
+    del value
+
+
 async def _three() -> int:
     await checkpoint()
     return 3

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import trio
+
+from structsync.testing._execution.fixtures import Placeholder, with_fixtures
 
 from .test_pytest_inside import Ran, run
 
@@ -317,3 +321,24 @@ def test_what_a_plain_fixture_makes_is_made_once(tmp_path: Path) -> None:
     ran = run(tmp_path, program)
     assert ran.outcomes == {"passed": 1}, ran.printed
     assert ran.notes == ["up", "down"]
+
+
+async def test_a_cancellation_is_raised_at_the_yield_of_a_fixture_and_goes_on() -> None:
+    raised: list[BaseException] = []
+
+    async def fixture() -> AsyncIterator[int]:
+        try:
+            yield 1
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    async def test(one: int) -> None:
+        assert one == 1
+        await trio.sleep_forever()
+
+    placeholder = Placeholder("one", fixture, {})
+    with trio.move_on_after(0) as scope:
+        await with_fixtures([placeholder], test, {"one": placeholder})
+    assert scope.cancelled_caught
+    assert [type(one) for one in raised] == [trio.Cancelled]

@@ -108,7 +108,7 @@ class BarrierKind(Kind):
         return None
 
     def submit(self, core: Any, want: Want, key: Key) -> list[Request[Any]]:
-        core.enqueue(None, waiter=key)
+        core.enqueue(self.claim(want, key), waiter=key)
         ended: list[Request[Any]] = core.complete_round() if core.full else []
         return ended
 
