@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable
+from contextlib import aclosing
 from functools import partial
 
 import trio
@@ -163,12 +164,14 @@ async def test_results_come_once_as_jobs_end(x: ExploredRun, tasks: int) -> None
 
 @swept(least=30, sizes=SIZES, cancel="scopes")
 async def test_results_of_an_async_source_come_once(x: ExploredRun, tasks: int) -> None:
-    async def source() -> AsyncIterator[int]:
+    async def source() -> AsyncGenerator[int, None]:
         for number in range(tasks - 1):
             await checkpoint()
             yield number
 
-    await map_and_check(x, source(), ordered=True, workers=1)
+    # As trio demands: a cancelled loop leaves it half way, and it belongs to the caller.
+    async with aclosing(source()) as items:
+        await map_and_check(x, items, ordered=True, workers=1)
 
 
 @swept(least=25, sizes=SIZES, cancel="scopes")
