@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ssl
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import final
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import trio
 
@@ -64,20 +64,26 @@ class Address:
         return stream
 
 
+def _read(url: str) -> tuple[SplitResult, int, dict[str, list[str]]] | None:
+    """Return parts, port and options; None where Python's error, even as a context, may repeat the password."""
+    try:
+        parts = urlsplit(url)
+        query = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        return parts, parts.port or PORT, query
+    except ValueError:
+        return None
+
+
 def parse(url: str) -> Address:
     """Return what a URL says.
 
     Raises:
       ValueError: if it has another form; none of the messages repeats what may be a password.
     """
-    is_read = False
-    with suppress(ValueError):  # not even as the context of ours: it may repeat the password
-        parts = urlsplit(url)
-        port = parts.port or PORT
-        options = parse_qs(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-        is_read = True
-    if not is_read:
+    read = _read(url)
+    if read is None:
         raise _wrong("has a part that cannot be read")
+    parts, port, options = read
     scheme = parts.scheme
     unknown = sorted(options.keys() - OPTIONS[scheme])
     if unknown:

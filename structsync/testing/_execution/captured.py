@@ -11,7 +11,7 @@ import sys
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from .captured_in_data import Item, Stands, holds_one, items_in
 from .under_test import is_under_test
@@ -84,7 +84,9 @@ def _in_module(module: types.ModuleType, stands: Stands) -> list[_Place | Item]:
     places += _in_functions([*values, *inside, *functions], stands)
     for kind, name, one in members:
         plain = one.__func__ if isinstance(one, staticmethod) else one
-        if id(plain) in stands or (type(plain) is tuple and holds_one(plain, stands)):
+        if id(plain) in stands or (
+            type(plain) is tuple and holds_one(cast("tuple[object, ...]", plain), stands)
+        ):
             places.append(_Place(kind, name, one))
     _known[module.__name__] = module, len(namespace), places
     return places
