@@ -72,7 +72,7 @@ async def test_a_connection_that_leaves_a_request_without_an_answer_for_too_long
         await trio.sleep(100)  # it owes no answer
         assert pair.connection.is_usable
         reply = pair.connection.post("GET", "a")
-        with pytest.raises(DeliveryFailed):
+        with pytest.raises(DeliveryFailed), trio.fail_after(1000):
             await reply.wait()
         assert trio.current_time() <= 110
     assert not pair.connection.is_usable
