@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager, suppress
+from itertools import groupby
 from typing import NamedTuple, Protocol
 
 import trio
@@ -160,8 +161,8 @@ def complaints(callers: Callers, lives: Iterable[list[Noted]]) -> list[str]:
         for word, which in life:
             tally[word][which] += 1
         # All that starts in one step is noted at once: a partner stands beside its partner.
-        joined = [which for word, which in life if word == "joins"]
-        alone += len(joined) % 2 and life[-1].word != "joins"
+        runs = [(word, len([*notes])) for word, notes in groupby(life, lambda one: one.word)]
+        alone += any(word == "joins" and length % 2 for word, length in runs[:-1])
     begun, done = tally["begun"], tally["done"]
     started = tally["starts"] + tally["joins"] + tally["barred"]
     told = callers.returned | callers.cancelled | callers.unknown
