@@ -115,6 +115,9 @@ class _ByWidth:
             > options.max_width
         ):
             table = _table(("", "step", "task", "what"), [*map(_merged, found)])
+        # Code needs the room more than a sentence about a task does.
+        (task,) = (column for column in table.columns if column.header == "task")
+        task.max_width = min(max(12, options.max_width * 28 // 100), 26)
         yield table
 
 

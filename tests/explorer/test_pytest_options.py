@@ -65,10 +65,20 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 def test_the_summary_tells_the_verdict_and_what_was_covered(plain: Ran) -> None:
     assert plain.outcomes == {"passed": 3, "failed": 1, "warning": 1}, plain.printed
     lines = plain.section("schedules explored").strip().splitlines()
-    assert lines[0].startswith(f"confirmed     {GREEN}  exhaustive: ")
-    assert lines[1].startswith(f"refuted       {RED}  deadlock; ")
-    assert lines[3].startswith(f"not finished  {CUT}  not exhaustive: ")
-    assert len(lines) == 4
+    # What does not fit beside the name stands below it.
+    assert lines[:2] == [
+        f"confirmed     {GREEN}",
+        f"{'':14}exhaustive: 6 executions, order=any, cancels<=0",
+    ]
+    assert lines[2:4] == [
+        f"refuted       {RED}",
+        f"{'':14}deadlock; not exhaustive: stopped at the first failure: 4 executions, order=any, cancels<=0",
+    ]
+    assert lines[5:7] == [
+        f"not finished  {CUT}",
+        f"{'':14}not exhaustive: stopped after executions=1: 8 states, 1 execution, order=any, cancels<=1 (scopes)",
+    ]
+    assert len(lines) == 7
 
 
 def test_a_search_that_ended_early_warns_at_the_line_of_the_test(plain: Ran) -> None:
@@ -326,4 +336,6 @@ def test_ctrl_c_ends_pytest_with_what_was_found_so_far(tmp_path: Path) -> None:
     assert ran.code == pytest.ExitCode.INTERRUPTED
     assert ran.outcomes == {"passed": 1, "warning": 1}, printed[-3000:]
     shown = ran.section("schedules explored")
-    assert re.search(r"^not finished  test_program.py::test_endless  .*Ctrl-C", shown, re.MULTILINE)
+    assert re.search(
+        r"^not finished  test_program.py::test_endless\n +.*Ctrl-C", shown, re.MULTILINE
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,7 @@ def pytest_terminal_summary(
     ran = [one for some in terminalreporter.stats.values() for one in some]
     ended = [one for one in ran if isinstance(one, pytest.TestReport) and one.when == "call"]
     lines = []
+    width = config.get_terminal_writer().fullwidth
     for report in sorted(ended, key=lambda one: one.start):
         noted = dict(report.user_properties)
         verdict = str(noted.get("explored_verdict", ""))
@@ -181,10 +183,26 @@ def pytest_terminal_summary(
         if verdict == "confirmed" and config.get_verbosity() < 0:
             continue
         found = f"{noted['explored_failure']}; " if verdict == "refuted" else ""
-        lines.append((verdict, f"{verdict:12}  {report.nodeid}  {found}{noted['explored']}"))
+        covered = f"{found}{noted['explored']}"
+        lines.append((verdict, _entry(verdict, report.nodeid, covered, width)))
         if "explored_report" in noted:
             lines.append((verdict, f"{'':12}  report: {noted['explored_report']}"))
     if lines:
         terminalreporter.section("schedules explored")
     for verdict, line in lines:
         terminalreporter.write_line(line, **{_COLOURS[verdict]: True})
+
+
+def _entry(verdict: str, name: str, covered: str, width: int) -> str:
+    """Return what is said of one test: in one line if it fits, else its name, and the rest below it."""
+    first = f"{verdict:12}  {name}"
+    if len(first) + 2 + len(covered) <= width:
+        return f"{first}  {covered}"
+    below = textwrap.TextWrapper(
+        width=width,
+        initial_indent=" " * 14,
+        subsequent_indent=" " * 14,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join([first, *below.wrap(covered)])
