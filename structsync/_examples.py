@@ -28,8 +28,14 @@ def shipped_folder() -> Path | None:
     return None
 
 
+def _complete(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
+    """Return the names that a shell may complete."""
+    folder = shipped_folder()
+    return [name for name in _examples_in(folder) if name.startswith(begun)] if folder else []
+
+
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_complete)
 @click.option(
     "--to",
     type=click.Path(file_okay=False, path_type=Path),
@@ -97,6 +103,9 @@ def _print(found: dict[str, Path]) -> None:
 
 
 def _first_sentence(path: Path) -> str:
+    about = path / "README.md"
+    if about.is_file():  # a folder of several programs
+        return about.read_text(encoding="utf-8").partition("\n")[0]
     for module in _modules(path):
         if text := ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))):
             return text.partition("\n")[0]

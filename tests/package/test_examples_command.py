@@ -28,6 +28,7 @@ def test_every_program_is_listed_with_its_first_sentence() -> None:
     assert "courier/" in words
     assert "single_flight/" in words
     assert "A cache that fetches each key once" in words
+    assert "programs/ Programs of many kinds" in words
     assert max(map(len, printed.splitlines())) <= 80
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 from rich import progress as bars
 from rich.console import Console
 from rich.table import Table
@@ -59,7 +60,13 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 @click.command()
-@click.argument("given", nargs=-1, required=True, metavar="TARGET...")
+@click.argument(
+    "given",
+    nargs=-1,
+    required=True,
+    metavar="TARGET...",
+    shell_complete=lambda ctx, parameter, begun: [CompletionItem(begun, type="file")],
+)
 @setting_options
 @click.option(
     "--shard",
