@@ -66,12 +66,12 @@ class Settings:
       outside: ``"noted"``: a program that changes the world outside (a file, a database, the environment)
           is never confirmed, because no state shows that change, and no execution undoes it; ``"ignore"``:
           such changes make no difference to the program.
-      executions: end, not finished, after this many executions; None: no bound.
-      states: the same for states.
-      seconds: the same for seconds.
+      executions: end, not finished, after this many executions; ``None``: no bound.
+      states: end, not finished, after this many states; ``None``: no bound.
+      seconds: end, not finished, after this many seconds; ``None``: no bound.
       max_steps: an execution with more steps fails as ``endless``.
       depth: the number of orderings of steps that a fault needs that ``"pct"`` should find; most need one or two.
-      seed: for ``search="random"`` and ``"pct"``, and for the audit.
+      seed: the seed of the random choices of ``search="random"`` and ``"pct"``, and of the audit.
       exhaustive: fail if the search ends before everything was seen.
       workers: search in this many processes, which import the test by its name, if the search is large enough and
           can be divided (``"auto"``, ``"states"``, ``"plain"``).

@@ -89,6 +89,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "program.py").write_text(dedent(PROGRAM))
     (tmp_path / "needs.py").write_text(dedent(WITH_FIXTURE))
     (tmp_path / "broken.py").write_text("import nowhere_at_all\n")
+    (tmp_path / "programs").mkdir()
     return tmp_path
 
 
@@ -167,7 +168,12 @@ def test_what_needs_pytest_is_named_and_nothing_is_confirmed(folder: Path) -> No
         (["program.py::test_one_order[1]"], "has parameters, which only pytest has values for"),
         (["program:absent"], "program has no 'absent'; decorated in it: test_one_order, TestOfA"),
         (["program:plain"], "program:plain is no async function but function"),
-        (["nowhere"], "nowhere cannot be imported: ModuleNotFoundError"),
+        (
+            ["nowhere"],
+            "nowhere cannot be imported: ModuleNotFoundError: No module named 'nowhere'\n",
+        ),
+        (["."], ". is a folder: name files in it, such as *.py"),
+        (["programs/"], "programs/ is a folder: name files in it, such as programs/*.py"),
         (["nowhere.py"], "there is no file nowhere.py"),
         (["broken"], "No module named 'nowhere_at_all' (raised in"),
         (["json"], "nothing in json is decorated with @explore()"),
@@ -207,12 +213,17 @@ def test_a_file_that_another_module_hides_is_refused(folder: Path) -> None:
 def test_each_setting_is_an_option_with_its_choices_and_its_default(folder: Path) -> None:
     shown = " ".join(explore(folder, "--help").stdout.split())
     for field in dataclasses.fields(Settings):
-        if field.name != "exhaustive":  # the exit code says it
+        # the exit code says the one; the other is no setting of a whole search
+        if field.name not in ("exhaustive", "shard"):
             option = "--" + field.name.replace("_", "-")
             assert option in shown
-            assert f"Default: {field.default}." in shown.partition(option)[2]
+            default = {"True": "on", "False": "off", "None": "none"}.get(
+                str(field.default), str(field.default)
+            )
+            assert f"[default: {default}]" in shown.partition(option)[2]
     assert "--order [any|trio]" in shown
     assert "--executions INT|none" in shown
+    assert "End, not finished, after this many executions; none: no bound." in shown
 
 
 @pytest.mark.slow

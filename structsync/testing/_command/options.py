@@ -12,6 +12,8 @@ import click
 
 from structsync.testing._settings import Settings
 
+_ON_OR_OFF = {"True": "on", "False": "off"}
+
 #: Asks for no bound; None is what click says where an option was not given.
 _NO_BOUND = object()
 
@@ -41,8 +43,9 @@ def _setting(field: dataclasses.Field[Any], hint: Any) -> Callable[[Any], Any]:
         kind, shown = _or_none(arguments[0]), f"{arguments[0].__name__.upper()}|none"
     elif hint is bool:
         name = f"{name}/{name.replace('--', '--no-')}"
+    default = _ON_OR_OFF.get(str(field.default), str(field.default).lower())
     # Under "python -OO" no class has a docstring.
-    text = f"{_EXPLAINED.get(field.name, '')} Default: {field.default}."
+    text = f"{_EXPLAINED.get(field.name, '')}  [default: {default}]"
     names = ("-j", name) if field.name == "workers" else (name,)
     return click.option(*names, field.name, type=kind, default=None, metavar=shown, help=text)
 
@@ -57,7 +60,13 @@ def _explained() -> dict[str, str]:
             found[name] = rest
         else:
             found[next(reversed(found))] += " " + line.strip()
-    return {name: said.replace("``", "").strip() for name, said in found.items()}
+    return {name: _as_help(said) for name, said in found.items()}
+
+
+def _as_help(said: str) -> str:
+    """Return a sentence of a docstring as a help text: without marks, with an upper-case letter first."""
+    text = said.replace("``None``", "none").replace("``", "").strip()
+    return text[0].upper() + text[1:]
 
 
 _EXPLAINED = _explained()

@@ -114,6 +114,10 @@ def _import(place: str) -> types.ModuleType:
     is_file = place.endswith(".py")
     if is_file and not file.is_file():
         raise click.UsageError(f"there is no file {place}")
+    if file.is_dir() and not (file / "__init__.py").exists():
+        raise click.UsageError(
+            f"{place} is a folder: name files in it, such as {Path(place, '*.py')}"
+        )
     if is_file:
         top = file.parent
         while (top / "__init__.py").exists():
@@ -124,9 +128,14 @@ def _import(place: str) -> types.ModuleType:
         module = importlib.import_module(name)
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
+        # Where the module itself is missing, the last frame is one of Python's own.
+        where = (
+            f" (raised in {frame.filename}, line {frame.lineno})"
+            if Path(frame.filename).exists()
+            else ""
+        )
         raise click.UsageError(
-            f"{place} cannot be imported: {type(error).__name__}: {error} "
-            f"(raised in {frame.filename}, line {frame.lineno})"
+            f"{place} cannot be imported: {type(error).__name__}: {error}{where}"
         ) from error
     if is_file and Path(module.__file__ or "").resolve() != file:
         raise click.UsageError(
