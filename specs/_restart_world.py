@@ -105,6 +105,10 @@ class Client:
     wants: Key | None = None  # the request that it has made and not released
     is_alive: bool = True
     has_come: bool = False  # since the engine has lost something
+    unread: bool = False  # it has not read the log since
+    news: Tail | None = (
+        None  # what another session has told it last; it may come at any time, or never
+    )
 
     @property
     def history(self) -> History:
@@ -188,15 +192,41 @@ class World:
         """Send again what is not in the log, and read the log to its end."""
         self.append(name)
         one = self.clients[name]
+        one.unread = False
+        self.apply(name, self.engine.tail(one.replica.position))
+
+    def apply(self, name: str, tail: Tail) -> None:
+        one = self.clients[name]
         one.replica = replica_of(
             self.core_type, self.history_type, one.history.base, one.history.entries
         )
-        applied = one.replica.advance(self.engine.tail(one.replica.position), {})
+        applied = one.replica.advance(tail, {})
         confirmed = one.replica.core.sessions.get(name, -1)
         one.outbox = tuple([each for each in one.outbox if each.number > confirmed])
         for _, outcomes in applied:
             self.fresh += [each.token for each in outcomes if each.token and each.key[0] == name]
         self.told = max([self.told, *self.fresh])
+
+    def tell(self, name: str, other: str) -> None:
+        """Send another session what it need not read, as far as this one knows."""
+        news = self.clients[name].replica.news_for(other, len(self.engine.entries))
+        self.clients[other].news = news
+
+    def knows_of(self, name: str, other: str) -> bool:
+        return other in self.clients[name].replica.latest
+
+    def hear(self, name: str) -> None:
+        """Have news arrive, which may come again."""
+        one = self.clients[name]
+        news = (
+            None if one.news is None or self.must_read(one) else one.replica.continued_by(one.news)
+        )
+        if news is not None:
+            self.apply(name, news)
+
+    def must_read(self, one: Client) -> bool:
+        """Return whether what a session hears is of no use before it has read the log."""
+        return one.unread
 
     def compact(self, name: str) -> None:
         replica = self.clients[name].replica
@@ -233,7 +263,7 @@ class World:
             self.refused = name
             self.die(name)
         else:
-            one.has_come = True
+            one.has_come = one.unread = True
 
     def end_grace(self) -> None:
         """Who has not come has lost its lease, by its own clock too; the engine buries those it knows of."""
@@ -261,7 +291,7 @@ class World:
 
     def snapshot(self) -> tuple[Any, ...]:
         clients = [
-            (name, one.history.base, tuple(one.history.entries), one.outbox, one.number, one.wants, one.is_alive, one.has_come)
+            (name, one.history.base, tuple(one.history.entries), one.outbox, one.number, one.wants, one.is_alive, one.has_come, one.unread, frozen(one.news))
             for name, one in self.clients.items()
         ]  # fmt: skip
         return (self.engine.snapshot(), tuple(clients), self.told)
@@ -277,3 +307,10 @@ class World:
         """Return a session that has read this; what it knows follows from it."""
         known = known_replica(self.core_type, self.history_type, base, tuple(entries))
         return Client(known, *rest)
+
+
+def frozen(news: Tail | None) -> Tail | None:
+    """Return the same, as a part of a state."""
+    if news is None:
+        return None
+    return news._replace(entries=tuple(news.entries), stamps=tuple(news.stamps))

@@ -26,6 +26,8 @@ from ._restart_world import Client, Entries, World
 
 # One that holds, one that waits, and each may have read more than the other.
 SESSIONS = ("s", "t")
+# News are for a session that is let in, by the one that did so.
+TELLER, HEARER = SESSIONS
 # Of the first two entries, by which one of them holds, all or nothing is left.
 FIRST = 2
 RESTARTS = 1
@@ -229,3 +231,31 @@ class CompactedLossesSpec(RestartSpec):
     def compact(self, who: str) -> None:
         self.compactions += 1
         self.core.compact(who)
+
+
+class NewsSpec(RestartSpec):
+    """The holder tells the waiter what is in the log; that comes late, twice or never, or when the log has lost it."""
+
+    asking = ("t",)
+    most_compactions = 0
+    core: World = start(World, SESSIONS, SESSIONS[:1])
+
+    @action(who=idle)
+    def acquire(self, who: str) -> None:
+        self.core.acquire(who)
+
+    @action(when=lambda spec: TELLER in mortal(spec))
+    def die(self) -> None:
+        self.core.die(TELLER)
+
+    @action(who=dead, fair=True)
+    def bury(self, who: str) -> None:
+        self.core.bury(who)
+
+    @action(when=lambda spec: TELLER in alive(spec) and spec.core.knows_of(TELLER, HEARER))
+    def tell(self) -> None:
+        self.core.tell(TELLER, HEARER)
+
+    @action(when=lambda spec: spec.client(HEARER).news is not None)
+    def hear(self) -> None:
+        self.core.hear(HEARER)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from structsync._core.shared.core import SharedCore
-from structsync._core.shared.history import History
+from structsync._core.shared.history import Entries, History
 from structsync._core.shared.operations import Operation, Outcome
 from structsync.checking import fault
 
-from ._restart_world import Engine, World
-from .shared_restarts import CompactedLossesSpec, LossesSpec
+from ._restart_world import Client, Engine, World
+from .shared_restarts import CompactedLossesSpec, LossesSpec, NewsSpec
 
 
 @fault(LossesSpec, "core", refuted_by="one_at_a_time")
@@ -121,3 +121,43 @@ class TokensStartAgain(World):
 
     core_type = TimesCore
     engine_type = ForgetsTheTime
+
+
+class HearsAll(World):
+    """Takes what it hears before it has read."""
+
+    def must_read(self, one: Client) -> bool:
+        return False
+
+
+@fault(NewsSpec, "core", refuted_by="the_log_is_what_was_read")
+class WhatIsLostIsHeardAfterwards(HearsAll):
+    """A session that has come in the grace period hears what the log has lost, and goes on with that."""
+
+
+class CountingHistory(History):
+    """Takes the position alone for what follows."""
+
+    def continued_by(self, start: int, entries: Entries) -> Entries:
+        return entries[self.position - start :] if start <= self.position else ()
+
+
+@fault(NewsSpec, "core", refuted_by="the_log_is_what_was_read")
+class AnotherLogIsTakenForThisOne(World):
+    """News of a log that was lost are taken for the next entries of the one that took its place."""
+
+    history_type = CountingHistory
+
+
+class BoldHistory(History):
+    """Takes all that it hears."""
+
+    def continued_by(self, start: int, entries: Entries) -> Entries:
+        return entries
+
+
+@fault(NewsSpec, "core", refuted_by="one_at_a_time")
+class NewsAreReadTwice(World):
+    """What was read is applied again when it is heard."""
+
+    history_type = BoldHistory

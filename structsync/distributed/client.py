@@ -162,17 +162,19 @@ class LogClient:
 
     def told(self, news: Tail) -> bool:
         """Apply what another session says has been appended; return False if it is read instead."""
-        is_due = news.start == self.replica.position and len(news.entries) <= AT_ONCE
-        if self.is_busy or self.lost or not is_due:
+        # Who has to read has perhaps met a server that has lost what the news tell of.
+        is_due = not (self.is_busy or self.unread or self.lost)
+        fresh = self.replica.continued_by(news) if is_due else None
+        if fresh is None or len(fresh.entries) > AT_ONCE:
             self.hinted()
             return False
         try:  # any user of a server can say anything
-            known = {data: Operation.decode(data) for data in news.entries}
+            known = {data: Operation.decode(data) for data in fresh.entries}
         except ValueError:
             self.hinted()
             return False
         self.is_busy = True
-        self._take_at_once(Received(news, False, 0), known)
+        self._take_at_once(Received(fresh, False, 0), known)
         return True
 
     def lose(self) -> None:

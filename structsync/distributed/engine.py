@@ -49,7 +49,7 @@ class Hinted(Protocol):
 
         Args:
           log: its name.
-          news: what follows in it on what the session has read, where the hint brought that.
+          news: the last entry of the session in it and all that follow, where the hint brought that.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from structsync._core.shared.core import SharedCore
-from structsync._core.shared.history import History, Mark
+from structsync._core.shared.history import Entries, History, Mark
 from structsync._core.shared.operations import Operation, Outcome, Verb
 from structsync._core.shared.plain import decode, digest
 from structsync._core.shared.preview import preview
@@ -76,12 +76,18 @@ class Replica:
     def news_for(self, session: str, at_most: int) -> Tail | None:
         """Return the last entry of a session, and all that follow; None if they are not kept, or are more."""
         start = self.latest.get(session)
-        if self.history is None or start is None or start < self.history.base.position:
+        if self.history is None or start is None:
             return None
-        kept = self.history.entries[start - self.history.base.position :]
-        if len(kept) > at_most:
+        kept = self.history.since(start)
+        return None if kept is None or len(kept) > at_most else tail_of(start, kept)
+
+    def continued_by(self, news: Tail) -> Tail | None:
+        """Return what of the news follows on what was read; None if they do not continue that."""
+        if self.history is None:
             return None
-        return Tail(start, [data for _, data in kept], None, [stamp for stamp, _ in kept])
+        entries = [*zip(news.stamps, news.entries, strict=True)]
+        fresh = self.history.continued_by(news.start, entries)
+        return tail_of(self.position, fresh) if fresh else None
 
     def foreseen(self, operations: Collection[Operation], at_most: int) -> dict[str, Tail]:
         """Return whom a release would let in by what was read, with the news for each; of nothing else that is known."""
@@ -108,3 +114,7 @@ class Replica:
         self.latest = {one: at for one, at in self.latest.items() if one in self.core.sessions}
         if self.history is not None:
             self.history.compared(state)
+
+
+def tail_of(start: int, entries: Entries) -> Tail:
+    return Tail(start, [data for _, data in entries], None, [stamp for stamp, _ in entries])

@@ -30,3 +30,19 @@ def test_what_came_before_a_comparison_is_kept_until_the_next_one() -> None:
     assert history.mark == Mark(6, 60, b"second")
     assert history.entries == entries(5, 6)
     assert history.position == 6
+
+
+def test_what_continues_begins_behind_the_last_entry_that_was_read() -> None:
+    history = History(["s"], Mark(3, 30, b"state"))
+    history.entries += entries(4, 5)
+    assert history.since(2) is None
+    assert history.since(4) == entries(5, 5)
+    assert history.continued_by(3, entries(4, 7)) == entries(6, 7)
+    assert history.continued_by(2, entries(3, 6)) == entries(6, 6)
+    for start, said in [
+        (5, entries(6, 7)),  # what was read last is not among them
+        (3, entries(4, 5)),
+        (6, entries(7, 8)),
+        (4, [(49, b"5"), (60, b"6")]),  # they are of another log
+    ]:
+        assert not history.continued_by(start, said)

@@ -16,6 +16,8 @@ from structsync.distributed.memory import Hub, MemoryEngine
 class Answering(MemoryEngine):
     """Answers at once, always with the same."""
 
+    entries: Sequence[bytes]
+
     def __init__(self, *entries: bytes) -> None:
         super().__init__(Hub(), None)
         self.entries = entries
@@ -51,15 +53,21 @@ async def test_a_long_answer_is_applied_in_the_background() -> None:
         nursery.cancel_scope.cancel()
 
 
-async def test_news_that_come_while_an_answer_is_outstanding_are_read_instead() -> None:
-    joined = [Operation(Verb.JOIN, f"session {one}").encode() for one in range(2)]
-    client = LogClient(Answering(*joined), "session 0", "log")
+async def test_news_that_come_while_there_is_something_to_read_are_read_instead() -> None:
+    joined = [Operation(Verb.JOIN, f"session {one}").encode() for one in range(3)]
+    engine = Answering(*joined[:2])
+    engine.forgets = True
+    client = LogClient(engine, "session 0", "log")
     client.is_busy = True
-    assert not client.told(Tail(0, joined[:1]))
+    assert not client.told(Tail(0, joined[:1], None, [1]))
     client.is_busy = False
-    assert not client.told(Tail(1, joined[1:]))
+    assert not client.told(Tail(1, joined[1:2], None, [2]))
     assert client.replica.position == 2, "it was read"
-    assert client.told(Tail(2, [Operation(Verb.JOIN, "session 2").encode()]))
+    news = Tail(1, joined[1:], None, [2, 3])
+    client.unread = True
+    engine.entries = ()
+    assert not client.told(news), "there may be something to read that others do not know"
+    assert client.told(news)
     assert [*client.replica.core.sessions] == ["session 0", "session 1", "session 2"]
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import trio
 from trio.lowlevel import checkpoint
 
+from structsync._core.shared.history import Entries, History
 from structsync._core.shared.operations import Verb
 from structsync._runtime.outcomes import Pending
 from structsync.distributed import (
@@ -20,11 +22,14 @@ from structsync.distributed import (
     SharedMonitor,
     membership,
     open_session,
+    urls,
 )
 from structsync.distributed.client import LogClient
+from structsync.distributed.engine import Tail
 from structsync.distributed.memory import Fate, MemoryEngine, What
 from structsync.testing import Exploration, ExploredRun, explore
 from tests.distributed.shops import Counter, Counting
+from tests.distributed.telling import TellingEngine
 
 pytestmark = pytest.mark.slow
 
@@ -59,6 +64,21 @@ async def two_sessions(x: ExploredRun) -> None:
     async with opens() as here, opens() as there:
         await contend(x, here, there)
         await nothing_is_left(here)
+
+
+async def crowd(x: ExploredRun) -> None:
+    """Two tasks in one session, so that it knows by its own log whom a release lets in; the replicas end alike."""
+    async with opens() as here, opens() as there:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(contend, x, here, there)
+            nursery.start_soon(hold, x, here)
+        states = []
+        await nothing_is_left(there)  # it joins, if it has not
+        for session in (here, there):
+            await nothing_is_left(session)
+            replica = session._clients["lock"].replica
+            states.append((replica.position, replica.core.encode()))
+        assert states[0] == states[1]
 
 
 def badly(what: What, fate: Fate) -> Callable[[ExploredRun], Any]:
@@ -190,6 +210,39 @@ def test_a_message_that_goes_wrong_changes_nothing(what: What, fate: Fate) -> No
     sampled(badly(what, fate), cancels=0).check()
 
 
+@pytest.fixture
+def telling(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Have the sessions use an engine that brings news; return of each whether it was taken."""
+    taken: list[bool] = []
+    told = LogClient.told
+
+    def noting(self: LogClient, news: Tail) -> bool:
+        taken.append(told(self, news))
+        return taken[-1]
+
+    monkeypatch.setattr(LogClient, "told", noting)
+    monkeypatch.setattr(urls, "MemoryEngine", TellingEngine)
+    return taken
+
+
+def test_news_in_any_order_let_one_at_a_time_in(telling: list[bool]) -> None:
+    sampled(crowd, cancels=1).check()
+    assert {*telling} == {False, True}, (
+        "some come when they continue what was read, and some do not"
+    )
+
+
+@pytest.mark.parametrize("what", ["request", "answer", "hint"])
+@pytest.mark.parametrize("fate", ["lost", "twice", "late"])
+def test_news_that_go_wrong_change_nothing(telling: list[bool], what: What, fate: Fate) -> None:
+    sampled(badly(what, fate), cancels=0).check()
+    assert True in telling, "some are taken"
+
+
+def test_news_of_a_session_that_dies_let_the_others_in(telling: list[bool]) -> None:
+    sampled(one_dies, cancels=0).check()
+
+
 def test_queued_calls_of_a_monitor_keep_their_order_and_leave_nothing_behind() -> None:
     sampled(queued_calls, cancels=1).check()
 
@@ -218,6 +271,39 @@ def test_without_looks_a_lost_hint_is_a_lost_wakeup(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(membership.Membership, "_renew", never)
     assert sampled(badly("hint", "lost"), cancels=0).failure
+
+
+def test_news_that_are_taken_whatever_was_read_are_noticed(
+    telling: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bold(self: History, start: int, entries: Entries) -> Entries:
+        return entries
+
+    monkeypatch.setattr(History, "continued_by", bold)
+    unexplored: Any = SimpleNamespace(exclusive=lambda _: nullcontext())
+    with pytest.raises(
+        AssertionError
+    ):  # in the first schedule: to make it shorter takes half a minute
+        trio.run(crowd, unexplored)
+
+
+def test_an_engine_that_tells_not_what_it_was_to_tell_loses_a_wakeup(
+    telling: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append_soon = TellingEngine.append_soon
+
+    def mute(self: Any, log: str, operations: Any, after: int, done: Any, told: Any) -> bool:
+        return append_soon(self, log, operations, after, done, {})
+
+    monkeypatch.setattr(TellingEngine, "append_soon", mute)
+    assert sampled(crowd, cancels=0).failure
+
+
+def test_a_session_that_is_let_in_unforeseen_and_not_hinted_is_a_lost_wakeup(
+    telling: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TellingEngine, "hint", lambda *_: None)
+    assert sampled(crowd, cancels=0).failure
 
 
 def test_an_operation_that_is_sent_under_a_new_number_counts_twice(

@@ -123,26 +123,36 @@ async def test_news_that_do_not_continue_what_was_read_are_read(
         b"lock",
         b"lock\nx\n1 []\n2 []",
         b"lock\n" + b"9" * 5000,
-        b"lock\n0",
-        b"lock\n0\n7 [1]",
-        b"lock\n2\n7 [1]\n8 [2]",
-        b"lock\n0\n6 [1]\n8 [2]",
         b"lock\n0\n7 [1]\nnone [2]",
-        b"\xff\n0\n7 [1]\n8 [2]",
+        b"\xff\nx",
     ],
 )
-def test_what_continues_nothing_is_no_news(said: bytes) -> None:
-    assert news.continued(news.NEWS + said, {"lock": (1, b"7")})[1] is None
+def test_what_cannot_be_read_is_no_news(said: bytes) -> None:
+    assert news.understood(news.NEWS + said)[1] is None
 
 
-def test_news_come_back_as_they_were_but_for_what_is_known() -> None:
+def test_news_come_as_they_were_written() -> None:
     told = Tail(3, [b'["join"]', b'["a","b"]', b"[]"], None, [5, 6, 9])
-    said = news.written("lock", told)
-    assert news.continued(said, {"lock": (4, b"5")}) == (
-        "lock",
-        Tail(4, [b'["a","b"]', b"[]"], None, [6, 9]),
-    )
-    assert news.continued(said, {"lock": (5, b"6")})[1] == Tail(5, [b"[]"], None, [9])
+    assert news.understood(news.written("lock", told)) == ("lock", told)
+
+
+async def test_news_that_come_while_a_session_connects_are_read_instead(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+        engine: Any = there._engine
+
+        async def connects() -> None:
+            pushed = engine._pushed
+
+            def while_connecting(said: list[Any]) -> None:
+                connected, engine.connected = engine.connected, trio.Event()
+                pushed(said)
+                engine.connected = connected
+
+            engine.connection._pushed = while_connecting
+
+        assert await hand_over(here, there, connects) == ["append"]
 
 
 async def test_news_of_a_log_in_which_a_session_takes_no_part_are_dropped(

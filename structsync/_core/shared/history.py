@@ -7,8 +7,11 @@ left, and the session that asked for it asks again.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, TypeAlias
+
+#: Of a log, each with its stamp.
+Entries: TypeAlias = Sequence[tuple[int, bytes]]
 
 
 class Mark(NamedTuple):
@@ -56,6 +59,26 @@ class History:
     def stamp(self) -> int:
         """Of the last entry."""
         return self.entries[-1][0] if self.entries else self.base.stamp
+
+    def since(self, position: int) -> Entries | None:
+        """Return the entries from a position on; None if the first of them is not kept."""
+        index = position - self.base.position
+        return None if index < 0 else self.entries[index:]
+
+    def continued_by(self, start: int, entries: Entries) -> Entries:
+        """Return those of the entries that follow on what was read; none, if the last one read is not among them.
+
+        What another session tells may come late, and then begin too early or too late, or be of a log that its engine
+        has lost. Positions begin anew in such a log, but no stamp comes twice.
+
+        Args:
+          start: the position of the first entry.
+          entries: what another session says is in the log.
+        """
+        known = self.position - start
+        if not 0 < known < len(entries) or entries[known - 1][0] != self.stamp:
+            return ()
+        return entries[known:]
 
     def compared(self, state: bytes) -> None:
         """Note that the replicas compare here, and forget what came before the place where they did so before."""

@@ -27,7 +27,7 @@ from structsync.distributed.errors import DeliveryFailed, SessionEnded
 
 from .address import Address
 from .connection import Command, Connection
-from .news import NEWS, UNSEEN, Seen, continued, read, written
+from .news import NEWS, UNSEEN, Seen, read, understood, written
 from .server import greet
 
 SCRIPT = Path(__file__).with_name("log.lua").read_text(encoding="utf-8")
@@ -264,11 +264,11 @@ class RedisEngine:
                 self.hinted(said[-1].decode(errors="replace"))
 
     def _take_news(self, said: bytes) -> None:
-        log, tail = continued(said, self.seen)
-        if tail is None:
-            self.hinted(log)
-        elif self.hinted(log, tail):
-            self.seen[log] = (tail.start + len(tail.entries), b"%d" % tail.stamps[-1])
+        log, news = understood(said)
+        # What comes while a session connects may tell of what this server has lost; so it is read first.
+        is_taken = self.hinted(log, news if self.connected.is_set() else None)
+        if is_taken and news is not None:
+            self.seen[log] = (news.start + len(news.entries), b"%d" % news.stamps[-1])
 
     def _command(self, verb: str, *details: str | bytes | int) -> Command:
         return ("EVALSHA", self.script, 1, self.base, verb, self.identity, *details)

@@ -2,12 +2,12 @@
 
 It saves a call of the server between the end of one block and the beginning of the next. Any user of the server can
 publish anything, and what is published may come late, twice or never; so it is taken only where it continues what
-the session has read, and else the log is read, as after a plain hint.
+the session has read (:meth:`.History.continued_by`), and else the log is read, as after a plain hint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from structsync.distributed.engine import Tail
@@ -41,17 +41,13 @@ def written(log: str, news: Tail) -> bytes:
     return NEWS + b"\n".join([log.encode(), b"%d" % news.start, *lines])
 
 
-def continued(said: bytes, seen: Mapping[str, Seen]) -> tuple[str, Tail | None]:
-    """Return which log it is about, and what of it continues what was read; None if it does not."""
+def understood(said: bytes) -> tuple[str, Tail | None]:
+    """Return which log it is about, and what has been appended to it; None if it says nothing of that."""
     name, *said_of_it = said.removeprefix(NEWS).split(b"\n")
     log = name.decode(errors="replace")
-    position, stamp = seen.get(log, UNSEEN)
     try:
         start, *lines = said_of_it
-        known = position - int(start)
-        if not 0 < known < len(lines) or not lines[known - 1].startswith(stamp + b" "):
-            return log, None
-        entries, stamps = read(lines[known:])
+        entries, stamps = read(lines)
+        return log, Tail(int(start), entries, None, stamps)
     except ValueError:
         return log, None
-    return log, Tail(position, entries, None, stamps)
