@@ -88,9 +88,9 @@ class Server:
         """Return what it says to a command."""
         return self._ask([words])[0]
 
-    def ask_as(self, password: str, *words: str) -> bytes:
-        """The same, with the password of the default user."""
-        return self._ask([("AUTH", password), words])[1].partition(b"\r\n")[0]
+    def ask_as(self, password: str, *words: str, user: str = "default") -> bytes:
+        """The same, as a user with a password."""
+        return self._ask([("AUTH", user, password), words])[1].partition(b"\r\n")[0]
 
     def is_no_news(self, namespace: str) -> None:
         """Have a namespace know the server, so that it does not wait because that was started just now."""

@@ -142,6 +142,23 @@ async def test_a_password_a_user_and_a_database_are_used_and_never_told(
     assert SECRET not in caplog.text
 
 
+#: What the same page tells to give other users of the server, but for their keys and channels.
+OTHERS = "~cache:* resetchannels &cache:* +@all -@admin -@dangerous"
+
+
+async def test_another_user_of_the_server_cannot_publish_in_a_namespace(guarded: Server) -> None:
+    guarded.ask_as(SECRET, "ACL", "SETUSER", "me", "on", f">{SECRET}2", *RIGHTS.split())
+    guarded.ask_as(SECRET, "ACL", "SETUSER", "cache", "on", ">cache", *OTHERS.split())
+    async with open_session(
+        f"unix://me:{SECRET}2@{guarded.socket}", namespace="shop", ttl=TTL
+    ) as session:
+        channel = f"{{structsync:shop}}:to:{session.identity}"
+        assert guarded.ask_as(SECRET, "PUBLISH", channel, "lock") == b":1"
+        assert guarded.ask_as("cache", "PUBLISH", "cache:news", "lock", user="cache") == b":0"
+        refused = guarded.ask_as("cache", "PUBLISH", channel, "lock", user="cache")
+        assert refused.startswith(b"-NOPERM")
+
+
 @pytest.mark.parametrize(
     ("who", "problem"),
     [

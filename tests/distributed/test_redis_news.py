@@ -9,7 +9,8 @@ import pytest
 import trio
 from trio.lowlevel import checkpoint
 
-from structsync.distributed import Session
+from structsync._core.shared.operations import Operation, Verb
+from structsync.distributed import LeaseLost, Session
 from structsync.distributed.engine import Tail
 from structsync.distributed.replica import Replica
 from tests.distributed.servers import Server, base, opens
@@ -20,6 +21,8 @@ pytest.importorskip("hiredis")
 from structsync.distributed.redis import news
 
 pytestmark = pytest.mark.timeout(90)
+
+JOINED = Operation(Verb.JOIN, "ghost").encode()
 
 
 async def hand_over(
@@ -173,3 +176,18 @@ async def test_garbage_that_continues_what_was_read_is_read_instead(
             engine._take_news(news.written("lock", garbage))
             assert (await here.lock("lock").statistics()).holders == 1
             assert engine.seen["lock"] == (position, stamp)
+
+
+async def test_a_session_that_has_believed_what_was_never_appended_loses_its_lease(
+    redis: Server, namespace: str
+) -> None:
+    async with opens(redis, namespace) as here:
+        engine: Any = here._engine
+        with pytest.raises(LeaseLost):
+            async with here.lock("lock"):
+                position, stamp = engine.seen["lock"]
+                last = int(stamp)
+                forged = Tail(position - 1, [b"", JOINED], None, [last, last + 1])
+                engine._take_news(news.written("lock", forged))
+                assert "ghost" in here._clients["lock"].replica.core.sessions
+                await here.lock("lock").statistics()
