@@ -62,7 +62,7 @@ def find_lasso(
 def _pending(
     edges: Transitions, marks: bytearray, levels: Sequence[int], beat: Callable[[], None]
 ) -> tuple[dict[int, tuple[int, int] | None], dict[int, list[int]]]:
-    """Find the states where a trigger waits for its goal, nearest to the first state first.
+    """Find the states where an obligation is pending, nearest to the first state first.
 
     Returns:
         For each of them the transition by which it was reached (None where the trigger holds), and

@@ -27,7 +27,7 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
     way = [(label, state, "") for label, state in view.path(reached)]
     cycle_start, start_note = None, ""
     if finding.lasso:
-        waiting = "from here on the trigger waits for its goal"
+        waiting = "obligation pending"
         if way:
             way[-1] = (*way[-1][:2], waiting)
         else:

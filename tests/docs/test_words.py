@@ -25,6 +25,7 @@ INSTEAD = {
     r"goes without(?! saying)": "is still needed",
     r"telling ['`]*repr": "informative repr",
     r"guards? (?:is|are|was|were) (?:not )?asked": "evaluated",
+    r"trigger waits for its goal": "obligation pending",
     r"source: seed|\bseed 00\d": "the work itself, in the bibliography",
 }
 _EACH = {
@@ -94,6 +95,7 @@ def test_each_folder_is_read(folder: str) -> None:
         ("The lock goes without.", "goes without"),
         ("and a telling ``repr``", "telling ``repr"),
         ("The guards are asked again.", "guards are asked"),
+        ("From here on the trigger waits for its goal.", "trigger waits for its goal"),
         ("Source: seed 003.", "Source: seed"),
     ],
 )
