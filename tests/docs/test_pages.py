@@ -124,3 +124,12 @@ def test_a_work_is_cited_by_its_authors_and_its_year() -> None:
         "Hoare 1974",
     }
     assert cited("Martins and others 2020") == {"Martins and others 2020"}
+
+
+def test_each_question_stands_alone_above_its_answer() -> None:
+    _, *entries = (DOCS / "faq.rst").read_text().rstrip().split("\n\n")
+    for entry in entries:
+        question, *answer = entry.splitlines()
+        assert question.endswith("?"), entry
+        assert answer, entry
+        assert all(line.startswith("   ") for line in answer), entry
