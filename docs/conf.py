@@ -2,9 +2,12 @@
 
 import importlib.metadata
 import os
+import re
 import sys
 import tomllib
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent / "ext"))
 
@@ -101,3 +104,38 @@ def work_beside(folder):
     os.chdir(folder)
     sys.path.insert(0, os.getcwd())
 """
+
+
+def _signature(
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: object,
+    options: object,
+    written: str | None,
+    returns: str | None,
+) -> tuple[str, str | None] | None:
+    """Leave out the parameters of what only the package makes, and the marks before a name that is no link."""
+    if written is None:
+        return None
+    if what == "class" and "structsync._core" in written:
+        return "", returns
+    return re.sub(r"~(?:[\w.]+\.)?~?(?=[A-Z]\b)", "", written), returns
+
+
+def _public_types(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Call the type of an attribute as users import it, where napoleon names the module that has it."""
+    lines[:] = [
+        re.sub(r"\bstructsync\.(\w+)\._[\w.]+\.(?=[A-Z])", r"~structsync.\1.", line)
+        if line.lstrip().startswith(":type")
+        else line
+        for line in lines
+    ]
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-signature", _signature)
+    # after napoleon
+    app.connect("autodoc-process-docstring", _public_types, priority=900)

@@ -14,6 +14,8 @@ class LeaseLost(Exception):
       token: the token of the grant; 0 for a wait.
     """
 
+    __module__ = "structsync.distributed"
+
     name: str
     token: int
 
@@ -34,6 +36,8 @@ class CallOutcomeUnknown(Exception):
       name: the name of the hosted object.
       method: the method that was called.
     """
+
+    __module__ = "structsync.distributed"
 
     name: str
     method: str
@@ -56,6 +60,8 @@ class RemoteError(Exception):
       traceback: where it was raised, on the host.
     """
 
+    __module__ = "structsync.distributed"
+
     error: str
     text: str
     traceback: str
@@ -72,6 +78,8 @@ class ReplicasDiffer(Exception):
 
     They run different versions of structsync, or there is a bug: please report it.
     """
+
+    __module__ = "structsync.distributed"
 
 
 class SessionEnded(Exception):

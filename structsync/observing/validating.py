@@ -37,6 +37,8 @@ Observed = Callable[[Any], Mapping[str, Any]]
 class NothingFollowed(AssertionError):
     """No event was a step of the specification, so nothing was compared with it, and nothing is confirmed."""
 
+    __module__ = "structsync.checking"
+
 
 @final
 class TraceRefuted(AssertionError):
@@ -45,6 +47,8 @@ class TraceRefuted(AssertionError):
     Attributes:
       counterexample: the first such event, with the steps that led to it.
     """
+
+    __module__ = "structsync.checking"
 
     counterexample: Counterexample
 

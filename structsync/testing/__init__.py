@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ._result import Exploration as Exploration
     from ._result import ExplorationFailed as ExplorationFailed
     from ._result import Failure as Failure
+    from ._result import Partition as Partition
     from ._search.runs import Progress as Progress
     from ._settings import Settings as Settings
     from ._stateful.machine import MachineFailed as MachineFailed
@@ -54,6 +55,7 @@ _HOMES = {
     "Exploration": "structsync.testing._result",
     "ExplorationFailed": "structsync.testing._result",
     "Failure": "structsync.testing._result",
+    "Partition": "structsync.testing._result",
     "Progress": "structsync.testing._search.runs",
     "Settings": "structsync.testing._settings",
     "MachineFailed": "structsync.testing._stateful.machine",

@@ -170,6 +170,8 @@ class Exploration:
 class ExplorationFailed(AssertionError):
     """A schedule breaks the test; the text of this error shows it, and ``exploration`` is the whole result."""
 
+    __module__ = "structsync.testing"
+
     def __init__(self, exploration: Exploration) -> None:
         self.exploration = exploration
         super().__init__(exploration)

@@ -133,6 +133,20 @@ def test_naming_twice_changes_nothing() -> None:
     assert {one.__module__ for one in named if isclass(one) or isfunction(one)} == {"structsync"}
 
 
+@pytest.mark.parametrize(
+    "package", ["structsync", "structsync.checking", "structsync.distributed", "structsync.testing"]
+)
+def test_a_traceback_names_the_package_that_has_the_error(package: str) -> None:
+    module = importlib.import_module(package)
+    errors = [
+        one
+        for one in (getattr(module, name) for name in dir(module))
+        if isclass(one) and issubclass(one, Exception)
+    ]
+    assert errors
+    assert [str(one) for one in errors] == [f"<class '{package}.{one.__name__}'>" for one in errors]
+
+
 # ==== at awkward moments ====
 
 

@@ -14,6 +14,8 @@ class MachineFailed(AssertionError):
     primitive does not hold; or the steps do not end.
     """
 
+    __module__ = "structsync.testing"
+
 
 @final
 class RuleTask:
