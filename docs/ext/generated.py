@@ -119,7 +119,7 @@ class Command(Generated):
             if written and isinstance(one, click.Option):
                 options += _definition(*written)
         shown = nodes.literal_block(usage, usage, language="text")
-        return [shown, *(nodes.paragraph("", text) for text in told), options]
+        return [shown, *map(_paragraph, told), options]
 
 
 class Ran(Generated):
@@ -198,36 +198,51 @@ class Measured(Generated):
     """A table of numbers that are measured now."""
 
     required_arguments = 1
+    option_spec = {"dense": directives.flag}  # noqa: RUF012 - as docutils declares it
 
     def generate(self) -> list[nodes.Node]:
-        return [_table(*getattr(sizes, self.arguments[0])())]
+        return [_table(*getattr(sizes, self.arguments[0])(), dense="dense" in self.options)]
 
 
 class OnRecord(Generated):
     """A table made from what the repository has on record."""
 
     required_arguments = 1
+    option_spec = {"dense": directives.flag}  # noqa: RUF012 - as docutils declares it
 
     def generate(self) -> list[nodes.Node]:
         try:
             heads, rows = getattr(record, self.arguments[0])()
         except FileNotFoundError as missing:
             raise self.error(f"nothing is on record: {missing}") from missing
-        return [_table(heads, rows)]
+        return [_table(heads, rows, dense="dense" in self.options)]
 
 
 def _definition(term: str, text: str) -> nodes.definition_list_item:
     literal = nodes.literal(term, term)
-    body = nodes.definition("", nodes.paragraph("", text))
+    body = nodes.definition("", _paragraph(text))
     return nodes.definition_list_item("", nodes.term("", "", literal), body)
 
 
-def _table(heads: list[str], rows: list[list[str]]) -> nodes.table:
+def _paragraph(text: str) -> nodes.paragraph:
+    """Return a text with its code and its options as they are typed: no dash becomes another one."""
+    parts = re.split(r"`([^`]+)`|((?<!\S)--[\w-]+)", text)
+    pieces: list[nodes.Node] = []
+    for number, part in enumerate(parts):
+        if part:
+            pieces.append(nodes.literal(part, part) if number % 3 else nodes.Text(part))
+    return nodes.paragraph("", "", *pieces)
+
+
+def _table(heads: list[str], rows: list[list[str]], dense: bool = False) -> nodes.table:
+    """Return a table; a dense one keeps to the page, with columns as wide as their longest cells need."""
+    longest = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    widths = [min(max(one, 6), 30) if dense else 1 for one in longest]
     group = nodes.tgroup(cols=len(heads))
-    group += [nodes.colspec(colwidth=1) for _ in heads]
+    group += [nodes.colspec(colwidth=width) for width in widths]
     group += nodes.thead("", _row(heads))
     group += nodes.tbody("", *(_row(row) for row in rows))
-    return nodes.table("", group)
+    return nodes.table("", group, classes=["dense"] if dense else [])
 
 
 def _row(cells: list[str]) -> nodes.row:
