@@ -6,6 +6,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from .summary_lines import entry, group
+
 #: In the properties of a report: the verdict about a test of a suite; why there is none.
 ALL = "explored_all"
 NOT_EXPLORED = "explored_not"
@@ -16,7 +18,7 @@ _COLOURS = {"refuted": "red", "not explored": "yellow", "not finished": "yellow"
 
 
 def summary(
-    noted: Mapping[str, Mapping[str, object]], *, verbose: bool
+    noted: Mapping[str, Mapping[str, object]], *, verbose: bool, width: int
 ) -> Iterator[tuple[str, str]]:
     """Yield lines with their colours: how many there were of each kind, then each test that needs a word.
 
@@ -36,9 +38,9 @@ def summary(
         for tests in _told_alike(some) if kind != "refuted" else [[test] for test in some]:
             text = _told(some[tests[0]])
             if len(tests) == 1:
-                yield colour, f"{kind:12}  {tests[0]}  {text}"
+                yield colour, entry(kind, tests[0], text, width)
             else:
-                yield colour, f"{kind:12}  {len(tests)} tests: {_PLACE.sub('', text)}"
+                yield colour, group(kind, f"{len(tests)} tests: {_PLACE.sub('', text)}", width)
                 yield from ((colour, f"{'':12}  {test}") for test in tests)
             for report in (some[test].get("explored_report") for test in tests):
                 if report is not None:

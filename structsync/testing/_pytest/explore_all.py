@@ -236,7 +236,11 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Print how many tests were explored, which failed, and which were not explored, with the reasons."""
-    lines = [*summary(_noted(terminalreporter), verbose=config.get_verbosity() > 0)]
+    lines = summary(
+        _noted(terminalreporter),
+        verbose=config.get_verbosity() > 0,
+        width=config.get_terminal_writer().fullwidth,
+    )
     terminalreporter.section("existing tests explored")
     for colour, line in lines:
         terminalreporter.write_line(line, **{colour: True})

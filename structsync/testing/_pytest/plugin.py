@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ import pytest
 from . import hangs
 from .all_summary import ALL
 from .collect import BOUNDS, is_existing, is_explored
+from .summary_lines import entry
 
 #: How verdicts look, by their names: the reports of pytest carry nothing else.
 _COLOURS = {"confirmed": "green", "refuted": "red", "not finished": "yellow"}
@@ -184,25 +184,10 @@ def pytest_terminal_summary(
             continue
         found = f"{noted['explored_failure']}; " if verdict == "refuted" else ""
         covered = f"{found}{noted['explored']}"
-        lines.append((verdict, _entry(verdict, report.nodeid, covered, width)))
+        lines.append((verdict, entry(verdict, report.nodeid, covered, width)))
         if "explored_report" in noted:
             lines.append((verdict, f"{'':12}  report: {noted['explored_report']}"))
     if lines:
         terminalreporter.section("schedules explored")
     for verdict, line in lines:
         terminalreporter.write_line(line, **{_COLOURS[verdict]: True})
-
-
-def _entry(verdict: str, name: str, covered: str, width: int) -> str:
-    """Return what is said of one test: in one line if it fits, else its name, and the rest below it."""
-    first = f"{verdict:12}  {name}"
-    if len(first) + 2 + len(covered) <= width:
-        return f"{first}  {covered}"
-    below = textwrap.TextWrapper(
-        width=width,
-        initial_indent=" " * 14,
-        subsequent_indent=" " * 14,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return "\n".join([first, *below.wrap(covered)])
