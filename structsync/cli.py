@@ -107,12 +107,12 @@ def main() -> None:
     type=click.IntRange(min=1),
     default=DEFAULT_MAX_STATES,
     show_default=True,
-    help="End a search, not finished, beyond this many states.",
+    help="End a search beyond this many states, not finished.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0),
-    help="End the whole run, not finished, after this time.",
+    help="End the whole run after this time, not finished.",
 )
 @click.option(
     "--report",

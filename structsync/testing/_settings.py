@@ -66,9 +66,9 @@ class Settings:
       outside: ``"noted"``: a program that changes the world outside (a file, a database, the environment)
           is never confirmed, because no state shows that change, and no execution undoes it; ``"ignore"``:
           such changes make no difference to the program.
-      executions: end, not finished, after this many executions; ``None``: no bound.
-      states: end, not finished, after this many states; ``None``: no bound.
-      seconds: end, not finished, after this many seconds; ``None``: no bound.
+      executions: end after this many executions, not finished; ``None``: no bound.
+      states: end after this many states, not finished; ``None``: no bound.
+      seconds: end after this many seconds, not finished; ``None``: no bound.
       max_steps: an execution with more steps fails as ``endless``.
       depth: the number of orderings of steps that a fault needs that ``"pct"`` should find; most need one or two.
       seed: the seed of the random choices of ``search="random"`` and ``"pct"``, and of the audit.

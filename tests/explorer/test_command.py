@@ -223,7 +223,7 @@ def test_each_setting_is_an_option_with_its_choices_and_its_default(folder: Path
             assert f"[default: {default}]" in shown.partition(option)[2]
     assert "--order [any|trio]" in shown
     assert "--executions INT|none" in shown
-    assert "End, not finished, after this many executions; none: no bound." in shown
+    assert "End after this many executions, not finished; none: no bound." in shown
 
 
 @pytest.mark.slow
