@@ -53,6 +53,7 @@ class SQLiteEngine:
     sender: socket.socket
     lines: Lines
     nursery: trio.Nursery
+    listens: bool  # whether the nursery takes more tasks
     full: trio.Event  # there is much that has not reached the disk
 
     def __init__(self, path: Path, namespace: str) -> None:
@@ -66,6 +67,7 @@ class SQLiteEngine:
         where = blake2b(os.fsencode(path.resolve()), digest_size=8).hexdigest()
         self.address = f"\0structsync-{where}-"  # with the session's number; in no file system
         self.watched = set()
+        self.listens = False
         self.full = trio.Event()
 
     async def open(self, ttl: float) -> str:
@@ -86,10 +88,14 @@ class SQLiteEngine:
             async with trio.open_nursery() as self.nursery:
                 await self.nursery.start(self.lines.serve, received)
                 self.nursery.start_soon(self._keep_saving)
+                self.listens = True
                 task_status.started()
-                while True:
-                    # Any process on this machine can send anything: it is the name of a log, or nothing.
-                    hinted((await self.receiver.recv(4096)).decode(errors="replace"))
+                try:
+                    while True:
+                        # Any process on this machine can send anything: it is the name of a log, or nothing.
+                        hinted((await self.receiver.recv(4096)).decode(errors="replace"))
+                finally:
+                    self.listens = False
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
         key = self._key(log)
@@ -141,9 +147,10 @@ class SQLiteEngine:
         keys = {self._key(log): position for log, position in read.items()}
         ends = await self._transact(lambda: self.file.renew(keys))
         others = await self._in_thread(self.file.others)
-        for process in {*others.values()} - self.watched:
-            self.watched.add(process)
-            self.nursery.start_soon(self._watch, process)
+        if self.listens:  # a thread is not cancelled, so the session may have ended meanwhile
+            for process in {*others.values()} - self.watched:
+                self.watched.add(process)
+                self.nursery.start_soon(self._watch, process)
         return Renewal({self._name(key): end for key, end in ends.items()})
 
     def hint(self, sessions: Collection[str], log: str) -> None:

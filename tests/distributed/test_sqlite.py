@@ -8,12 +8,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from structsync.distributed import (
     Deliveries,
@@ -364,7 +366,8 @@ async def test_a_checkpoint_that_fails_ends_the_session_with_the_reason(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(self: LogFile) -> None:
-        self.db.execute("SELECT * FROM nowhere")
+        with closing(self._connect(1)) as db:  # a thread beside that of the session
+            db.execute("SELECT * FROM nowhere")
 
     monkeypatch.setattr(LogFile, "checkpoint", fail)
     with pytest.raises(sqlite3.OperationalError, match="no such table"):
@@ -407,6 +410,30 @@ async def test_a_file_that_is_broken_ends_the_session_with_the_reason(path: Path
             query(path, "DROP TABLE entries")
             with pytest.raises(LeaseLost):
                 await here.lock("lock").__aenter__()
+
+
+async def test_a_session_that_ends_while_it_finds_another_process_watches_it_no_more(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, go_on = trio.Event(), threading.Event()
+    token = trio.lowlevel.current_trio_token()
+
+    def others(self: LogFile) -> dict[int, Process]:
+        token.run_sync_soon(looks.set)
+        go_on.wait(30)
+        return {99: Process(os.getppid(), "of another process", "container")}
+
+    async def let_it_go_on(engine: Any) -> None:
+        while engine.nursery.child_tasks:  # noqa: ASYNC110 - no task says that the session has ended
+            await trio.sleep(0.001)
+        await wait_all_tasks_blocked()
+        go_on.set()
+
+    monkeypatch.setattr(LogFile, "dead", lambda self: [])
+    monkeypatch.setattr(LogFile, "others", others)
+    async with trio.open_nursery() as nursery, opens(path) as here:
+        await looks.wait()
+        nursery.start_soon(let_it_go_on, here._engine)
 
 
 async def test_a_long_log_is_replaced_by_a_snapshot(
