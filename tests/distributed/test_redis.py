@@ -32,6 +32,30 @@ async def test_a_server_that_evicts_is_refused(victim: Server, policy: str) -> N
             pytest.fail("it was opened")
 
 
+async def test_a_server_that_still_loads_its_data_counts_as_one_that_cannot_be_reached(
+    redis: Server, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import hiredis
+
+    from structsync.distributed.redis.connection import Command, Connection
+
+    exchange = Connection.exchange
+
+    async def loading(self: Connection, *commands: Command) -> list[Any]:
+        """What one says that was started a moment ago: it lets in, and cannot do anything yet."""
+        replies = await exchange(self, *commands)
+        error = hiredis.ReplyError("LOADING Redis is loading the dataset in memory")
+        return [
+            error if command[0] == "SCRIPT" else reply
+            for command, reply in zip(commands, replies, strict=True)
+        ]
+
+    monkeypatch.setattr(Connection, "exchange", loading)
+    with pytest.raises(ConnectionError, match="was started just now: LOADING"):
+        async with opens(redis, namespace):
+            pytest.fail("it was opened")
+
+
 async def test_another_ttl_is_refused_while_the_namespace_is_in_use(
     redis: Server, namespace: str
 ) -> None:

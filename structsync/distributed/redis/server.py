@@ -23,6 +23,7 @@ async def greet(connection: Connection, address: Address, channel: str, script: 
     """Log in, listen to a channel, and load the script; return the name under which it is called.
 
     Raises:
+      ConnectionError: if the server is still loading its data.
       RuntimeError: if the server refuses the login, or cannot do what a log needs.
       DeliveryFailed: if the connection ends before.
     """
@@ -68,6 +69,8 @@ def _check(place: str, about: Any) -> None:
 
 def _check_reply(place: str, reply: Any) -> None:
     if isinstance(reply, hiredis.ReplyError):
+        if str(reply).startswith("LOADING"):
+            raise ConnectionError(f"{place} was started just now: {reply}")
         raise RuntimeError(f"{place} refuses what a session needs: {reply}")
 
 
