@@ -225,11 +225,14 @@ class GroupShellMachine(ShellMachine):
     def exit(self, who: str) -> None:
         """A task ends inside its block: what belongs to tasks breaks, permits stay out."""
         self.stepper.step(self.visitors.pop(who).actor.exit)
-        for at in self.groups.holding[who]:
-            if at != PERMITS:
-                self.errors.setdefault(at, "BrokenResourceError")
-                self.tell(self.groups.end(at))
-                self.serve()
+        # In which order they break nothing promises, so the events say which was the first.
+        told = [kind for kind, _ in self.observed if kind.startswith("broken")]
+        first = {at: told.index(f"broken {at}") for at in (LOCK, SHARED) if f"broken {at}" in told}
+        held = [at for at in self.groups.holding[who] if at != PERMITS]
+        for at in sorted(held, key=lambda at: first.get(at, len(told))):
+            self.errors.setdefault(at, "BrokenResourceError")
+            self.tell(self.groups.end(at))
+            self.serve()
 
     # ==== what holds at quiescence ====
 

@@ -147,6 +147,16 @@ class MesaMachine(LockMachine):
             assert [one.waiter for one in self.core.waiting()] == standing
             assert [one.claim.task for one in self.core.waiting()] == standing
 
+    @invariant()
+    def each_lane_is_the_same_from_its_end(self) -> None:
+        """Otherwise it is not before the one behind leaves, too, that it matters."""
+        for lane in self.core.queue.by_entry.values() if hasattr(self, "core") else ():
+            backwards, request = [], lane.tail
+            while request is not None:
+                backwards.append(request)
+                request = request.ahead
+            assert backwards[::-1] == [*lane]
+
 
 class HoareMachine(MesaMachine):
     """The signalled task goes on; the signaller is the first to get in again."""
