@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import dataclass, field
 
 import trio
 
@@ -11,34 +12,45 @@ from tests.distributed.children import child
 from tests.distributed.history import Held
 
 
-async def endure(
-    url: str, history: list[Held], seconds: float, longest: float = 0.05, **env: str
-) -> None:
-    """Run a process that takes one of two permits for so long; kill it now and then, and start another one."""
-    end = trio.current_time() + seconds
-    while trio.current_time() < end:
-        inside: dict[int, tuple[int, int]] = {}
+@dataclass
+class Blocks:
+    """The blocks of all processes: those that have ended, and of each process those that go on, as far as it is known."""
 
-        def note(words: list[str], inside: dict[int, tuple[int, int]] = inside) -> None:
+    ended: list[Held] = field(default_factory=list)
+    inside: list[dict[int, Held]] = field(default_factory=list)
+
+    @property
+    def going_on(self) -> list[Held]:
+        return [one for its in self.inside for one in its.values()]
+
+
+async def endure(url: str, blocks: Blocks, longest: float = 0.05, **env: str) -> None:
+    """Run a process that takes one of two permits; kill it now and then, and start another one.
+
+    A cancellation ends this, and the process; then the end of each of its blocks is known.
+    """
+    while True:
+        inside: dict[int, Held] = {}
+        blocks.inside.append(inside)
+
+        def note(words: list[str], inside: dict[int, Held] = inside) -> None:
             token, when = int(words[1]), int(words[2])
             if words[0] == "in":
-                inside[token] = (when, int(words[3]))
+                inside[token] = Held(token, when, None, 1, int(words[3]))
             else:
-                start, asked = inside.pop(token)
-                history.append(Held(token, start, when, 1, asked))
+                blocks.ended.append(inside.pop(token)._replace(end=when))
 
         async with child("endure", url, "test", "1.5", str(longest), env=env) as process:
-            with trio.move_on_at(end):  # until it begins, which takes long on a busy machine
-                note(await process.says())
-            with trio.move_on_at(
-                min(end, trio.current_time() + random.uniform(0.5, 3) + 2 * longest)
-            ):
-                while words := await process.says():
-                    note(words)
-            await process.kill()
-            killed = time.monotonic_ns()
-            while words := await process.says():
-                note(words)
-            history.extend(
-                Held(token, start, killed, 1, asked) for token, (start, asked) in inside.items()
-            )
+            try:
+                note(await process.says())  # however long a busy machine takes to begin it
+                with trio.move_on_after(random.uniform(0.5, 3) + 2 * longest):
+                    while words := await process.says():
+                        note(words)
+            finally:
+                with trio.CancelScope(shield=True):
+                    await process.kill()
+                    killed = time.monotonic_ns()
+                    while words := await process.says():
+                        note(words)
+                    blocks.ended += [one._replace(end=killed) for one in inside.values()]
+                    inside.clear()

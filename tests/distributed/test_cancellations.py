@@ -6,7 +6,6 @@ tokens that grow; afterwards nothing is left, and all can be had. Each of these 
 
 from __future__ import annotations
 
-import itertools
 import random
 import time
 from collections.abc import Callable
@@ -96,8 +95,13 @@ class Storm:
             for _ in range(2):
                 nursery.start_soon(self.sessions, opens)
 
+    def is_enough(self) -> bool:
+        """Whether as many were cancelled as was demanded, and enough granted of each: fewer are where the machine is busy."""
+        granted = min(len(history) for history in self.histories.values())
+        return self.cancelled >= self.cancellations and granted > self.cancellations / 20
+
     async def sessions(self, opens: Open) -> None:
-        while self.cancelled < self.cancellations:
+        while not self.is_enough():
             async with trio.open_nursery() as nursery:
                 async with opens() as session:
                     async with trio.open_nursery() as workers:
@@ -139,8 +143,7 @@ async def test_random_cancellations_over_grant_nothing_lose_nothing_and_keep_the
     assert storm.complaints() == []
     granted = {name: len(history) for name, history in storm.histories.items()}
     print(f"\n{storm.made} requests, {storm.cancelled} cancelled, granted: {granted}")  # noqa: T201
-    assert storm.cancelled >= cancellations
-    assert all(granted[name] > cancellations / 20 for name in granted)
+    assert storm.is_enough()
 
 
 # ==== Controls: what the judge has to complain about ====
@@ -184,11 +187,12 @@ async def test_what_goes_wrong_in_a_storm_is_complained_about(
 async def test_a_release_that_is_lost_in_a_storm_is_noticed(
     opens: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    release, released = membership.Membership._release, itertools.count(1)
+    release, released = membership.Membership._release, 0
 
     async def careless(self: membership.Membership, grant: Grant) -> bool:
-        # not by chance: of a hundred requests too few are for it, and are granted, for that
-        if grant.name != "x/db" or next(released) != 3:
+        nonlocal released
+        released += grant.name == "x/db"
+        if grant.name != "x/db" or released != 3:
             return await release(self, grant)
         del self._grants[grant]
         return True
@@ -196,8 +200,8 @@ async def test_a_release_that_is_lost_in_a_storm_is_noticed(
     monkeypatch.setattr(membership.Membership, "_release", careless)
     async with opens() as session:  # which does not end, and takes nothing along
         storm = Storm(monkeypatch)
-        with trio.move_on_after(4) as scope:
-            for _ in range(100):
-                await storm.once(session)
+        while released < 3:
+            await storm.once(session)
+        with trio.move_on_after(2) as scope:
             await nothing_is_left(opens)
         assert scope.cancelled_caught

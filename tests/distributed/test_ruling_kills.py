@@ -72,21 +72,21 @@ async def test_what_was_let_start_has_begun_or_is_unknown_whoever_is_killed(
     place: Place, tmp_path: Path
 ) -> None:
     callers, processes = Callers(), Processes(place, tmp_path)
+
+    def is_enough() -> bool:
+        return len(callers.returned) > LASTS and processes.joined() > LASTS / 2
+
     async with trio.open_nursery() as nursery:
         for n in range(len(NAMES)):
             nursery.start_soon(processes.keep, "desk", str(n))
         for _ in range(2):  # one rules, and the other stands by
             nursery.start_soon(processes.keep, "rules")
-        for _ in range(4):  # on a busy machine processes take long to begin
+        while not is_enough():  # on a busy machine processes take long to begin
             with trio.move_on_after(LASTS):
                 await desks.storm(place.opens, callers, 10**9)
-            if len(callers.returned) > LASTS and processes.joined() > LASTS / 2:
-                break
         nursery.cancel_scope.cancel()
     assert complaints(callers, processes.noted()) == []
     print(  # noqa: T201
         f"\n{processes.lives} processes, {callers.number} calls: {len(callers.returned)} returned, "
         f"{len(callers.unknown)} unknown, {processes.joined()} started together"
     )
-    assert len(callers.returned) > LASTS
-    assert processes.joined() > LASTS / 2

@@ -82,13 +82,19 @@ class Storm:
         async with session.synchronizer("rules") as rules:
             await Rules(rules, self.note).change(seconds)
 
+    def is_enough(self) -> bool:
+        """Whether enough has come of the calls: less does where the machine is busy."""
+        joins = sum(one.word == "joins" for one in self.noted)
+        few = min(len(self.callers.returned), len(self.callers.cancelled))
+        return few > self.calls / 50 and joins > self.calls / 200
+
     async def run(self) -> list[str]:
-        """Return what is wrong."""
+        """Make so many calls, and return what is wrong."""
         async with trio.open_nursery() as nursery:
             for n in range(len(NAMES)):
                 nursery.start_soon(self.host, n)
             nursery.start_soon(self.rule)
-            await desks.storm(self.opens, self.callers, self.calls)
+            await desks.storm(self.opens, self.callers, self.callers.number + self.calls)
             nursery.cancel_scope.cancel()
         return complaints(self.callers, [self.noted])
 
@@ -122,16 +128,16 @@ async def test_what_the_rules_let_start_has_begun_or_that_is_unknown(
     opens: Open, calls: int
 ) -> None:
     storm = Storm(opens, calls)
-    assert await storm.run() == []
+    wrong = await storm.run()
+    while not (wrong or storm.is_enough()):
+        wrong = await storm.run()
+    assert wrong == []
     await storm.nothing_is_left()
     told, noted = storm.callers, [one.word for one in storm.noted]
     print(  # noqa: T201
         f"\n{told.number} calls: {len(told.returned)} returned, {len(told.cancelled)} cancelled, "
         f"{len(told.unknown)} unknown; {noted.count('joins')} started together, {noted.count('starts')} alone"
     )
-    assert len(told.returned) > calls / 50  # fewer, where the machine is busy
-    assert len(told.cancelled) > calls / 50
-    assert noted.count("joins") > calls / 200
 
 
 # ==== Controls ====

@@ -135,8 +135,8 @@ class Pipeline:
 
     # ==== the whole ====
 
-    async def run(self, seconds: float) -> None:
-        """Run it for that long, and then to its end."""
+    async def run(self, seconds: float, at_least: int) -> None:
+        """Run it for that long, and until so many items came out and tasks were cancelled; then to its end."""
         async with structsync.open_pool(WORKERS, max_queued=100) as pool:
             async with trio.open_nursery() as last:
                 work = partial(self.work, pool)
@@ -151,6 +151,8 @@ class Pipeline:
                         await checkpoint()
                         source.start_soon(self.cancel_at_random)
                         await trio.sleep(seconds)
+                        while min(self.books.done, self.books.cancelled) < at_least:  # noqa: ASYNC110 - no task says so
+                            await trio.sleep(0.01)
                         self.goes_on = False
                     self.first.complete()
                 self.second.complete()

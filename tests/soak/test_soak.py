@@ -23,22 +23,20 @@ SEED = int(os.environ.get("SOAK_SEED", "0")) or random.SystemRandom().randrange(
 TO_THE_END = 30
 
 
-async def soak(seconds: float, to_the_end: float) -> Pipeline:
+async def soak(seconds: float, to_the_end: float, at_least: int) -> Pipeline:
     pipeline = Pipeline(SEED)
     try:
         with trio.fail_after(seconds + to_the_end):
-            await pipeline.run(seconds)
+            await pipeline.run(seconds, at_least)
     except trio.TooSlowError:
         raise Unaccounted("a task waits for what is lost") from None
     return pipeline
 
 
 def test_every_item_and_permit_is_accounted_for() -> None:
-    pipeline = trio.run(soak, SECONDS, TO_THE_END)
+    pipeline = trio.run(soak, SECONDS, TO_THE_END, round(100 * SECONDS))
     books = pipeline.books
     print(f"{books.done:,} items, {books.cancelled:,} cancellations, seed {SEED}")  # noqa: T201 - it is new each time
-    assert books.done > 100 * SECONDS
-    assert books.cancelled > 100 * SECONDS
 
 
 @pytest.mark.parametrize(
@@ -53,4 +51,4 @@ def test_a_planted_loss_is_noticed(
 ) -> None:
     plant(monkeypatch)
     with pytest.RaisesGroup(Unaccounted, allow_unwrapped=True, flatten_subgroups=True):
-        trio.run(soak, 0.3, 2)
+        trio.run(soak, 0.3, 2, 300)
