@@ -29,7 +29,7 @@ async def crossing(one: Block, other: Block, more: Block | None = None) -> list[
         except DeadlockError as error:
             raised.append(error)
 
-    with trio.fail_after(5):  # a wait without an end is red, too
+    with trio.fail_after(60):  # a wait without an end is red, too
         with trio.CancelScope(shield=True):
             async with trio.open_nursery() as nursery:
                 for number, outer in enumerate(blocks):
