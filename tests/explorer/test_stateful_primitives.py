@@ -121,9 +121,12 @@ def test_a_permit_lost_between_grant_and_wake_is_found_with_two_visitors() -> No
 @pytest.mark.slow
 def test_the_notification_that_trio_loses_is_found_with_few_takers() -> None:
     """trio.Condition: a notified waiter is cancelled while it waits for the lock."""
-    # It takes one or two thousand examples as a rule, and with this seed some fifty.
-    machine = seed(28)(with_made(BufferMachine, trio.Condition))
-    shrunk = found(machine, 2_000, derandomize=False)
+    # It takes one or two thousand examples; of the seeds every thirtieth finds it in seventy, as the first one here.
+    tried = (
+        failure(seed(number)(with_made(BufferMachine, trio.Condition)), 70, derandomize=False)
+        for number in (87, *range(500))
+    )
+    shrunk = next(filter(None, tried))
     assert 2 <= shrunk.calls("take") <= 3  # one may have come and gone before
     assert shrunk.calls("put") <= 2
     assert 1 <= shrunk.cancels <= 2
