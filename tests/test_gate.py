@@ -75,4 +75,7 @@ def test_an_environment_that_was_left_out_fails_although_nothing_failed(gate: Pa
     report = '{"testenvs": {"py313": {"test": [1]}, "slow": {"test": []}}}'
     ran = run(gate, f"echo '{report}' > .tox/ci.json")
     assert ran.returncode == 1
-    assert "not run, because their Python was not found: coverage, py311, py312, slow" in ran.stderr
+    assert (
+        "not run, because their Python was not found: coverage, faults, py311, py312, slow"
+        in ran.stderr
+    )

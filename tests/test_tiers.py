@@ -47,4 +47,15 @@ def test_tox_runs_each_tier() -> None:
         "everywhere",
         "nightly",
         "slow",
+        "slow",
     ]
+
+
+def test_what_is_slow_runs_in_one_of_two_environments() -> None:
+    """Where faults strike processes tests mostly wait, and several run at a time."""
+    here, not_here = (
+        re.findall(r"tests\{/\}(\w+)", line)
+        for name in ("here", "not_here")
+        for line in re.findall(rf"^{name} = (.*)$", TOX, re.MULTILINE)
+    )
+    assert here == not_here == ["distributed", "soak"]
