@@ -27,17 +27,22 @@ def standing_for(test: object, function: F) -> F:
     return function
 
 
-def file_of(test: Any) -> str | None:
-    """Return the file in which a test stands."""
+def innermost(test: Any) -> Any:
+    """Return the function itself that a test is, without what is put round it."""
     while True:
         if isinstance(test, functools.partial):
             test = test.func
         elif (
             inner := getattr(test, STANDS_FOR, None) or getattr(test, "__wrapped__", None)
         ) is None:
-            break
+            return test
         else:
             test = inner
+
+
+def file_of(test: Any) -> str | None:
+    """Return the file in which a test stands."""
+    test = innermost(test)
     code = getattr(test, "__code__", None) or getattr(type(test).__call__, "__code__", None)
     return None if code is None else code.co_filename
 

@@ -8,15 +8,18 @@ none with less.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from math import inf
 from typing import Literal
 
 from structsync.testing._execution.execution import AsyncTest, Execution
+from structsync.testing._execution.own import innermost
 from structsync.testing._execution.public_engine import PublicEngine
 from structsync.testing._settings import Settings
 from structsync.testing._state.fingerprint import Fingerprinter, Opaque, refuse_tickets
+from structsync.testing._state.global_variables import data_of_code
+from structsync.testing._state.standing import Standing, Unsteady
 
 from . import audit_of_cycles
 from .audit import Audit, MergeLog, audit
@@ -38,6 +41,8 @@ NOTHING_IS_WANTED = "no execution ends, and no task calls x.request(): one that 
 
 #: Making a failure smaller may take so many executions, or so many times those that it took.
 MINIMISE_EXECUTIONS, MINIMISE_FACTOR = 2_000, 4
+#: So often a search by states begins, until it is left to each state to say all.
+MOST_BEGINNINGS = 5
 #: So many executions may show whether trio's own order of today can lead to a failure.
 TRIO_EXECUTIONS = 500
 
@@ -64,7 +69,7 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
     random_share = share_for_chance(runs.settings) if how == "auto" and outcomes is None else None
     with runs.leaving(random_share):
         try:
-            found, seen, look = _by_states(runs, outcomes)
+            found, seen, look = _by_steady_states(runs, outcomes)
         except Opaque as error:
             because = f"cannot look into {error}: states not compared"
             found, seen, look = _by_deviations(runs, outcomes, because), {}, None
@@ -74,10 +79,31 @@ def search(runs: Runs, outcomes: Outcomes | None = None) -> SearchResult:
     return the_rest(runs, found, seen, look)
 
 
-def _by_states(
+def _by_steady_states(
     runs: Runs, outcomes: Outcomes | None
 ) -> tuple[SearchResult, Container[bytes], Fingerprinter]:
-    look, log = fingerprinter(runs.settings), MergeLog(runs.settings.seed)
+    """Search by states that need not say what stands; anew where something does not stand after all."""
+    unsteady: list[object] = []
+    for _ in range(MOST_BEGINNINGS):
+        look = fingerprinter(runs.settings, standing_for(runs.test, unsteady))
+        try:
+            return _by_states(runs, outcomes, look)
+        except Unsteady as error:
+            unsteady += error.things
+    return _by_states(runs, outcomes, fingerprinter(runs.settings))
+
+
+def standing_for(test: AsyncTest, unsteady: Sequence[object]) -> Standing:
+    """Return what the code of a test can reach before it runs, without what has changed already."""
+    function = innermost(test)
+    code, namespace = getattr(function, "__code__", None), getattr(function, "__globals__", None)
+    return Standing(data_of_code(code, namespace) if code and namespace else (), unsteady)
+
+
+def _by_states(
+    runs: Runs, outcomes: Outcomes | None, look: Fingerprinter
+) -> tuple[SearchResult, Container[bytes], Fingerprinter]:
+    log = MergeLog(runs.settings.seed)
     chooser = ReachabilityMap(look, log)
     found = _by_states_and_audit(runs, outcomes, chooser, log, look)
     return found, chooser.seen, look
@@ -151,10 +177,11 @@ def _by_fingerprint(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) 
     return found
 
 
-def fingerprinter(settings: Settings) -> Fingerprinter:
+def fingerprinter(settings: Settings, standing: Standing | None = None) -> Fingerprinter:
     """Return what distinguishes the states of a test."""
     symmetry = settings.symmetry and not settings.liveness
-    return Fingerprinter(symmetry=symmetry, exact=settings.hashing == "exact")
+    exact = settings.hashing == "exact"
+    return Fingerprinter(symmetry=symmetry, exact=exact, standing=standing)
 
 
 def _depth_first(runs: Runs, chooser: DepthFirst, outcomes: Outcomes | None) -> SearchResult:

@@ -129,7 +129,8 @@ _KINDS: dict[type, Expander] = {
     type(iter(collections.OrderedDict())): builtin_types.hidden,
     **dict.fromkeys(_WRITTEN_AS_TEXT, builtin_types.text),
 }
-_BY_IDENTITY: tuple[type, ...] = (
+#: Each of these stands for itself, whatever it contains.
+BY_IDENTITY: tuple[type, ...] = (
     types.CodeType,
     types.WrapperDescriptorType,
     types.ClassMethodDescriptorType,
@@ -154,7 +155,7 @@ def _choose(kind: type) -> Expander:
         return found
     if kind in CONSTANT:
         return builtin_types.constant
-    if issubclass(kind, _BY_IDENTITY):
+    if issubclass(kind, BY_IDENTITY):
         return builtin_types.identity
     if (seen := c_types.expander_of(kind)) is not None:
         return seen

@@ -26,6 +26,7 @@ from structsync.testing._execution.names import MAIN
 
 from . import afterlife, context_values, expanders, set_order
 from .expanders import Opaque as Opaque
+from .standing import Standing
 
 if TYPE_CHECKING:
     from structsync.testing._execution.execution import Execution
@@ -49,9 +50,10 @@ _PLAIN = frozenset({int, str, float, bool, type(None), complex})
 class Fingerprinter:
     """Writes down the states of one test."""
 
-    def __init__(self, *, symmetry: bool, exact: bool) -> None:
+    def __init__(self, *, symmetry: bool, exact: bool, standing: Standing | None = None) -> None:
         self._symmetry = symmetry
         self._exact = exact
+        self._standing = standing or Standing(())
 
     def __call__(self, execution: Execution) -> bytes:
         """Return the fingerprint of the state between two steps.
@@ -59,9 +61,11 @@ class Fingerprinter:
         Raises:
           Opaque: a task can reach an object whose inside cannot be seen; or the program has read
               the ticket of a request, which is not written down because tickets only grow.
+          Unsteady: what was to stand has changed.
         """
         refuse_tickets()
-        walk = _Walk(execution, self._symmetry)
+        self._standing.check()
+        walk = _Walk(execution, self._symmetry, self._standing)
         try:
             data = marshal.dumps(walk.state(), 2)
         except Opaque:
@@ -81,11 +85,12 @@ def refuse_tickets() -> None:
 class _Walk:
     """One walk through everything that the tasks can reach."""
 
-    def __init__(self, execution: Execution, symmetry: bool) -> None:
+    def __init__(self, execution: Execution, symmetry: bool, standing: Standing) -> None:
         self.execution = execution
         self.symmetry = symmetry
         self.out: list[Any] = []
-        self.numbers: dict[int, int] = {}
+        self.numbers = standing.numbers.copy()
+        self.always = standing.always
         self.kept: list[Any] = []
         """What was made for the walk: an address must not be used twice while it lasts."""
         # Of tasks, by their addresses: they are kept, and to hash one takes longer.
@@ -106,8 +111,11 @@ class _Walk:
         if not self.symmetry:
             for task in live:
                 self.content(task)
+            self.walk(self.always)
         else:
             self.meet(live[0])
+            self._drain_queue()
+            self.walk(self.always)
             self._drain_queue()
             for task in self._ordered([one for one in live if address_of(one) not in self.met]):
                 if address_of(task) not in self.met:

@@ -102,6 +102,11 @@ class Bindings:
         self._everywhere = False
         """Whether the children are such as other processes know, too."""
 
+    @property
+    def namespace(self) -> Mapping[str, Any]:
+        """What the names are looked up in."""
+        return self._namespace
+
     def __call__(self) -> list[Any]:
         """Return each value that can be another one, after its name."""
         namespace = self._namespace

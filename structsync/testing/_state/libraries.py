@@ -101,7 +101,7 @@ class Library:
         return found
 
 
-class _AllLibraries:
+class AllLibraries:
     """What has changed in the libraries that code of the program has named so far.
 
     In all of them, and nothing of those that are as they were: else a state would be another one only because
@@ -132,7 +132,7 @@ class _AllLibraries:
         return [found for _, found in sorted(looked.items()) if len(found) > 1]
 
 
-_all_libraries = _AllLibraries()
+_all_libraries = AllLibraries()
 
 
 def _nothing(_namespace: Mapping[str, Any]) -> tuple[Any, ...]:
