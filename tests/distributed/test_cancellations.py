@@ -179,8 +179,12 @@ async def test_what_goes_wrong_in_a_storm_is_complained_about(
 ) -> None:
     plant(monkeypatch)
     storm = Storm(monkeypatch)
-    await storm.run(opens)
-    assert any(problem in one for one in storm.complaints())
+    for _ in range(10):  # one overtakes a few times in each, and in a few of a hundred never
+        await storm.run(opens)
+        if any(problem in one for one in storm.complaints()):
+            return
+        storm.cancellations += GATE
+    pytest.fail(f"no complaint of {problem!r} in {storm.cancelled} cancellations")
 
 
 @pytest.mark.parametrize("place", ["memory"], indirect=True)
