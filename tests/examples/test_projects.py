@@ -59,7 +59,9 @@ def copy(tmp_path: Path) -> Callable[[str], Project]:
 
 def verdicts(printed: str) -> list[tuple[str, str]]:
     """Return the explored tests with their verdicts, as the summary tells them."""
-    return re.findall(r"^(confirmed|refuted|not finished) +\S+::(\w+)  ", printed, re.MULTILINE)
+    return re.findall(
+        r"^(confirmed|refuted|not finished) +\S+::(\w+)(?:  |$)", printed, re.MULTILINE
+    )
 
 
 def failed(printed: str) -> list[str]:
