@@ -162,9 +162,10 @@ PROGRAM = """
 def test_pytest_explores_in_processes_what_other_processes_can_import(tmp_path: Path) -> None:
     ran = run(tmp_path, PROGRAM, "--explore-workers", "2")
     assert ran.code == 0
-    lines = [line for line in ran.printed.splitlines() if line.startswith("confirmed")]
-    assert lines[0].endswith("workers=2")
-    assert lines[1].endswith(
+    _, *told = " ".join(ran.printed.split()).split(" confirmed ")
+    of_the_module, with_a_fixture, with_a_function = told
+    assert of_the_module.endswith("workers=2")
+    assert with_a_fixture.endswith(
         "in one process: fixtures were set up in it (tmp_path_factory, tmp_path)"
     )
-    assert "in one process: workers= runs the test in other processes" in lines[2]
+    assert "in one process: workers= runs the test in other processes" in with_a_function

@@ -58,6 +58,7 @@ def test_the_explorer_is_not_imported_where_nothing_is_explored(tmp_path: Path) 
         "._pytest.collect",
         "._pytest.hangs",
         "._pytest.plugin",
+        "._pytest.summary_lines",
     )
     assert ours == {f"structsync.testing{name}" for name in plugin}
     assert not HEAVY & loaded(ran)
