@@ -71,6 +71,13 @@ async def test_news_that_come_while_there_is_something_to_read_are_read_instead(
     assert [*client.replica.core.sessions] == ["session 0", "session 1", "session 2"]
 
 
+async def test_news_of_a_log_that_loses_nothing_are_read_instead() -> None:
+    joined = [Operation(Verb.JOIN, f"session {one}").encode() for one in range(3)]
+    client = LogClient(Answering(*joined[:2]), "session 0", "log")
+    assert not client.told(Tail(0, joined, None, [1, 2, 3])), "no history that they could continue"
+    assert client.replica.position == 2, "it was read"
+
+
 class Late(MemoryEngine):
     """Answers when it is told to."""
 
