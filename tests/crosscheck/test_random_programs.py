@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+from math import sqrt
 
 import pytest
 import trio
@@ -51,7 +52,8 @@ def check_chunk(chunk: int, size: int) -> Tally:
         if found is not None:
             pytest.fail(f"seed {seed!r}: {shrunk(found, MOST)}", pytrace=False)
     assert seen.programs == size
-    assert seen.skipped <= SKIPPED * size, seen
+    # A hundred programs have more than their share by chance, once in a hundred times.
+    assert seen.skipped <= SKIPPED * size + 3 * sqrt(SKIPPED * size), seen
     assert seen.opaque <= OPAQUE * size, seen
     assert seen.branching >= BRANCHING * size, seen
     assert seen.reduced < 0.9 * seen.plain, f"nothing is pruned: {seen}"
@@ -66,6 +68,11 @@ def test_a_hundred_programs_reach_the_same_by_every_reduction(tally: Tally) -> N
 @pytest.mark.parametrize("chunk", range(PROGRAMS // CHUNK))
 def test_many_programs_reach_the_same_by_every_reduction(chunk: int, tally: Tally) -> None:
     tally.add(check_chunk(chunk, CHUNK))
+
+
+@pytest.mark.nightly
+def test_few_of_many_programs_are_too_large_for_the_plain_search(tally: Tally) -> None:
+    assert tally.skipped <= SKIPPED * tally.programs, tally
 
 
 @pytest.mark.slow
