@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 import sys
-from math import sqrt
 
 import pytest
 import trio
@@ -34,13 +33,15 @@ MOST = 3 * LIMIT  # executions that the plain search may take; the estimate is n
 
 #: More programs than this share are too large: the estimate has gone wrong.
 SKIPPED = 0.10
+#: A hundred programs of any seed have more than that by chance, once in a hundred times; never so many.
+SKIPPED_BY_CHANCE = 0.20
 #: More than this share cannot be told apart by states: objects are not looked into.
 OPAQUE = 0.10
 #: Fewer than this share have more than one outcome: there is nothing to lose.
 BRANCHING = 0.25
 
 
-def check_chunk(chunk: int, size: int) -> Tally:
+def check_chunk(chunk: int, size: int, skipped: float = SKIPPED) -> Tally:
     """Cross-check some programs; fail with the simplest one that goes wrong."""
     seen = Tally()
     for number in range(size):
@@ -52,8 +53,7 @@ def check_chunk(chunk: int, size: int) -> Tally:
         if found is not None:
             pytest.fail(f"seed {seed!r}: {shrunk(found, MOST)}", pytrace=False)
     assert seen.programs == size
-    # A hundred programs have more than their share by chance, once in a hundred times.
-    assert seen.skipped <= SKIPPED * size + 3 * sqrt(SKIPPED * size), seen
+    assert seen.skipped <= skipped * size, seen
     assert seen.opaque <= OPAQUE * size, seen
     assert seen.branching >= BRANCHING * size, seen
     assert seen.reduced < 0.9 * seen.plain, f"nothing is pruned: {seen}"
@@ -67,7 +67,7 @@ def test_a_hundred_programs_reach_the_same_by_every_reduction(tally: Tally) -> N
 @pytest.mark.nightly
 @pytest.mark.parametrize("chunk", range(PROGRAMS // CHUNK))
 def test_many_programs_reach_the_same_by_every_reduction(chunk: int, tally: Tally) -> None:
-    tally.add(check_chunk(chunk, CHUNK))
+    tally.add(check_chunk(chunk, CHUNK, SKIPPED_BY_CHANCE))
 
 
 @pytest.mark.nightly
