@@ -194,8 +194,10 @@ class RestartSpec(Spec):
         return all(earlier < later for earlier, later in pairwise(tokens))
 
 
-class LossesSpec(RestartSpec):
-    """One holds and one may wait; each may die, and the last entry is lost, or all of them."""
+class OneAsksSpec(RestartSpec):
+    """One holds, and the other one may ask."""
+
+    abstract = True
 
     asking = ("t",)
     most_compactions = 0
@@ -205,13 +207,17 @@ class LossesSpec(RestartSpec):
     def acquire(self, who: str) -> None:
         self.core.acquire(who)
 
-    @action(who=mortal)
-    def die(self, who: str) -> None:
-        self.core.die(who)
-
     @action(who=dead, fair=True)
     def bury(self, who: str) -> None:
         self.core.bury(who)
+
+
+class LossesSpec(OneAsksSpec):
+    """One holds and one may wait; each may die, and the last entry is lost, or all of them."""
+
+    @action(who=mortal)
+    def die(self, who: str) -> None:
+        self.core.die(who)
 
     @leads_to(who=("t",))
     def every_waiter_is_served(self, who: str) -> tuple[bool, bool]:
@@ -233,24 +239,12 @@ class CompactedLossesSpec(RestartSpec):
         self.core.compact(who)
 
 
-class NewsSpec(RestartSpec):
+class NewsSpec(OneAsksSpec):
     """The holder tells the waiter what is in the log; that comes late, twice or never, or when the log has lost it."""
-
-    asking = ("t",)
-    most_compactions = 0
-    core: World = start(World, SESSIONS, SESSIONS[:1])
-
-    @action(who=idle)
-    def acquire(self, who: str) -> None:
-        self.core.acquire(who)
 
     @action(when=lambda spec: TELLER in mortal(spec))
     def die(self) -> None:
         self.core.die(TELLER)
-
-    @action(who=dead, fair=True)
-    def bury(self, who: str) -> None:
-        self.core.bury(who)
 
     @action(when=lambda spec: TELLER in alive(spec) and spec.core.knows_of(TELLER, HEARER))
     def tell(self) -> None:

@@ -26,6 +26,21 @@ import trio
 from trio.lowlevel import checkpoint
 
 
+async def note_in_some_order(note: Callable[[int], object]) -> None:
+    """Have each of two workers note its number."""
+
+    async def worker(number: int) -> None:
+        await checkpoint()
+        note(number)
+
+    async with trio.open_nursery() as nursery:
+        for number in (1, 2):
+            nursery.start_soon(worker, number)
+    async with trio.open_nursery() as nursery:  # something to choose when both have noted
+        for _ in range(2):
+            nursery.start_soon(checkpoint)
+
+
 @dataclass(frozen=True)
 class Hidden:
     """Where two numbers are noted: how it is emptied, written, and read as their order."""
@@ -40,17 +55,7 @@ class Hidden:
 
         async def in_one_order() -> None:
             self.reset()
-
-            async def worker(number: int) -> None:
-                await checkpoint()
-                self.note(number)
-
-            async with trio.open_nursery() as nursery:
-                for number in (1, 2):
-                    nursery.start_soon(worker, number)
-            async with trio.open_nursery() as nursery:  # something to choose when both have noted
-                for _ in range(2):
-                    nursery.start_soon(checkpoint)
+            await note_in_some_order(self.note)
             assert self.read() != self.wrong
 
         return in_one_order

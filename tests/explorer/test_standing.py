@@ -14,7 +14,7 @@ from structsync.testing import Verdict, explore
 from structsync.testing._search import search
 from structsync.testing._search.audit import Audit
 from structsync.testing._search.priorities import RandomPriorities, UnseenStates
-from structsync.testing._search.search import standing_for
+from structsync.testing._search.search import what_stands
 from structsync.testing._state.fingerprint import Fingerprinter
 from structsync.testing._state.standing import Standing, Unsteady
 
@@ -111,10 +111,10 @@ def test_the_search_begins_anew_where_something_does_not_stand() -> None:
 
     def noted(test: Any, unsteady: list[object]) -> Standing:
         begun.append([*unsteady])
-        return standing_for(test, unsteady)
+        return what_stands(test, unsteady)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "standing_for", noted)
+        patch.setattr(search, "what_stands", noted)
         assert verdict("an item of a list") is Verdict.REFUTED
     assert begun[0] == []
     assert any(one is standing_program.LIST for one in cast("list[Any]", begun[-1]))
@@ -209,7 +209,7 @@ def test_a_test_without_code_of_its_own_names_nothing() -> None:
     class Callable:
         async def __call__(self) -> None: ...
 
-    assert not standing_for(Callable(), []).numbers
+    assert not what_stands(Callable(), []).numbers
 
 
 def test_an_estimate_of_unseen_states_ends_where_something_does_not_stand() -> None:

@@ -85,7 +85,7 @@ def _by_steady_states(
     """Search by states that need not say what stands; anew where something does not stand after all."""
     unsteady: list[object] = []
     for _ in range(MOST_BEGINNINGS):
-        look = fingerprinter(runs.settings, standing_for(runs.test, unsteady))
+        look = fingerprinter(runs.settings, what_stands(runs.test, unsteady))
         try:
             return _by_states(runs, outcomes, look)
         except Unsteady as error:
@@ -93,7 +93,7 @@ def _by_steady_states(
     return _by_states(runs, outcomes, fingerprinter(runs.settings))
 
 
-def standing_for(test: AsyncTest, unsteady: Sequence[object]) -> Standing:
+def what_stands(test: AsyncTest, unsteady: Sequence[object]) -> Standing:
     """Return what the code of a test can reach before it runs, without what has changed already."""
     function = innermost(test)
     code, namespace = getattr(function, "__code__", None), getattr(function, "__globals__", None)

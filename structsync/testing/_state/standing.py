@@ -210,9 +210,8 @@ def _content(thing: Any) -> Content:
     if kind is set or kind is frozenset:
         return marshal.dumps(sys.getsizeof(thing)), (*thing,)
     head, children = expanders.expander(kind)(thing)
-    if (
-        kind is types.FunctionType
-    ):  # whether there is an empty dictionary depends on who refers to it
+    if kind is types.FunctionType:
+        # Whether there is an empty dictionary depends on who has looked at it.
         children = [one for one in children if type(one) is not dict or one]
     return marshal.dumps(head, 2), (*children,)
 
