@@ -200,12 +200,15 @@ class Membership:
 
         A cancellation from outside does not end it: what is held must still be released.
         """
-        with trio.CancelScope(shield=True) as self._life:
-            async with trio.open_nursery() as self._nursery:
-                await self._nursery.start(self._engine.listen, self._hinted, self._take)
-                if self._ttl < math.inf or self._engine.recheck < math.inf:
-                    self._nursery.start_soon(self._renew, name="structsync lease")
-                begun.set()
+        try:
+            with trio.CancelScope(shield=True) as self._life:
+                async with trio.open_nursery() as self._nursery:
+                    await self._nursery.start(self._engine.listen, self._hinted, self._take)
+                    if self._ttl < math.inf or self._engine.recheck < math.inf:
+                        self._nursery.start_soon(self._renew, name="structsync lease")
+                    begun.set()
+        finally:
+            self._end()  # one of these may have failed, and a shielded task may use the session still
 
     def _hinted(self, prefix: str, news: Tail | None = None) -> bool:
         client = self._clients.get(prefix)
@@ -225,7 +228,7 @@ class Membership:
         except SessionEnded:
             self._lose()
         except BaseException:
-            self._lose()  # no other task could end their waits
+            self._lose()  # at once: what has failed halfway must grant nothing more
             raise
 
     async def _renew(self) -> None:
@@ -270,9 +273,12 @@ class Membership:
             for client in self._clients.values():
                 client.lose()
 
-    async def _close(self) -> None:
+    def _end(self) -> None:
         self._closed = True
         self._lose()
+
+    async def _close(self) -> None:
+        self._end()
         self._life.cancel()
         await self._engine.close()
 

@@ -182,6 +182,64 @@ async def test_a_grant_that_is_lost_before_its_task_runs_is_no_grant(
     assert [event.kind for event in events] == ["requested", "lost"]
 
 
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize("task", ["renew", "listen"])
+async def test_a_session_that_fails_is_over_for_a_task_that_is_not_cancelled_by_that(
+    autojump_clock: MockClock,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[BaseException],
+    task: str,
+) -> None:
+    used: list[str] = []
+
+    async def fail(self: MemoryEngine, *args: Any, task_status: Any = None) -> None:
+        if task_status is not None:
+            task_status.started()
+            await trio.sleep(1)
+        raise error("a failure")
+
+    monkeypatch.setattr(MemoryEngine, task, fail)
+    with pytest.raises(error, match="a failure"):
+        async with opens(ttl=TTL) as here:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(2)
+                for _ in range(2):
+                    with pytest.raises(trio.ClosedResourceError, match="this session is closed"):
+                        await here.lock("lock").__aenter__()
+                    used.append(repr(here))
+    assert [one.rpartition(", ")[2] for one in used] == ["closed>"] * 2
+
+
+async def test_who_holds_or_waits_when_a_lease_cannot_be_renewed_at_all_is_told(
+    autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    with pytest.raises(RuntimeError, match="a failure"):
+        async with opens(ttl=TTL) as there, there.lock("lock"), opens(ttl=TTL) as here:
+
+            async def fail(*args: Any) -> None:
+                raise RuntimeError("a failure")
+
+            async def wait() -> None:
+                with trio.CancelScope(shield=True), pytest.raises(LeaseLost, match="the wait"):
+                    await here.lock("lock").__aenter__()
+                told.append("waits")
+
+            async def hold() -> None:
+                with trio.CancelScope(shield=True), pytest.raises(LeaseLost, match="the grant"):
+                    async with here.lock("other"):
+                        await trio.sleep_forever()
+                told.append("holds")
+
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(wait)
+                nursery.start_soon(hold)
+                await wait_all_tasks_blocked()
+                monkeypatch.setattr(here._engine, "renew", fail)
+    assert sorted(told) == ["holds", "waits"]
+    assert trio.current_time() < 0.5 * TTL, "at once, and not when the lease ends"
+
+
 # ==== Messages ====
 
 
