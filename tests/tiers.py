@@ -21,6 +21,7 @@ TIERS: dict[str, str] = {
     "core/test_waits_for.py": "once",
     "core": "everywhere",
     "distributed/conformance/test_primitives.py": "everywhere",
+    "distributed/test_call_cancellations.py": "slow",
     "distributed/test_cancellations.py": "slow",
     "distributed/test_ruling_storm.py": "slow",
     "distributed": "once",
