@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ import trio
 import trustme
 
 from structsync.distributed import Deliveries, open_session
-from tests.distributed.servers import TTL, Server, free_port, server
+from tests.distributed.servers import TTL, Server, free_port, opens, server
+from tests.distributed.waiting import until_waiting
 
 pytest.importorskip("hiredis")
 
@@ -120,9 +122,11 @@ def guarded() -> Iterator[Server]:
         yield one
 
 
-#: What the page about servers tells to give a user of its own.
-RIGHTS = """\
-~{structsync:shop}* &{structsync:shop}* +@connection +@read +@write +info +time +subscribe +publish +evalsha +script|load"""
+PAGE = Path(__file__).parents[2] / "docs/how-to/share-between-machines.rst"
+#: What the page tells an administrator to do: for a session's user, for another one, and for the default one.
+RECIPE = [one.split() for one in re.findall(r"``(ACL SETUSER [^`]*)``", PAGE.read_text("utf-8"))]
+#: What it gives a session's user, behind its name and password.
+RIGHTS = RECIPE[0][5:]
 
 
 async def test_a_password_a_user_and_a_database_are_used_and_never_told(
@@ -130,7 +134,7 @@ async def test_a_password_a_user_and_a_database_are_used_and_never_told(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     path = guarded.socket
-    guarded.ask_as(SECRET, "ACL", "SETUSER", "me", "on", f">{SECRET}2", *RIGHTS.split())
+    guarded.ask_as(SECRET, "ACL", "SETUSER", "me", "on", f">{SECRET}2", *RIGHTS)
     for who in (f":{SECRET}", f"me:{SECRET}2"):
         url = f"unix://{who}@{path}?db=3"
         async with open_session(url, namespace="shop", ttl=TTL) as session:
@@ -142,21 +146,39 @@ async def test_a_password_a_user_and_a_database_are_used_and_never_told(
     assert SECRET not in caplog.text
 
 
-#: What the same page tells to give other users of the server, but for their keys and channels.
-OTHERS = "~cache:* resetchannels &cache:* +@all -@admin -@dangerous"
-
-
-async def test_another_user_of_the_server_cannot_publish_in_a_namespace(guarded: Server) -> None:
-    guarded.ask_as(SECRET, "ACL", "SETUSER", "me", "on", f">{SECRET}2", *RIGHTS.split())
-    guarded.ask_as(SECRET, "ACL", "SETUSER", "cache", "on", ">cache", *OTHERS.split())
-    async with open_session(
-        f"unix://me:{SECRET}2@{guarded.socket}", namespace="shop", ttl=TTL
-    ) as session:
+async def test_by_the_recipe_of_the_page_no_other_user_can_publish_in_a_namespace(
+    victim: Server,
+) -> None:
+    victim.is_no_news("shop")
+    url = f"unix://shop:password@{victim.socket}"
+    async with opens(victim, "shop") as session:
         channel = f"{{structsync:shop}}:to:{session.identity}"
-        assert guarded.ask_as(SECRET, "PUBLISH", channel, "lock") == b":1"
-        assert guarded.ask_as("cache", "PUBLISH", "cache:news", "lock", user="cache") == b":0"
-        refused = guarded.ask_as("cache", "PUBLISH", channel, "lock", user="cache")
+        assert victim.ask("PUBLISH", channel, "lock") == b":1", "any user can, before"
+    for command in RECIPE:
+        assert victim.ask(*command) == b"+OK"
+    async with (
+        open_session(url, namespace="shop", ttl=TTL) as here,
+        open_session(url, namespace="shop", ttl=TTL) as there,
+        trio.open_nursery() as nursery,
+    ):
+
+        async def wait() -> None:
+            async with there.lock("lock"):
+                pass
+
+        async with here.lock("lock"):
+            nursery.start_soon(wait)
+            await until_waiting(here.lock("lock"), 1)
+        channel = f"{{structsync:shop}}:to:{here.identity}"
+        assert victim.ask_as("password", "PUBLISH", channel, "lock", user="shop") == b":1"
+        assert victim.ask_as("password", "PUBLISH", "cache:news", "", user="cache") == b":0"
+        refused = victim.ask_as("password", "PUBLISH", channel, "lock", user="cache")
         assert refused.startswith(b"-NOPERM")
+        assert victim.ask("PUBLISH", channel, "lock").startswith(b"-NOPERM")
+        assert victim.ask("SUBSCRIBE", channel).startswith(b"-NOPERM")
+    with pytest.raises(RuntimeError, match="refuses what a session needs: NOPERM"):
+        async with opens(victim, "shop"):
+            pytest.fail("it was opened")
 
 
 @pytest.mark.parametrize(
