@@ -41,3 +41,21 @@ def where_nothing_was_read_the_log_begins(is_read: bool) -> None:
     assert (history.position, history.stamp) == ((1, 1) if is_read else (0, 0))
     assert history.base.state is None
     assert not history.sessions
+
+
+def what_another_session_tells_continues_what_was_read_from_the_last_entry_on(
+    read: int, start: int, many: int, is_lost: bool
+) -> None:
+    assert 0 <= read <= 2
+    assert FIRST - 2 <= start <= FIRST + 3
+    assert 0 <= many <= 3
+    assert is_lost in (False, True)
+    history = History(["session"], Mark(FIRST, STAMP, b"base"))
+    history.entries += [(STAMP + 1, b"entry"), (STAMP + 2, b"entry")][:read]
+    # No stamp comes twice, also where a log has been lost and its positions begin anew.
+    before = STAMP - FIRST + 1 + (100 if is_lost else 0)
+    told = [(before + position, b"told") for position in range(start, start + many)]
+    fresh = history.continued_by(start, told)
+    follows = [one for one in told if one[0] > history.stamp]
+    is_last_among = history.stamp in [stamp for stamp, _ in told]
+    assert [*fresh] == (follows if is_last_among else [])
