@@ -302,3 +302,18 @@ async def test_a_server_that_passes_no_messages_is_told_with_the_reason(victim: 
                 await here._engine.send("no task", b"hello")
             finally:
                 victim.ask("ACL", "SETUSER", "default", "+publish")
+
+
+async def test_a_server_that_refuses_to_renew_a_lease_ends_the_session_with_the_reason(
+    victim: Server,
+) -> None:
+    states: list[str] = []
+    with pytest.raises(RuntimeError, match="refuses what a session needs: NOPERM"):
+        async with opens(victim) as here:
+            victim.ask("ACL", "SETUSER", "default", "-evalsha")
+            try:
+                await trio.sleep_forever()
+            finally:
+                victim.ask("ACL", "SETUSER", "default", "+evalsha")
+                states.append(repr(here))
+    assert states[0].endswith(", closed>"), "no later than its tasks are cancelled"
