@@ -19,8 +19,8 @@ pytest.importorskip("msgspec")
 
 pytestmark = pytest.mark.timeout(3600)
 
-#: How many calls are made, at each engine; in the gate, and in the night.
-GATE, NIGHT = 1000, 100_000
+#: How many calls are made, at each engine; in the gate, and in the night, when 100,000 of them are cancelled.
+GATE, NIGHT = 1000, 200_000
 TASKS = 8
 #: A session makes so many calls, and then there is another one.
 EACH = 100
