@@ -61,12 +61,12 @@ class EntryMethod(Generic[M, P, T, R]):
     def __set_name__(self, owner: type, name: str) -> None:
         self._owner = owner
 
+    @overload  # the first, because mypy reports a typo in a lambda against the first only
+    def when(self, guard: Callable[[M], bool], /) -> Callable[[M], bool]: ...
     @overload
     def when(
         self, guard: Callable[Concatenate[M, P], bool], /
     ) -> Callable[Concatenate[M, P], bool]: ...
-    @overload
-    def when(self, guard: Callable[[M], bool], /) -> Callable[[M], bool]: ...
     @overload
     def when(
         self, guard: Callable[[M, Invocation], bool], /
@@ -80,6 +80,10 @@ class EntryMethod(Generic[M, P, T, R]):
             @withdraw.when
             def withdraw_when(self, amount: int) -> bool:
                 return amount <= self.balance
+
+        Or with a lambda, whose ``self`` and parameters mypy and pyright know here::
+
+            withdraw.when(lambda self: self.balance > 0)
 
         Args:
           guard: ``(self)``, ``(self, request)`` with an :class:`Invocation`, or ``self`` and the
@@ -157,7 +161,8 @@ def entry(method: Any = None, /, *, when: GuardFunction | None = None) -> Any:
     Args:
       when: the guard: ``(self)``, ``(self, request)`` with an :class:`Invocation`, or ``self`` and
           parameters of the method's own, by their names. The method runs only when it holds. No type
-          checker knows what ``self`` is in a lambda here; in the other form, :meth:`EntryMethod.when`, both do.
+          checker knows what ``self`` is in a lambda here, where the class does not exist yet; for a
+          lambda below the method, :meth:`EntryMethod.when`, both mypy and pyright do.
 
     Raises:
       TypeError: if the method or the guard is not callable, the method is a generator function, or

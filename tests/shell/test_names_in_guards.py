@@ -1,4 +1,4 @@
-"""A guard in a decorator that reads what its monitor does not have is refused when the class is made."""
+"""A guard of a method that reads what its monitor does not have is refused when the class is made."""
 
 from __future__ import annotations
 
@@ -47,6 +47,18 @@ def test_a_slip_is_told_with_what_was_meant(guard: Any) -> None:
         r"self\.balance\? If not, declare it in the class \(balanec: int, for example\)",
     ):
         made(guard)
+
+
+def test_a_slip_below_the_method_is_told_too() -> None:
+    with pytest.raises(TypeError, match=r"Account\.withdraw reads self\.balanec.*self\.balance\?"):
+
+        class Account(Monitor):
+            balance = 0
+
+            @entry
+            def withdraw(self) -> None: ...
+
+            withdraw.when(lambda self: self.balanec > 0)  # type: ignore[attr-defined]
 
 
 def test_what_is_like_nothing_is_to_be_declared() -> None:

@@ -1,6 +1,7 @@
 """Guards and triggers know the arguments of their entry, lambdas too: for mypy and for pyright.
 
-Where a lambda cannot be judged is at the end: both know nothing of its self in a decorator.
+Below its method a lambda knows its self, too. Where it cannot be judged is at the end: in a decorator
+it stands before the class that both would take its self from.
 """
 
 # pyright: reportUnnecessaryTypeIgnoreComment=error
@@ -8,11 +9,14 @@ Where a lambda cannot be judged is at the end: both know nothing of its self in 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar, assert_type
 
 import pytest
+import trio
 
 from structsync import Entry, GuardFunction, Monitor, Synchronizer, WithoutArguments, entry
+
+T = TypeVar("T")
 
 
 class Account(Monitor):
@@ -29,6 +33,40 @@ class Account(Monitor):
     @entry
     def look(self) -> int:
         return self.balance
+
+
+class Shelf(Monitor):
+    """A lambda below its method, in each form: its ``self`` is a Shelf for both."""
+
+    room = 2
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items = list[str]()
+
+    @entry
+    def put(self, item: str) -> None:
+        self.items.append(item)
+
+    put.when(lambda self: len(self.items) < self.room)
+
+    @entry
+    async def take(self) -> str:
+        return self.items.pop()
+
+    take.when(lambda self: len(self.items) > 0)
+
+    @entry
+    def remove(self, item: str, times: int = 1) -> None:
+        self.items.remove(item)
+
+    remove.when(lambda self, item, times=1: self.items.count(item.strip()) >= times)
+
+    @entry
+    def find(self, item: str) -> int:
+        return self.items.index(item)
+
+    find.when(lambda self, request: request.args[0] in self.items)
 
 
 def affordable(amount: int) -> bool:
@@ -94,7 +132,63 @@ async def test_where_the_entry_is_any_a_function_is_taken_by_its_names() -> None
     assert await account.transfer(9, "me") == "me"
 
 
+async def test_a_lambda_below_its_method_decides_when_it_runs() -> None:
+    shelf = Shelf()
+    with pytest.raises(trio.WouldBlock):
+        shelf.find.nowait("a")
+    await shelf.put("a")
+    assert assert_type(await shelf.find("a"), int) == 0
+    await shelf.put("b")
+    with pytest.raises(trio.WouldBlock):
+        shelf.put.nowait("c")
+    await shelf.remove("a")
+    with pytest.raises(trio.WouldBlock):
+        shelf.remove.nowait("b", times=2)
+    assert assert_type(await shelf.take(), str) == "b"
+
+
 # Each line must be refused by both: an ignore that is not needed is an error, too.
+def _refused_below_a_method() -> None:
+    class Purse(Monitor):
+        balance = 0
+
+        @entry
+        def take(self, amount: int) -> None: ...
+
+        take.when(lambda self: self.balanec > 0)  # type: ignore[attr-defined]
+        take.when(lambda self: self.balance)  # type: ignore[arg-type, return-value]  # an int
+        take.when(lambda self: self.look)  # type: ignore[arg-type, return-value]  # is not called
+        take.when(lambda self: self.balance > "0")  # type: ignore[operator]
+        take.when(lambda self, amount: amount <= self.balanec)  # type: ignore[arg-type, misc]
+        take.when(lambda self, amount: amount.x)  # type: ignore[arg-type, misc]
+        take.when(lambda self, request: request.agrs == ())  # type: ignore[arg-type, misc]
+        take.when(lambda self, amount, more: True)  # type: ignore[arg-type, misc]
+        take.when(lambda: True)  # type: ignore[arg-type, misc]
+
+        def look(self) -> bool:
+            return self.balance > 0
+
+        @entry
+        async def wait(self) -> None: ...
+
+        wait.when(lambda self: self.balanec > 0)  # type: ignore[attr-defined]
+
+    class Stack(Monitor, Generic[T]):
+        def __init__(self) -> None:
+            super().__init__()
+            self.items = list[T]()
+
+        @entry
+        def push(self, item: T) -> None: ...
+
+        push.when(lambda self: len(self.itmes) < 2)  # type: ignore[attr-defined]
+        push.when(lambda self, item: item in self.itmes)  # type: ignore[arg-type, misc]
+
+    Purse()
+    Stack[int]()
+
+
+# So must each of these.
 def _refused(account: Account, rules: Synchronizer) -> None:
     account.constrain(account.withdraw, lambda amount: amount.x)  # type: ignore[attr-defined]
     account.constrain(account.withdraw, lambda request: request.agrs)  # type: ignore[arg-type, attr-defined]
