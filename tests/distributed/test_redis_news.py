@@ -84,9 +84,15 @@ async def test_a_session_that_is_let_in_unforeseen_is_told_afterwards(
 async def test_a_session_is_told_to_read_where_the_call_that_releases_could_not_tell_it(
     redis: Server, namespace: str
 ) -> None:
-    async with opens(redis, namespace) as here, opens(redis, namespace) as there:
+    async with (
+        opens(redis, namespace) as here,
+        opens(redis, namespace) as there,
+        opens(redis, namespace) as elsewhere,
+    ):
 
         async def compact() -> None:
+            async with elsewhere.lock("lock/other"):  # which the one that releases has not read
+                pass
             redis.ask("HSET", f"{base(namespace)}:log:lock", "offered", "1000")
 
         assert await hand_over(here, there, compact) == ["append"]

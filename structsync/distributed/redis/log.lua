@@ -23,13 +23,16 @@ local function key(part, name)
   return base .. ':' .. part .. ':' .. name
 end
 
-local function digits(number)
-  return string.format('%.0f', number)
-end
-
 local sessions = base .. ':sessions'
 local clock = redis.call('TIME')
-local now = tonumber(clock[1]) * 1000000 + tonumber(clock[2])
+local now = clock[1] * 1000000 + clock[2]
+local now_in_digits = clock[1] .. string.format('%06d', clock[2])
+
+-- A server is given digits: to be given a number takes it longer than to look one up.
+local function digits(number)
+  return number == now and now_in_digits or string.format('%.0f', number)
+end
+
 local known = redis.call('HMGET', base, 'run', 'ttl', 'now', 'grace', 'stamp')
 if not known[2] then
   if verb ~= 'open' and verb ~= 'rejoin' then
@@ -71,13 +74,6 @@ if now < before or now - before > ttl / 2 then
   end
 end
 
--- What is known of a log, and of how far this session has read it.
-local function look(log)
-  local its = redis.call('HMGET', key('log', log), 'start', 'stamp', 'offered')
-  local read = redis.call('ZSCORE', key('read', log), me)
-  return { start = tonumber(its[1] or 0), stamp = its[2], offered = tonumber(its[3]), read = tonumber(read) }
-end
-
 -- Append entries, and return the stamp of the first; each one after it has the next.
 local function write(log, entries, first)
   local begins = math.max(stamp + 1, now)
@@ -88,32 +84,56 @@ local function write(log, entries, first)
   return begins
 end
 
+local function take_note()
+  redis.call('HSET', base, 'now', now_in_digits, 'stamp', digits(stamp))
+end
+
 local lease = redis.call('ZSCORE', sessions, me)
 local ends = tonumber(lease or 0)
 
+-- Whether a line of a log is the entry that the session has read last.
+local function is_read(line)
+  return line and line:sub(1, #ARGV[5] + 1) == ARGV[5] .. ' '
+end
+
+-- The entries from that on; nothing if they are not all that the session has to be told.
+local function since_read(log)
+  local its = redis.call('HMGET', key('log', log), 'start', 'offered')
+  local last = ARGV[4] - 1 - (its[1] or 0)
+  if last >= 0 and not its[2] and redis.call('ZRANK', key('read', log), me) then
+    local lines = redis.call('LRANGE', key('entries', log), digits(last), '-1')
+    return is_read(lines[1]) and lines
+  end
+end
+
 -- Most calls append to a log in which all is as this session has left it: then nothing below is needed.
 if verb == 'append' and now >= grace and ends > now then
-  local log, position, seen = ARGV[3], tonumber(ARGV[4]), ARGV[5] .. ' '
-  local its = look(log)
-  local last = position - 1 - its.start
-  if its.read and not its.offered and last >= 0 then
-    local lines = redis.call('LRANGE', key('entries', log), last, -1)
-    if lines[1] and lines[1]:sub(1, #seen) == seen then
-      local told = tonumber(ARGV[6])
-      local begins = write(log, ARGV, 7 + 2 * told)
-      if told > 0 then
-        lines[1], lines[#lines + 1] = '', digits(stamp) .. ' ' .. ARGV[#ARGV]
-        local news = table.concat(lines, '\n')
-        for index = 7, 5 + 2 * told, 2 do
-          redis.pcall('PUBLISH', key('to', ARGV[index]), ARGV[index + 1] .. news) -- it may be lost
-        end
-        lines[#lines] = nil
+  local log = ARGV[3]
+  -- What ends a session comes behind what it has read; so where that comes last, the session takes part.
+  local newest = redis.call('LINDEX', key('entries', log), '-1')
+  local lines = is_read(newest) and { newest } or since_read(log)
+  if lines then
+    local told = tonumber(ARGV[6])
+    local begins = write(log, ARGV, 7 + 2 * told)
+    if told > 0 then
+      lines[1], lines[#lines + 1] = '', digits(stamp) .. ' ' .. ARGV[#ARGV]
+      local news = table.concat(lines, '\n')
+      for index = 7, 5 + 2 * told, 2 do
+        redis.pcall('PUBLISH', key('to', ARGV[index]), ARGV[index + 1] .. news) -- it may be lost
       end
-      lines[1] = begins
-      redis.call('HSET', base, 'now', now, 'stamp', stamp)
-      return lines -- behind the stamp of the first entry that was appended
+      lines[#lines] = nil
     end
+    lines[1] = begins
+    take_note()
+    return lines -- behind the stamp of the first entry that was appended
   end
+end
+
+-- What is known of a log, and of how far this session has read it.
+local function look(log)
+  local its = redis.call('HMGET', key('log', log), 'start', 'stamp', 'offered')
+  local read = redis.call('ZSCORE', key('read', log), me)
+  return { start = tonumber(its[1] or 0), stamp = its[2], offered = tonumber(its[3]), read = tonumber(read) }
 end
 
 local function start_of(log)
@@ -345,5 +365,5 @@ if verb == 'open' or ends > now or (ends > 0 and now < grace) or verb == 'rejoin
 elseif not lease and now < grace then
   reply = { 'unknown' }
 end
-redis.call('HSET', base, 'now', now, 'stamp', stamp)
+take_note()
 return reply
