@@ -29,10 +29,13 @@ async def examine(url: str, namespace: str, ttl: float | None) -> AsyncIterator[
     """
     scheme = scheme_of(url)
     if scheme in SERVERS:
-        from .redis.findings import examine_server
-
-        async for one in examine_server(url, lease_of(url, ttl)):
-            yield one
+        try:
+            from .redis.findings import examine_server
+        except ImportError:
+            pass  # no hiredis, as the session will say
+        else:
+            async for one in examine_server(url, lease_of(url, ttl)):
+                yield one
     elif scheme == "sqlite":
         yield _file_system(path_of(url))
     else:
