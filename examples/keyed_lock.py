@@ -1,6 +1,6 @@
 """A lock for each key, written only with public names of structsync.
 
-A claim is a key and the task that asks. Who waits for another key is passed over: that is the policy
+A claim is a key and a task. A task that waits for another key is passed over: that is the policy
 "eligible". A task that ends with a lock breaks all of them here; ``owner_exit="releases"`` would
 release it. For use there is ``structsync.LockMap``; this is how such a thing is made.
 

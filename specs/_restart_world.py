@@ -266,7 +266,7 @@ class World:
             one.has_come = one.unread = True
 
     def end_grace(self) -> None:
-        """Who has not come has lost its lease, by its own clock too; the engine buries those it knows of."""
+        """A client that has not come has lost its lease, by its own clock too; the engine buries those it knows of."""
         self.engine.grace = False
         for name, one in self.clients.items():
             if not one.has_come and one.is_alive:

@@ -56,7 +56,7 @@ class CarelessTable(CallTable):
 
 @fault(OneHostSpec, "core", refuted_by="a_call_is_begun_at_most_once", max_trace=14)
 class WhatWasNotTakenIsTaken(World):
-    """Who asks is told that a call was not taken, sends it again, and then the first message arrives."""
+    """A caller is told that its call was not taken, sends it again, and then the first message arrives."""
 
     table = CarelessTable
 

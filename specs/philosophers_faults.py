@@ -89,7 +89,7 @@ class NewestConsent(Claims):
 
 @fault(ThreePhilosophersSpec, "core", refuted_by="a_hungry_philosopher_eats")
 class TheNewestOfThreeEats(Queues):
-    """Who became hungry last eats next; two of them can keep out the third (NewestFirst)."""
+    """The last to become hungry eats next; two of them can keep out the third (NewestFirst)."""
 
     claims = NewestConsent
 

@@ -144,7 +144,7 @@ class ForgetfulCore(SharedCore):
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="a_snapshot_is_everything")
 class ANewReplicaStartsItsTokensAgain(Replica):
-    """Who begins with a snapshot comes to other tokens than those who were there."""
+    """A replica that begins with a snapshot comes to other tokens than those that were there."""
 
     shared = ForgetfulCore
 
@@ -161,7 +161,7 @@ class LonelyCore(SharedCore):
 
 @fault(SharedGroupsSpec, "core", refuted_by="holders_are_in_the_core")
 class ASnapshotTakesGroupsApart(Replica):
-    """Who begins with a snapshot grants one thing of several."""
+    """A replica that begins with a snapshot grants one thing of several."""
 
     shared = LonelyCore
 

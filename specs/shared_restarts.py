@@ -184,7 +184,7 @@ class RestartSpec(Spec):
 
     @step
     def a_session_that_returns_keeps_what_it_has(self, before: Any) -> bool:
-        """Who renews its lease in the grace period is not refused: it continues to hold and to wait."""
+        """A session that renews its lease in the grace period is not refused: it continues to hold and to wait."""
         return not self.core.refused
 
     @step

@@ -43,7 +43,7 @@ class DeafEngine(Engine):
 
 @fault(LossesSpec, "core", refuted_by="a_session_that_returns_keeps_what_it_has")
 class NoSessionIsHeard(World):
-    """Who holds what the engine has lost is told that it holds nothing."""
+    """A session that holds what the engine has lost is told that it holds nothing."""
 
     engine_type = DeafEngine
 

@@ -1,4 +1,4 @@
-"""A queue with room for so many items, with two conditions and one lock, as the textbooks have it."""
+"""A queue with room for a fixed number of items, with two conditions and one lock, as in the textbooks."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class Pool:
 
 
 class ForgetfulPool(Pool):
-    """What many a pool does: who gives up is not taken out of the queue, and served eventually."""
+    """What many pools do: a task that gives up stays in the queue, and is served eventually."""
 
     def give_up(self, turn: trio.Event) -> None:
         self.tell("give_up", self)

@@ -96,7 +96,7 @@ class PoolSpec(Spec):
 
 @fault(PoolSpec, "queue", refuted_by="no_connection_goes_to_a_task_that_gave_up")
 class ForgetfulQueue(Queue):
-    """Who gives up is not taken out of the queue."""
+    """A task that gives up stays in the queue."""
 
     def give_up(self, who: str) -> None:
         pass

@@ -131,7 +131,7 @@ class BoardsFromBothBanks(FerryCore):
 
 @fault(FerrySpec, "core", refuted_by="each_passenger_has_a_seat")
 class OneSeatTooMany(FerryCore):
-    """One more boards than there are seats."""
+    """One passenger more boards than there are seats."""
 
     def admits(self, claim: str) -> bool:
         return self.aboard == 0 or (claim == self.bank and self.aboard <= self.seats)

@@ -1,7 +1,8 @@
 """A configuration that is read at any time and reloaded now and then; no task sees half of a new one.
 
-Readers do not wait for each other. Who reloads writes field by field, alone, and then tries the new values out: it
-reads on in the same place, so that no other task reloads in between, and readers are let in already.
+Readers do not wait for each other. A task that reloads writes field by field, alone, and then tries the new
+values out: it continues as a reader in the same step, so that no other task reloads in between, and readers are let
+in already.
 
 Prints::
 

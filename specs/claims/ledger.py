@@ -1,4 +1,4 @@
-"""Who took more than was released owes the difference, and who is square is forgotten."""
+"""A claimant that took more than was released owes the difference; one that owes nothing is forgotten."""
 
 from __future__ import annotations
 

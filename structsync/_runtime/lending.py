@@ -1,8 +1,8 @@
 """Items that are made, checked and closed by functions of the user, around the transitions of a pool.
 
 They run in the task that has a place in the pool, between two transitions, so that whatever they do, the place
-is released by one more: with its item, without it, or with one that is to be closed. Who is cancelled
-while a check runs cannot know what became of the item, so that one is closed.
+is released by one more: with its item, without it, or with one that is to be closed. A task that is
+cancelled while a check runs cannot know what became of the item, so that one is closed.
 
 What is closed is closed in a shielded scope: a borrower that is cancelled closes its item as it would
 otherwise. But the scope has a deadline, because a close that never ends, in a shield, would be a

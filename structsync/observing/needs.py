@@ -237,7 +237,7 @@ def _buffer(
 def _pool(
     core: JobQueueCore, request: Request[Any], ahead: Requests, view: View
 ) -> list[Need] | None:
-    """Who waits for room in the queue goes on once any of the workers has ended a job."""
+    """A task that waits for room in the queue continues once any of the workers has ended a job."""
     return _any_worker(request.primitive, Reason(request.primitive))
 
 

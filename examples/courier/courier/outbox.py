@@ -58,7 +58,7 @@ class Outbox:
         self._arrived.wake()
 
     def close(self) -> None:
-        """Take no more letters; who waits for one learns that none will come."""
+        """Take no more letters; a task that waits for one learns that none will come."""
         self._closed = True
         self._arrived.wake_all()
 
