@@ -60,7 +60,7 @@ class Barrier(Primitive[int | None]):
     Args:
       parties: the number of tasks in a round, an int >= 1.
       cancelled: ``"leaves"`` or ``"breaks"``: what a party that is cancelled does to its round.
-      action: a sync function that is called once a round, when the last party has arrived and before any
+      action: a sync function that is called once per round, when the last party has arrived and before any
           continues. It must not change a primitive. If it raises, the round is broken: the last task to
           arrive gets the error, the others :exc:`trio.BrokenResourceError`.
       name: its name in ``repr``, errors, leaks and reports.

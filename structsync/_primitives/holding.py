@@ -43,7 +43,7 @@ class Holding:
 
         async with structsync.acquire_all(source.claim(), slow := target.claim()) as held:
             ...
-            held.release(slow)          # the rest is held on
+            held.release(slow)          # the rest stays held
 
     It is a *sync* context manager; leaving it releases what is left.
     """
@@ -197,7 +197,7 @@ class GroupRequest(RequestBase, Generic[T]):
         cancellation.
 
         Returns:
-          Of ``acquire_all`` the :class:`Holding`, the same each time; of ``acquire_any`` the
+          For ``acquire_all`` the :class:`Holding`, the same each time; for ``acquire_any`` the
           :class:`Claim` that was granted.
 
         Raises:

@@ -94,7 +94,7 @@ class Monitor(Primitive[Invocation]):
     Raises:
       ValueError: if the discipline is another one.
 
-    Source: Hoare 1974; Silvestre and others 2010 (``doWhenFree``, constraints of synchronization).
+    Source: Hoare 1974; Silvestre and others 2010 (``doWhenFree``, synchronization constraints).
     """
 
     __slots__ = ("_discipline", "_entries")

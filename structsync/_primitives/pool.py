@@ -133,7 +133,7 @@ class TaskPool(Pool):
         """Run a job for each item; return their results, to be iterated over as they come.
 
         ``async for result in pool.map(fetch, urls)``. Lazy: an item is taken, and its job submitted,
-        only when less than ``ahead`` results are ahead of the loop. An error, of a job or of
+        only when fewer than ``ahead`` results are ahead of the loop. An error, of a job or of
         ``items``, is raised by the loop where its result would be; the jobs that are left are
         cancelled then, as they are when the loop is left early.
 

@@ -87,8 +87,8 @@ class ResourcePool(Primitive[Loan], Generic[T]):
     Raises:
       TypeError, ValueError: if an argument is not as described.
 
-    Source: httpcore's connection pool, whose bookkeeping around tasks that are cancelled this one is
-    explored against (encode/httpcore #1093); SQLAlchemy's ``QueuePool`` for checks and LIFO.
+    Source: httpcore's connection pool, without its bug with cancelled tasks (encode/httpcore #1093), for
+    which this one is explored; SQLAlchemy's ``QueuePool`` for checks and LIFO.
     """
 
     __slots__ = ("_check", "_clock", "_close_timeout", "_closer", "_factory")

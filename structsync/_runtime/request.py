@@ -109,7 +109,7 @@ class Request(RequestBase, Generic[ClaimT]):
     what was granted. So a timeout can limit the wait and not what comes after it::
 
         with semaphore.request(3) as request:
-            with trio.fail_after(1):    # for the wait alone
+            with trio.fail_after(1):    # for the wait only
                 await request.wait()
             ...                         # three permits are ours, for as long as this takes
 
