@@ -140,7 +140,7 @@ class BufferSpec(TwoSidesSpec):
 
     @step
     def no_task_is_handed_nothing(self, before: Any) -> bool:
-        """A task that is granted a get is handed one item at least, and no more than it wants."""
+        """A task that is granted a get is handed at least one item, and no more than it wants."""
         granted = [request for request in self.ended if request.status is Status.GRANTED]
         gets = [request for request in granted if request.waiter in GETS]
         return all(1 <= len(got_by(request)) <= GETS[request.waiter].most for request in gets)

@@ -117,7 +117,7 @@ class RateLimiterSpec(FifoSpec):
 
     @invariant
     def nothing_can_be_released(self) -> bool:
-        """Permits come back by time alone: releasing one is refused, and leaves no trace."""
+        """Only time refills it: releasing a permit is refused, and leaves no trace."""
         return invariants.refuses(self.core, lambda core: core.release(1))
 
     # ==== Step properties ====

@@ -163,7 +163,7 @@ class Buffer(Primitive[Any], Generic[T]):
     def _put_many(self, several: Iterable[T]) -> Put:
         found = tuple(several)
         if not found:
-            raise ValueError("there is nothing to put; give put_many one item at least")
+            raise ValueError("there is nothing to put; give put_many at least one item")
         return self._put(found)
 
     # Getting.

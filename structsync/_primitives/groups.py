@@ -115,7 +115,7 @@ def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
 def checked_claims(claims: Sequence[Claim[Any]], name: str) -> Sequence[Claim[Any]]:
     """Return the claims, or raise if a group cannot be made of them."""
     if not claims:
-        raise ValueError(f"{name} needs a claim at least; make one with claim() of a primitive")
+        raise ValueError(f"{name} needs at least one claim; make one with claim() of a primitive")
     for claim in claims:
         if not isinstance(claim, Claim):
             raise TypeError(

@@ -178,7 +178,7 @@ class RateLimiter(Primitive[int]):
         super()._end(cause)
 
     def _leave(self, claim: int) -> None:
-        pass  # permits come back by time alone
+        pass  # only time refills it
 
     def _describe(self) -> str:
         core = self._core

@@ -149,7 +149,7 @@ class SharedMonitor:
         """
         grant = self._session._owners.get((current_task(), self.name))
         if grant is None:
-            raise RuntimeError(f"this task is not inside of {self!r}")
+            raise RuntimeError(f"this task is not inside {self!r}")
         return grant
 
     async def statistics(self) -> SharedStatistics:

@@ -263,14 +263,14 @@ class SharedCondition(SharedPrimitive):
             raise TypeError(f"a shared condition needs a SharedLock, not {lock!r}")
         if lock.name.partition("/")[0] != name.partition("/")[0]:
             raise ValueError(
-                f"a condition and its lock need one prefix, not {name!r} and {lock.name!r}"
+                f"a condition and its lock need the same prefix, not {name!r} and {lock.name!r}"
             )
         self._lock = lock
 
     def _grant(self) -> Grant:
         grant = self._session._owners.get((current_task(), self._lock.name))
         if grant is None:
-            raise RuntimeError(f"must hold {self._lock!r}; do it inside of its block")
+            raise RuntimeError(f"must hold {self._lock!r}; do it inside its block")
         return grant
 
     @enable_ki_protection

@@ -37,7 +37,7 @@ def engine_of(url: str, namespace: str, ttl: float, deliveries: Deliveries | Non
         return MemoryEngine(hub_of(url, namespace), deliveries)
     if scheme == "sqlite":
         if deliveries is not None:
-            raise ValueError("deliveries are for memory:// alone; leave them out for sqlite://")
+            raise ValueError("deliveries are for memory:// only; leave them out for sqlite://")
         if ttl < math.inf:
             raise ValueError(
                 "sqlite:// has no leases, because it sees which processes live; leave out ttl"
@@ -45,7 +45,7 @@ def engine_of(url: str, namespace: str, ttl: float, deliveries: Deliveries | Non
         return SQLiteEngine(path_of(url), namespace)
     if scheme in SERVERS:
         if deliveries is not None:
-            raise ValueError(f"deliveries are for memory:// alone; leave them out for {scheme}://")
+            raise ValueError(f"deliveries are for memory:// only; leave them out for {scheme}://")
         if ttl == math.inf:
             raise ValueError("a lease on a server needs an end; leave out ttl, or give seconds")
         return _on_a_server(url, namespace)

@@ -516,7 +516,7 @@ async def test_primitives_are_refused_with_the_reason() -> None:
             (lambda: here.latch("start", 0), ValueError, "count must be >= 1"),
             (lambda: here.barrier("round", 0), ValueError, "parties must be >= 1"),
             (lambda: here.condition("a/c", here.rwlock("a/b")), TypeError, "needs a SharedLock"),
-            (lambda: here.condition("b/c", lock), ValueError, "need one prefix"),
+            (lambda: here.condition("b/c", lock), ValueError, "need the same prefix"),
             (here.acquire_all, ValueError, "not none"),
             (lambda: here.acquire_all(lock.claim(), here.lock("b").claim()), ValueError, "'b'"),
         ]

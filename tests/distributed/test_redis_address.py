@@ -78,7 +78,7 @@ async def test_a_url_is_refused_and_its_secret_is_not_repeated(url: str, problem
 
 async def test_options_that_a_server_has_no_use_for_are_refused() -> None:
     for options, problem in [
-        ({"deliveries": Deliveries()}, "memory:// alone"),
+        ({"deliveries": Deliveries()}, "memory:// only"),
         ({"ttl": float("inf")}, "needs an end"),
     ]:
         with pytest.raises(ValueError, match=problem):

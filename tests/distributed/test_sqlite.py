@@ -59,7 +59,7 @@ def query(path: Path, statement: str) -> list[tuple[Any, ...]]:
         ("sqlite:///", {}, "three slashes"),
         ("sqlite:////no/such/folder/locks.db", {}, "there is no folder"),
         ("sqlite:///tmp/x.db", {"ttl": 3}, "has no leases"),
-        ("sqlite:///tmp/x.db", {"deliveries": Deliveries()}, "memory:// alone"),
+        ("sqlite:///tmp/x.db", {"deliveries": Deliveries()}, "memory:// only"),
     ],
 )
 async def test_a_file_is_refused_with_the_reason(url: str, options: Any, problem: str) -> None:

@@ -73,7 +73,7 @@ class RateLimiterCore(Arbiter[int]):
         self.spent += claim
 
     def discharge(self, claim: int) -> None:
-        raise NotImplementedError("permits of a rate limiter come back by time alone")
+        raise NotImplementedError("only time refills a rate limiter")
 
     def refuse_impossible(self, claim: int) -> None:
         if claim > self.burst:

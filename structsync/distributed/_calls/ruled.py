@@ -214,7 +214,7 @@ def check_ruled(
       ValueError: if one is not among its entries.
     """
     if not isinstance(obj, Monitor):
-        raise TypeError(f"rules are about the entries of a Monitor, and {obj!r} is none")
+        raise TypeError(f"rules are about the entries of a Monitor, and {obj!r} is not one")
     entries = {name for name in methods if isinstance(getattr(obj, name), Entry)}
     names = entries if ruled is None else {*ruled}
     if unknown := sorted(names - entries):

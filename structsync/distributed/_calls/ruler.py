@@ -108,9 +108,11 @@ class Ruler(Rules):
         check_name(name)
         methods = methods_of(interface)
         if not issubclass(interface, Monitor):
-            raise TypeError(f"rules are about the entries of a Monitor, and {interface!r} is none")
+            raise TypeError(
+                f"rules are about the entries of a Monitor, and {interface!r} is not one"
+            )
         if self._is_closed:
-            raise trio.ClosedResourceError("this synchronizer rules no more: its block has ended")
+            raise trio.ClosedResourceError("this synchronizer no longer rules: its block has ended")
         if name in self.stand_ins:
             raise ValueError(f"{name!r} has a stand-in here already; use that one")
         stand_in = self.stand_ins[name] = StandIn(name, methods, self)
@@ -204,7 +206,7 @@ class Ruler(Rules):
         if not self._begun.is_set():
             await self._begun.wait()
         if len(self._nursery.child_tasks) >= PROPOSALS:
-            raise RuntimeError(f"{PROPOSALS} calls wait already, and no more can")
+            raise RuntimeError(f"{PROPOSALS} calls already wait, and no more can")
         # A host may be gone before its call has its turn here, and none would take that back.
         if not self._is_closed and origin.session in self._client.replica.core.sessions:
             proposal = self._host(origin).proposals[number] = Proposal(origin, number)

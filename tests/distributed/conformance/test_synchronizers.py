@@ -204,7 +204,7 @@ async def test_calls_wait_for_who_rules_and_for_the_next_one(opens: Open) -> Non
                     await trio.lowlevel.checkpoint()
                 nursery.start_soon(remote[1].on)
                 await until(radio, PROPOSED)
-            with pytest.raises(trio.ClosedResourceError, match="rules no more"):
+            with pytest.raises(trio.ClosedResourceError, match="no longer rules"):
                 radio.stand_in("switches/9", Switch)
             async with there.synchronizer("radio") as second:
                 lit = Lit(second)
