@@ -228,9 +228,9 @@ async def test_a_borrower_that_holds_a_token_is_refused() -> None:
 
 
 def test_no_claims_are_refused() -> None:
-    with pytest.raises(ValueError, match="acquire_all needs a claim"):
+    with pytest.raises(ValueError, match="acquire_all needs at least one claim"):
         acquire_all()
-    with pytest.raises(ValueError, match="acquire_any needs a claim"):
+    with pytest.raises(ValueError, match="acquire_any needs at least one claim"):
         acquire_any()
 
 

@@ -234,7 +234,7 @@ async def test_a_comparison_that_fails_ends_the_group_alone() -> None:
 
 async def test_what_makes_no_choice_is_refused() -> None:
     buffer = Buffer[int](1)
-    with pytest.raises(ValueError, match="needs a claim"):
+    with pytest.raises(ValueError, match="needs at least one claim"):
         await first_of()
     with pytest.raises(ValueError, match="two on"):
         await first_of(buffer.get_claim(), buffer.get_claim())
