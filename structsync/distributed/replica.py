@@ -13,6 +13,8 @@ from structsync._core.shared.preview import preview
 from .engine import Tail
 from .errors import ReplicasDiffer
 
+DIGEST, RELEASE = Verb.DIGEST, Verb.RELEASE
+
 
 class Replica:
     """The state of a log after the entries that were read.
@@ -59,10 +61,11 @@ class Replica:
                 self.history = History(self.core.sessions, base)
         applied = []
         begin = self.position - tail.start
+        apply, decode_entry = self.core.apply, Operation.decode
         for index in range(len(tail.entries))[begin:][:at_most]:
             data = tail.entries[index]
-            entry = known.get(data) or Operation.decode(data)
-            if entry.verb is Verb.DIGEST:
+            entry = known.get(data) or decode_entry(data)
+            if entry.verb is DIGEST:
                 self._compare(entry)
             self.latest[entry.session] = self.position
             self.position += 1
@@ -70,7 +73,7 @@ class Replica:
             stamp = tail.stamps[index] if tail.stamps else self.position
             if self.history is not None:
                 self.history.entries.append((stamp, data))
-            applied.append((entry, self.core.apply(entry, stamp)))
+            applied.append((entry, apply(entry, stamp)))
         return applied
 
     def news_for(self, session: str, at_most: int) -> Tail | None:
@@ -94,7 +97,7 @@ class Replica:
         if len(operations) != 1 or len(self.core.places) < 2:  # but for what is released
             return {}
         (operation,) = operations
-        if operation.verb is not Verb.RELEASE:
+        if operation.verb is not RELEASE:
             return {}
         us, number = operation.session, operation.details[0]
         others = {session for session, _ in preview(self.core, (us, number)) or ()} - {us}

@@ -70,8 +70,12 @@ class SharedCore(SharedState):
     # ==== What each verb does: the methods have their names ====
 
     def _acquire(self, key: Key, wants: Iterable[Any]) -> list[Outcome]:
-        place = Place(key, [Want(*want) for want in wants])
-        return self._unless_refused(key, self._submit, place)
+        place = Place(key, [one if type(one) is Want else Want(*one) for one in wants])
+        try:
+            ended = self._submit(place)
+        except (ValueError, RuntimeError) as error:
+            return [_refusal(key, error)]
+        return self._granted(ended)
 
     def _submit(self, place: Place) -> Ended:
         ended: Ended
@@ -114,7 +118,12 @@ class SharedCore(SharedState):
         if place is None or not place.token:
             return [_refusal(asking, RuntimeError("nothing is held under this number"))]
         del self.places[place.key]
-        return [Outcome(asking, DONE), *self._settled(self._discharge(place))]
+        if len(place.wants) > 1:
+            return [Outcome(asking, DONE), *self._settled(self._discharge(place))]
+        (want,) = place.wants
+        core = self.core_of(want)
+        core.discharge(KINDS[want.kind].claim(want, place.key))
+        return [Outcome(asking, DONE), *self._settled((core,))]
 
     def _count_down(self, asking: Key, want: Any) -> list[Outcome]:
         return self._unless_refused(asking, self._count, Want(*want), done=Outcome(asking, DONE))
@@ -208,22 +217,20 @@ class SharedCore(SharedState):
         return [lock]
 
     def _settled(self, arbiters: Iterable[Any]) -> list[Outcome]:
-        return self._granted([one for arbiter in arbiters for one in arbiter.settle()])
+        waited_for = [arbiter for arbiter in arbiters if arbiter.queue.length]
+        return self._granted([one for arbiter in waited_for for one in arbiter.settle()])
 
     def _granted(self, ended: Ended) -> list[Outcome]:
         """Return the outcomes of these requests, and of those that end elsewhere because of them."""
         if not ended:
             return []  # as after most operations where many wait
-        everywhere = ended
-        for _, more in settle_transitively(ended):
-            everywhere = [*everywhere, *more]
-        return [
-            self._grant(place, request)
-            for request in everywhere
-            if request.status is GRANTED
-            and (place := self.places.get(request.waiter)) is not None
-            and not place.token  # of a group the first request stands for all
-        ]
+        outcomes = []
+        for request in _everywhere(ended):
+            place = self.places.get(request.waiter)
+            # Of a group the first request stands for all.
+            if request.status is GRANTED and place is not None and not place.token:
+                outcomes.append(self._grant(place, request))
+        return outcomes
 
     def _grant(self, place: Place, request: Request[Any]) -> Outcome:
         place.requests = ()
@@ -236,7 +243,7 @@ class SharedCore(SharedState):
         if place.hold is not None:
             self.places[place.hold].token = self.token
         result = RESULT_WITHDRAWN if place.raises else RESULT_GRANTED
-        value = None if kind is None else kind.value_of(request)
+        value = None if kind is None or kind.holds else kind.value_of(request)
         return Outcome(place.key, result, self.token, value)
 
     def _unless_refused(
@@ -251,6 +258,14 @@ class SharedCore(SharedState):
         except (ValueError, RuntimeError) as error:
             return [_refusal(key, error)]
         return [*([] if done is None else [done]), *self._granted(ended)]
+
+
+def _everywhere(ended: Ended) -> Ended:
+    """Return these requests, and those that end in other queues because of them."""
+    for request in ended:
+        if request.group is not None:
+            return [*ended, *(one for _, more in settle_transitively(ended) for one in more)]
+    return ended
 
 
 def _refusal(key: Key, error: Exception) -> Outcome:

@@ -42,7 +42,7 @@ class Kind(ABC):
         return [] if request.queue is not None else [request]
 
     def value_of(self, request: Request[Any]) -> Any:
-        """Return what the holder is told of its grant."""
+        """Return what is told of a grant that need not be released."""
         return None
 
     def is_new(self, core: Any, size: Any) -> bool:

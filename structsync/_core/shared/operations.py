@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, final
 
-from .plain import decode, encode, encode_text
+from .plain import decode, encode_text
 
 #: A request, and later what was granted for it: the session, and the number of the operation that asked.
 Key: TypeAlias = tuple[str, int]
@@ -38,6 +38,7 @@ def _written(*want: Any) -> str:
 
 # A session that waits decodes what all others do meanwhile, and that has mostly this form: a session whose name
 # needs no quoting, and as details one number, or what others have asked for before. So it need not be parsed again.
+_WRITTEN = {verb: f'"{verb.value}"' for verb in Verb}
 _VERBS = {verb.value.encode(): verb for verb in Verb}
 _usual = re.compile(
     rb'\["([a-z_]+)","([^"\\\x00-\x1f]*)",(-?(?:0|[1-9][0-9]*)),\[(?:(0|[1-9][0-9]*)|(.*))\]\]',
@@ -71,9 +72,10 @@ class Operation(NamedTuple):
         """Return the bytes that a log keeps."""
         verb, session, number, details = self
         if verb is ACQUIRE and len(details) == 1:
-            wants = ",".join([_written(*want) for want in details[0]])
-            return f'["acquire",{encode_text(session)},{number},[[{wants}]]]'.encode()
-        return encode((verb.value, session, number, details))
+            text = f"[{','.join([_written(*want) for want in details[0]])}]"
+        else:
+            text = ",".join([encode_text(one) for one in details])
+        return f"[{_WRITTEN[verb]},{encode_text(session)},{number},[{text}]]".encode()
 
     @classmethod
     def decode(cls, data: bytes) -> Operation:
