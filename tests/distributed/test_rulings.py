@@ -90,7 +90,7 @@ async def test_a_ruler_that_has_ended_takes_nothing(monkeypatch: pytest.MonkeyPa
     async with ruling() as (ruler, _):
         monkeypatch.setattr(module, "PROPOSALS", 1)
         await ruler.propose(HERE, 1, "on", {})
-        with pytest.raises(RuntimeError, match="1 calls wait already"):
+        with pytest.raises(RuntimeError, match="1 calls already wait"):
             await ruler.propose(HERE, 2, "on", {})
         ruler.close()
         assert await ruler.listen(HERE, 7) == (7, [])
