@@ -143,7 +143,7 @@ async def test_a_call_knows_its_grant_and_others_have_none(opens: Open) -> None:
         monitor = session.monitor("m")
         token = monitor.entry(lambda: monitor.grant().token)
         assert await token() < await token()
-        with pytest.raises(RuntimeError, match="not inside of <shared monitor 'm'>"):
+        with pytest.raises(RuntimeError, match="not inside <shared monitor 'm'>"):
             monitor.grant()
 
 
