@@ -43,6 +43,7 @@ def test_tox_runs_each_tier() -> None:
     chosen = re.findall(r"\{posargs:-m (\w+|\"[\w ]+\") ", TOX)
     assert sorted(chosen) == [
         '"everywhere or once"',
+        '"everywhere or once"',
         '"everywhere or smoke"',
         "everywhere",
         "nightly",
@@ -51,7 +52,7 @@ def test_tox_runs_each_tier() -> None:
     ]
 
 
-def test_what_is_slow_runs_in_one_of_two_environments() -> None:
+def test_what_waits_runs_in_environments_of_its_own() -> None:
     """Where faults strike processes tests mostly wait, and several run at a time."""
     here, not_here = (
         re.findall(r"tests\{/\}(\w+)", line)
@@ -59,3 +60,13 @@ def test_what_is_slow_runs_in_one_of_two_environments() -> None:
         for line in re.findall(rf"^{name} = (.*)$", TOX, re.MULTILINE)
     )
     assert here == not_here == ["distributed", "soak"]
+    for name in ("here", "not_here"):
+        chosen = re.findall(rf"posargs:-m (.*?) [^\n]*faults\]{name}\}}", TOX)
+        assert sorted(chosen) == ['"everywhere', "slow"], name
+
+
+def test_what_is_measured_is_counted() -> None:
+    measured = re.findall(r"^ +(?:py313: )?coverage run ", TOX, re.MULTILINE)
+    (counted,) = re.findall(r"^ +coverage combine --quiet (.*)$", TOX, re.MULTILINE)
+    assert len(measured) == 2
+    assert counted == "{work_dir}{/}py313 {work_dir}{/}distributed"
