@@ -63,8 +63,8 @@ class EntryMethod(Generic[M, P, T, R]):
 
     @overload  # the first, because mypy reports a typo in a lambda against the first only
     def when(self, guard: Callable[[M], bool], /) -> Callable[[M], bool]: ...
-    @overload
-    def when(
+    @overload  # which is reached all the same: mypy compares them as if P were always empty
+    def when(  # type: ignore[overload-cannot-match]
         self, guard: Callable[Concatenate[M, P], bool], /
     ) -> Callable[Concatenate[M, P], bool]: ...
     @overload
