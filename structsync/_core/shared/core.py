@@ -118,7 +118,7 @@ class SharedCore(SharedState):
         if place is None or not place.token:
             return [_refusal(asking, RuntimeError("nothing is held under this number"))]
         del self.places[place.key]
-        if len(place.wants) > 1:
+        if len(place.wants) != 1:
             return [Outcome(asking, DONE), *self._settled(self._discharge(place))]
         (want,) = place.wants
         core = self.core_of(want)
