@@ -11,7 +11,8 @@ from typing import Any
 
 from structsync import Status
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation, Trigger
-from structsync._core.monitors.stand_in import ANY_CALL, Readiness, Stage, StandInCore
+from structsync._core.monitors.stages import Stage
+from structsync._core.monitors.stand_in import Readiness, StandInCore
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._core.queue.group import settle_transitively
 from structsync._core.queue.request import Request
@@ -23,6 +24,7 @@ CALLS: dict[str, tuple[int, str]] = {
     "on, here": (0, "on"),
     "on, there": (1, "on"),
     "off": (0, "off"),
+    "on, here too": (0, "on"),
     "joins here": (0, "join"),
     "joins there": (1, "join"),
 }
@@ -40,7 +42,7 @@ class StandIns:
         self.ready = self.readiness()
         self.monitors = [self.monitor(self.ready), self.monitor(self.ready)]
         places = {who: CALLS[who] for who in callers}
-        entries = {place: EntryCore(place[1], ANY_CALL) for place in places.values()}
+        entries = {place: EntryCore(place[1]) for place in places.values()}
         # Made once: a call is equal to itself alone.
         self.calls = {who: Invocation(entries[place], who) for who, place in places.items()}
         self.synchronizer = SynchronizerCore()
@@ -73,7 +75,7 @@ class StandIns:
 
     def propose(self, who: str) -> None:
         self.begin()
-        self.ready.stages[who] = Stage.PROPOSED
+        self.ready.note(who, Stage.PROPOSED)
         _, ended = self.monitors[CALLS[who][0]].arrive(self.calls[who], who)
         self.carry(ended)
 
@@ -171,20 +173,30 @@ class StandIns:
         return self.ready.stages[who]
 
     def snapshot(self) -> tuple[Any, ...]:
+        """Return plain data: of a call its name."""
+        monitors = []
+        for one in self.monitors:
+            core: Any = one.snapshot()
+            (state, cause, queue, ranks), urgent = core
+            monitors.append(((state, cause, tuple([who for _, who in queue]), ranks), urgent))
         return (
-            tuple([one.snapshot() for one in self.monitors]),
-            tuple(sorted((str(who), stage.value) for who, stage in self.ready.stages.items())),
+            tuple(monitors),
+            frozenset([(str(who), stage.value) for who, stage in self.ready.stages.items()]),
             self.lit,
-            tuple(sorted(self.asked)),
+            frozenset(self.asked),
             tuple(self.held),
-            tuple(sorted(self.inside)),
+            frozenset(self.inside),
             tuple(self.line),
         )
 
     def restore(self, snapshot: tuple[Any, ...]) -> None:
         monitors, stages, self.lit, asked, held, inside, line = snapshot
-        for one, its in zip(self.monitors, monitors, strict=True):
-            one.restore(its)
-        self.ready.stages = {who: Stage(stage) for who, stage in stages}
+        self.ready.stages.clear()
+        self.ready.stages.update({who: Stage(stage) for who, stage in stages})
+        for one, ((state, cause, queue, ranks), urgent) in zip(
+            self.monitors, monitors, strict=True
+        ):
+            calls = tuple([(self.calls[who], who) for who in queue])
+            one.restore(((state, cause, calls, ranks), urgent))
         self.asked, self.held, self.inside, self.line = {*asked}, [*held], {*inside}, [*line]
         self.begin()

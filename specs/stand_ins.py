@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from structsync._core.monitors.stand_in import Stage
+from structsync._core.monitors.stages import Stage
 from structsync.checking import Spec, action, invariant, leads_to, start, step
 
 from ._stand_ins import CALLS, VISITOR, StandIns
@@ -23,9 +23,12 @@ from ._stand_ins import CALLS, VISITOR, StandIns
 
 # The calls are in `_stand_ins.py`: one that is disabled at times at each object, and one that ends that; or one at each
 # that needs the other, and one that needs none. Two of them are of one object, and cannot have it reserved at a time.
+# Two of one entry are evaluated as one while their hosts stand alike; the others are there so that the older of them
+# can be set aside after the younger: it was let go in between, because of a call of the other object.
 OBJECTS = (0, 1)
 SWITCHES = ("on, here", "on, there", "off")
 PARTNERS = ("joins here", "joins there", "off")
+ALIKE = ("on, here", "on, here too", "on, there", "off")
 
 
 def object_of(who: str) -> int:
@@ -68,7 +71,7 @@ class StandInsSpec(Spec):
             return self.core.lit == 0
         if entry == "join":
             aside = self.in_stage(Stage.ASIDE)
-            partners = {"joins here", "joins there"}
+            partners = self.partners_of(who)
             return partners <= {*self.core.waiting()} and partners.isdisjoint(aside)
         return True
 
@@ -146,6 +149,15 @@ class StandInsSpec(Spec):
         return {*OBJECTS} if CALLS[who][1] == "join" else {object_of(who)}
 
     @invariant
+    def nothing_that_is_ready_waits(self) -> bool:
+        """No call waits that could start, once its object is reserved and those of all that start with it (I3)."""
+        ready = self.in_stage(Stage.READY)
+        return not any(self.may_start(who) and self.partners_of(who) <= {*ready} for who in ready)
+
+    def partners_of(self, who: str) -> set[str]:
+        return {"joins here", "joins there"} if CALLS[who][1] == "join" else {who}
+
+    @invariant
     def all_that_are_asked_are_told(self) -> bool:
         """Of each call that is to have its object reserved, its host knows that."""
         return {*self.in_stage(Stage.ASKED)} <= self.core.asked
@@ -201,6 +213,19 @@ class PartnersSpec(StandInsSpec):
     core: StandIns = start(StandIns, PARTNERS)
 
     @leads_to(who=PARTNERS)
+    def every_question_is_answered(self, who: str) -> tuple[bool, bool]:
+        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
+        is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
+        return is_asked, not is_asked
+
+
+class AlikeSpec(StandInsSpec):
+    """Two calls of one entry of one object, and two calls that disable them and end that."""
+
+    symmetric = ("on, here", "on, here too")
+    core: StandIns = start(StandIns, ALIKE)
+
+    @leads_to(who=ALIKE)
     def every_question_is_answered(self, who: str) -> tuple[bool, bool]:
         """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
         is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)

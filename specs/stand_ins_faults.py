@@ -6,13 +6,14 @@ from collections.abc import Hashable
 from typing import Any
 
 from structsync._core.monitors.entry import Call, Invocation
-from structsync._core.monitors.stand_in import Readiness, Review, Stage, StandInCore
+from structsync._core.monitors.stages import Stage
+from structsync._core.monitors.stand_in import Readiness, Review, StandInCore, Starting
 from structsync._core.monitors.synchronizer import Rules
 from structsync._core.queue.request import Request
 from structsync.checking import fault
 
 from ._stand_ins import Ended, StandIns
-from .stand_ins import PartnersSpec, SwitchesSpec
+from .stand_ins import AlikeSpec, PartnersSpec, SwitchesSpec
 
 # ==== What is decided ====
 
@@ -53,8 +54,11 @@ class AsksAll(Readiness):
 
     __slots__ = ()
 
-    def _startable(self) -> set[Hashable]:
-        return {*self.stages}
+    def review(self) -> Review:
+        asked = [task for task, stage in self.stages.items() if stage is Stage.PROPOSED]
+        for task in asked:
+            self.note(task, Stage.ASKED)
+        return Review(asked, [])
 
 
 @fault(SwitchesSpec, "core", refuted_by="one_is_asked_of_each_object")
@@ -73,7 +77,8 @@ class LetsNoneGo(Readiness):
     def review(self) -> Review:
         before = dict(self.stages)
         review = super().review()
-        self.stages |= {task: before[task] for task in review.let_go}
+        for task in review.let_go:
+            self.note(task, before[task])
         return Review(review.asked, [])
 
 
@@ -101,21 +106,55 @@ class WhatIsSetAsideStaysSo(StandIns):
     readiness = TakesNoOffer
 
 
+class LeavesItWhereItStands(Readiness):
+    """Notes how a host stands, and has its call stand where it did."""
+
+    __slots__ = ()
+    stays: Stage
+
+    def note(self, task: Hashable, stage: Stage) -> None:
+        if stage is self.stays:
+            self.stages[task] = stage
+        else:
+            super().note(task, stage)
+
+
+class AsideAmongTheOthers(LeavesItWhereItStands):
+    __slots__ = ()
+    stays = Stage.ASIDE
+
+
+@fault(AlikeSpec, "core", refuted_by="nothing_that_may_start_is_forgotten")
+class ACallSetAsideStandsForAll(StandIns):
+    """A host could not reserve its object, and those behind its call are not asked: it is the oldest of them."""
+
+    readiness = AsideAmongTheOthers
+
+
+class ReadyAmongTheOthers(LeavesItWhereItStands):
+    __slots__ = ()
+    stays = Stage.READY
+
+
+@fault(AlikeSpec, "core", refuted_by="nothing_that_is_ready_waits", max_trace=14)
+class AReadyCallIsNotLookedAt(StandIns):
+    """A host has reserved its object, and an older call, whose host has not, is looked at in place of its own."""
+
+    readiness = ReadyAmongTheOthers
+
+
 class AsksTheOldest(Readiness):
     """Decides anew each time, as if no host had been asked."""
 
     __slots__ = ()
 
-    def _startable(self) -> set[Hashable]:
-        stages = self.stages
-        self.stages = {
-            task: stage if stage is Stage.ASIDE else Stage.PROPOSED
-            for task, stage in stages.items()
-        }
-        try:
-            return super()._startable()
-        finally:
-            self.stages = stages
+    def _startable(self) -> Starting:
+        starting: Starting = {}
+        self.supposing = True
+        for core in self.cores:
+            self._add(core, core.candidates(), starting)
+        self.supposing = False
+        return starting
 
 
 @fault(PartnersSpec, "core", refuted_by="what_no_rule_disables_starts")
@@ -130,8 +169,12 @@ class AsksOneOfTwo(Readiness):
 
     __slots__ = ()
 
-    def _startable(self) -> set[Hashable]:
-        return super()._startable() - {"joins there"}
+    def _startable(self) -> Starting:
+        return {
+            core: call
+            for core, call in super()._startable().items()
+            if call.claim.task != "joins there"
+        }
 
 
 @fault(PartnersSpec, "core", refuted_by="every_question_is_answered")

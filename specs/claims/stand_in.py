@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from structsync import Status
 from structsync._core.monitors.entry import EntryCore, Guard, Invocation
-from structsync._core.monitors.stand_in import Readiness, Stage, StandInCore
+from structsync._core.monitors.stages import Stage
+from structsync._core.monitors.stand_in import Readiness, StandInCore
+
+from ._queue import BOUND
 
 
 def answer(fails: bool, is_open: bool) -> bool:
@@ -72,3 +77,57 @@ def who_was_set_aside_is_not_supposed_to_be_ready(is_supposed: bool, stage: int)
     assert readiness.reserved("task") != is_ready
     assert readiness.allows("task")
     assert not readiness.reserved("task")
+
+
+def alike(guard: Guard, waiting: int) -> tuple[Readiness, StandInCore]:
+    """Return a stand-in in which so many calls of one entry wait; the task of each is its number."""
+    readiness = Readiness()
+    core, entry = StandInCore(readiness), EntryCore("call", guard)
+    for n in range(waiting):
+        readiness.note(n, Stage.PROPOSED)
+        core.enqueue(Invocation(entry, n), waiter=n)
+    return readiness, core
+
+
+def lanes_are_exact(core: StandInCore) -> bool:
+    """Each call stands where its host does, in the order of arrival, and no lane is kept empty."""
+    lanes, stages = core.queue.by_entry, core.readiness.stages
+    return sum(map(len, lanes.values())) == len(core.queue) and all(
+        lane
+        and [*lane] == sorted(lane, key=lambda one: one.ticket)
+        and all(stages[one.claim.task] is stage and one.queue is core.queue for one in lane)
+        for (_, stage), lane in lanes.items()
+    )
+
+
+def one_answers_for_those_whose_hosts_stand_alike(waiting: int, aside: int, ready: int) -> None:
+    assert 0 <= ready < aside <= waiting <= BOUND
+    evaluated = count()
+    readiness, core = alike(Guard(lambda: next(evaluated) >= 0), waiting)
+    for n in range(aside):
+        assert readiness.review() == ([n], [])
+        readiness.set_aside(n)
+    readiness.review()
+    assert readiness.reserved(ready)
+    assert lanes_are_exact(core)
+    before = next(evaluated)
+    assert [one.waiter for one in core.settle()] == [ready]
+    # The oldest of those that are still set aside, if it came earlier, and the one that starts.
+    assert next(evaluated) - before - 1 == (2 if ready else 1)
+    assert lanes_are_exact(core)
+
+
+def a_call_keeps_its_position_however_its_host_stands(waiting: int, ready: int) -> None:
+    assert 0 <= ready < waiting <= BOUND
+    state = [True]
+    readiness, core = alike(Guard(lambda: state[0]), waiting)
+    for n in range(waiting):
+        assert readiness.review() == ([n], [])
+        readiness.set_aside(n)
+    assert readiness.reserved(ready)
+    state[0] = False
+    assert readiness.review() == ([], [ready])
+    state[0] = True
+    assert readiness.review() == ([ready], [])
+    readiness.set_aside(ready)
+    assert lanes_are_exact(core)

@@ -11,6 +11,10 @@ from typing import Any
 
 import pytest
 
+from structsync._core.monitors.entry import EntryCore, Guard, Invocation
+from structsync._core.monitors.stages import Stage
+from structsync._core.monitors.stand_in import Readiness, StandInCore
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._core.primitives.lock import LockCore
 from structsync._core.primitives.rwlock import READ, WRITE, Access, PhaseFairCore
 from structsync._core.primitives.semaphore import SemaphoreCore
@@ -122,6 +126,44 @@ def test_a_writer_finds_the_readers_it_lets_in_without_a_search() -> None:
         return lines_run(lambda: core.release(Access(WRITE, 0)))
 
     assert leaving(10) == leaving(1_000)
+
+
+class CrowdedStandIn(StandInCore):
+    """A stand-in under rules, in which very many calls of one entry wait."""
+
+    def __init__(self, waiters: int, is_occupied: bool) -> None:
+        super().__init__(Readiness())
+        self.call = EntryCore("call")
+        SynchronizerCore().disable(Rules(self.call, self, None), Guard(lambda: False))
+        for n in range(waiters):
+            self.propose(n)
+        while is_occupied and (asked := self.readiness.review().asked):
+            self.readiness.set_aside(asked[0])
+
+    def propose(self, task: int) -> None:
+        self.readiness.note(task, Stage.PROPOSED)
+        self.arrive(Invocation(self.call, task), task)
+
+    def start(self) -> None:
+        """Let the oldest start, after another call has come."""
+        self.propose(-1)
+        (asked,) = self.readiness.review().asked
+        if asked != 0:
+            self.readiness.set_aside(asked)
+            self.readiness.review()
+        assert self.readiness.reserved(0)
+        (started,) = self.settle()
+        self.release(started.claim)
+        self.readiness.review()
+
+
+@pytest.mark.parametrize("is_occupied", [False, True])
+def test_a_call_under_rules_starts_without_a_look_at_the_others(is_occupied: bool) -> None:
+    few, many = (
+        min(lines_run(CrowdedStandIn(waiters, is_occupied).start) for _ in range(3))
+        for waiters in (10, 1_000)
+    )
+    assert few == many
 
 
 def test_a_search_through_the_line_is_found() -> None:

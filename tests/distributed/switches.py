@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import trio
 
 from structsync import Monitor, entry
-from structsync._core.monitors.stand_in import Stage
+from structsync._core.monitors.stages import Stage
 from structsync.distributed import Session, SharedSynchronizer
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 import trio
 
-from structsync._core.monitors.stand_in import Stage
+from structsync._core.monitors.stages import Stage
 from structsync.distributed import CallOutcomeUnknown
 from tests.distributed.children import child
 from tests.distributed.conftest import Place

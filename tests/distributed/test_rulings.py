@@ -14,7 +14,7 @@ import trio.testing
 pytest.importorskip("msgspec")
 
 from structsync import Synchronizer
-from structsync._core.monitors.stand_in import Stage
+from structsync._core.monitors.stages import Stage
 from structsync.distributed import CallOutcomeUnknown, LeaseLost
 from structsync.distributed._calls import ruler as module
 from structsync.distributed._calls.ruled import NoAnswer, Ruled

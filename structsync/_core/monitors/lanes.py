@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import heapify, heappop, heapreplace
 from operator import attrgetter
 from typing import Any
@@ -26,7 +26,8 @@ class Lanes(Queue[Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.by_entry: dict[EntryCore, Queue[Any]] = {}
+        # Where an entry has several lanes, as in a stand-in, by more than the entry.
+        self.by_entry: dict[Any, Queue[Any]] = {}
 
     def append(self, request: Request[Any]) -> None:
         lane = self.by_entry.get(request.claim.entry)
@@ -47,6 +48,10 @@ class Lanes(Queue[Any]):
     def replace(self, request: Request[Any], successor: Request[Any]) -> None:
         self.by_entry[request.claim.entry].replace(request, successor)  # both are of one entry
         successor.queue = self
+
+    def of(self, entry: EntryCore) -> Iterable[Request[Any]]:
+        """Return the calls of an entry, the oldest first; the one that is yielded may be taken out."""
+        return self.by_entry.get(entry, ())
 
     def __bool__(self) -> bool:
         return self.length > 0

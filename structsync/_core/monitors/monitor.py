@@ -87,9 +87,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
 
     def break_waiters_of(self, entry: EntryCore, cause: Hashable) -> Ended:
         """Break those who wait for an entry."""
-        return [
-            self.end_with(request, BROKEN, cause) for request in self.queue.by_entry.get(entry, ())
-        ]
+        return [self.end_with(request, BROKEN, cause) for request in self.queue.of(entry)]
 
     def arrive(self, claim: Invocation, waiter: Any = None) -> tuple[Request[Invocation], Ended]:
         """Put a call into the queue, and grant it at once if that is fair and the rules say so.
@@ -102,7 +100,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
         request = self.enqueue(claim, waiter=waiter)
         entry = claim.entry
         # At rest only the newcomer can be grantable, and not where the older of its entry are not.
-        if self.queue.by_entry[entry].head is not request and not entry.reads_request:
+        if request.ahead is not None and not entry.reads_request:
             return request, []
         ended = self.settle((request,)) if self.owner is None else []
         return request, [*ended, *self.settle()] if ended else []

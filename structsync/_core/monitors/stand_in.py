@@ -17,28 +17,15 @@ that cannot start, and of two that start together one would.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from enum import Enum
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 from structsync._core.queue.request import Request
 from structsync._core.queue.user_code import UserCodeFailed
 
-from .entry import Call, Guard, Invocation
+from .entry import Call, Invocation
 from .monitor import Ended, MonitorCore
+from .stages import ProposedCall, Stage, StageLanes
 from .synchronizer import rules_of
-
-
-class Stage(Enum):
-    """How the host of a call that waits stands to it."""
-
-    PROPOSED = "proposed"  # it has passed the call on, and reserves nothing
-    ASKED = "asked"  # it is to reserve the object now
-    ASIDE = "aside"  # it could not, when it was asked
-    READY = "ready"  # it has reserved the object
-
-
-ASKED = (Stage.ASKED, Stage.READY)
-WAITING = (*Stage,)
 
 
 class Review(NamedTuple):
@@ -55,18 +42,33 @@ class Readiness:
       changed: called whenever a :meth:`review` may say something new.
     """
 
-    __slots__ = ("changed", "cores", "stages", "supposing")
+    __slots__ = ("calls", "changed", "cores", "stages", "supposing")
 
     changed: Callable[[], object]
     cores: list[StandInCore]
-    stages: dict[Hashable, Stage]  # by the task of the call
+    stages: dict[Hashable, Stage]  # by the task of the call, which may wait or be about to
+    calls: dict[Hashable, ProposedCall]  # those that wait
     supposing: bool
 
     def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
         self.changed = changed
         self.cores = []
         self.stages = {}
+        self.calls = {}
         self.supposing = False  # that each host is ready that was not set aside
+
+    def note(self, task: Hashable, stage: Stage) -> None:
+        """Note how the host of a call stands now."""
+        self.stages[task] = stage
+        call = self.calls.get(task)
+        if call is not None:  # else it has ended, and its task is about to see that
+            cast(StageLanes, call.queue).move(call, stage)
+
+    def clear(self) -> None:
+        """Let no call start any more."""
+        self.stages.clear()
+        for call in self.calls.values():
+            cast(StageLanes, call.queue).move(call, None)
 
     def allows(self, task: Hashable) -> bool:
         """Return whether the host of a call lets it start."""
@@ -76,7 +78,7 @@ class Readiness:
     def set_aside(self, task: Hashable) -> None:
         """Take note that a host cannot reserve its object now; the call keeps its position."""
         if self.stages[task] is not Stage.READY:
-            self.stages[task] = Stage.ASIDE
+            self.note(task, Stage.ASIDE)
 
     def reserved(self, task: Hashable) -> bool:
         """Take note that a host has reserved its object; return whether that may be of use now.
@@ -86,7 +88,7 @@ class Readiness:
         """
         may_start = self.stages[task] in (Stage.ASKED, Stage.ASIDE)
         if may_start:
-            self.stages[task] = Stage.READY
+            self.note(task, Stage.READY)
         return may_start
 
     def review(self) -> Review:
@@ -95,39 +97,48 @@ class Readiness:
             return Review([], [])
         wanted = self._startable()
         review = Review([], [])
-        for task in [one.claim.task for core in self.cores for one in core.queue]:
-            stage = self.stages[task]
-            if task in wanted and stage is Stage.PROPOSED:
-                self.stages[task] = Stage.ASKED
-                review.asked.append(task)
-            elif task not in wanted and stage in (Stage.ASKED, Stage.READY):
-                self.stages[task] = Stage.PROPOSED
-                review.let_go.append(task)
+        for core in self.cores:
+            call = wanted.get(core)
+            for other in core.queue.asked():
+                if other is not call:
+                    self.note(other.claim.task, Stage.PROPOSED)
+                    review.let_go.append(other.claim.task)
+            if call is not None and self.stages[call.claim.task] is Stage.PROPOSED:
+                self.note(call.claim.task, Stage.ASKED)
+                review.asked.append(call.claim.task)
         return review
 
-    def _startable(self) -> set[Hashable]:
-        """Return the tasks of the calls that would start if all were ready: of each object one at most."""
-        tasks: set[Hashable] = set()
-        taken: set[MonitorCore] = set()
+    def _startable(self) -> Starting:
+        """Return the calls that would start if all were ready: of each object one at most."""
+        starting: Starting = {}
         self.supposing = True
         try:
             # Those first whose hosts were asked: who comes and goes must not have them let go each time.
-            for stages in (ASKED, WAITING):
-                for core in self.cores:
-                    for request in [] if core in taken else core.candidates():
-                        if self.stages[request.claim.task] not in stages:
-                            continue
-                        calls = _those_who_start(core, request)
-                        if calls and taken.isdisjoint(calls):
-                            taken.update(calls)
-                            tasks.update([one.claim.task for one in calls.values()])
-                            break
+            for core in self.cores:
+                self._add(core, core.queue.asked(), starting)
+            for core in self.cores:
+                self._add(core, core.candidates(), starting)
         finally:
             self.supposing = False
-        return tasks
+        return starting
+
+    def _add(
+        self, core: MonitorCore, candidates: Iterable[Request[Any]], starting: Starting
+    ) -> None:
+        """Add the first of these calls of an object that would start, and those that start with it."""
+        if core not in starting:
+            for request in candidates:
+                calls = _those_who_start(core, request)
+                if calls and starting.keys().isdisjoint(calls):
+                    starting.update(calls)
+                    return
 
 
-def _those_who_start(core: MonitorCore, request: Request[Any]) -> dict[MonitorCore, Request[Any]]:
+#: Calls, each by its monitor.
+Starting: TypeAlias = dict[MonitorCore, Request[Any]]
+
+
+def _those_who_start(core: MonitorCore, request: Request[Any]) -> Starting:
     """Return a call that may start, and all that start with it; none if it may not."""
     try:
         if not core.admits(request.claim):
@@ -144,9 +155,12 @@ def _those_who_start(core: MonitorCore, request: Request[Any]) -> dict[MonitorCo
 class StandInCore(MonitorCore):
     """The monitor of an object in another process: a call enters once its host is ready, and leaves at once."""
 
+    request_type: ClassVar[type[Request[Any]]] = ProposedCall
+
     def __init__(self, readiness: Readiness) -> None:
         super().__init__()
         self.readiness: Readiness = readiness
+        self.queue: StageLanes = StageLanes(readiness.stages, readiness.calls)  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
         readiness.cores.append(self)
 
     def admits(self, claim: Invocation) -> bool:
@@ -181,7 +195,3 @@ class StandInCore(MonitorCore):
     def leave(self, request: Request[Invocation]) -> bool:
         self.readiness.changed()
         return super().leave(request)
-
-
-#: What the entries of a stand-in have for a guard: their hosts differ from call to call.
-ANY_CALL = Guard(lambda _: True, reads_request=True)

@@ -14,8 +14,8 @@ import trio
 from trio.lowlevel import Task, current_task
 
 from structsync import Entry, Monitor
-from structsync._core.monitors.entry import EntryCore
-from structsync._core.monitors.stand_in import ANY_CALL, Readiness, Review, Stage, StandInCore
+from structsync._core.monitors.stages import Stage
+from structsync._core.monitors.stand_in import Readiness, Review, StandInCore
 from structsync._runtime import parking
 from structsync._runtime.primitive import Primitive
 from structsync.distributed.membership import Grant
@@ -41,7 +41,6 @@ class StandIn(Monitor):
         self._methods = methods
         for method in methods.values():
             entry: Entry[..., None] = Entry(self, _body_of(method, ruler), None)
-            entry._core = EntryCore(method.name, ANY_CALL)
             setattr(self, method.name, entry)
 
 
@@ -97,7 +96,7 @@ class Ruler(Rules):
     def close(self) -> None:
         """Let no call start any more, and send all hosts to the next one who rules."""
         self._is_closed = True
-        self.ready.stages.clear()
+        self.ready.clear()
         for host in self.hosts.values():
             host.end()
             host.told.set()
@@ -160,8 +159,8 @@ class Ruler(Rules):
                     await self._named.wait()
                 stand_in = self.stand_ins[proposal.origin.name]
                 bound = stand_in._methods[method].bind(arguments)
-                self.by_task[task], self.ready.stages[task] = proposal, Stage.PROPOSED
-                proposal.task = task
+                self.by_task[task], proposal.task = proposal, task
+                self.ready.note(task, Stage.PROPOSED)
                 await getattr(stand_in, method)(*bound.args, **bound.kwargs)
         except Exception as error:  # noqa: BLE001 - it is for the caller
             proposal.error = error

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from structsync import Monitor, entry
-from structsync._core.monitors.stand_in import Stage
+from structsync._core.monitors.stages import Stage
 from structsync.distributed import CallOutcomeUnknown, Session
 from structsync.distributed._calls import exchange, hosting
 from tests.distributed.conformance.test_synchronizers import rule

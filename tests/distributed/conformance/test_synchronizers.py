@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from structsync import Invocation, Monitor, Synchronizer, entry
-from structsync._core.monitors.stand_in import Stage
+from structsync._core.monitors.stages import Stage
 from structsync.distributed import (
     CallOutcomeUnknown,
     LeaseLost,
