@@ -128,6 +128,7 @@ ROWS = (
     Row("growth", f"closing under n groups, {GROWTH}", AtMost(2.0), growth.close_cases),
     Row("growth", f"guards that raise, {GROWTH}", AtMost(2.0), growth_of_rules.guard_cases),
     Row("growth", f"triggers, n monitors, {GROWTH}", AtMost(2.0), growth_of_rules.trigger_cases),
+    Row("growth", f"calls of other processes, {GROWTH}", AtMost(2.0), growth_of_rules.start_cases),
     Row("products", "Mattos 2021, tables 1 to 4", None, products.cases),
     Row("searches", "Mattos 2021, table 5: async / sync", None, searches.cases),
     Row(

@@ -1,14 +1,19 @@
-"""As in ``growth.py``: guards that raise for many, and triggers over many monitors."""
+"""As in ``growth.py``: guards that raise for many, triggers over many monitors, and calls of other processes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from time import thread_time
 
 import trio
 from trio.testing import wait_all_tasks_blocked
 
 from structsync import Entry, Invocation, Monitor, Synchronizer
+from structsync._core.monitors.entry import EntryCore, Guard
+from structsync._core.monitors.stages import Stage
+from structsync._core.monitors.stand_in import Readiness, StandInCore
+from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 
 from ._measure import Case, Effort
 from .growth import TIMES_FEWER, case
@@ -53,6 +58,12 @@ def trigger_cases(effort: Effort) -> Iterator[Case]:
     yield case("n triggers of one call", many_triggers, effort)
     name = f"it lets in n, {MONITORS:,} / {MONITORS // TIMES_FEWER:,}"
     yield case(name, many_let_in, effort, MONITORS)
+
+
+def start_cases(effort: Effort) -> Iterator[Case]:
+    """All calls that wait for an object in another process start, one after the other."""
+    yield case("n calls, each asked for", partial(calls_start, False), effort)
+    yield case("n calls, all set aside", partial(calls_start, True), effort)
 
 
 def body() -> None:
@@ -140,4 +151,25 @@ async def many_let_in(n: int) -> float:
             await called()
         spent = thread_time() - began
     assert len(ran) == n
+    return spent
+
+
+async def calls_start(are_aside: bool, n: int) -> float:
+    """Time the decisions about n calls in a stand-in, whose hosts could not reserve the object at first, or could."""
+    readiness = Readiness()
+    core, entry = StandInCore(readiness), EntryCore("call")
+    SynchronizerCore().disable(Rules(entry, core, None), Guard(lambda: False))
+    for task in range(n):
+        readiness.note(task, Stage.PROPOSED)
+        core.arrive(Invocation(entry, task), task)
+    while are_aside and (asked := readiness.review().asked):
+        readiness.set_aside(asked[0])
+    began = thread_time()
+    for task in range(n):
+        readiness.review()
+        assert readiness.reserved(task)
+        (started,) = core.settle()
+        core.release(started.claim)
+    spent = thread_time() - began
+    assert not core.queue
     return spent
