@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, final
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.barrier import BarrierCore
-from structsync._runtime import parking, parking_together
+from structsync._runtime import parking_together, releasing
 from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.causes import RoundBroken
 from structsync._runtime.live import PrimitiveStatistics
@@ -132,7 +132,7 @@ class Barrier(Primitive[int | None]):
           Exception: what the action raises, if this ends the round.
         """
         action = self._run_of_action()
-        parking.change(self, lambda: self._core.remove_party(action))
+        releasing.change(self, lambda: self._core.remove_party(action))
         if action is not None:
             action.check()
 
@@ -141,14 +141,14 @@ class Barrier(Primitive[int | None]):
         """Break the round, for the tasks that wait and for those that arrive before :meth:`reset`."""
         cause = RoundBroken("abort() was called; reset() begins a new one")
         change = partial(self._core.break_round, cause)
-        parking.change(self, change, events=(("changed", ("abort", None)),))
+        releasing.change(self, change, events=(("changed", ("abort", None)),))
 
     @enable_ki_protection
     def reset(self) -> None:
         """Begin a new round; tasks that wait now get :exc:`trio.BrokenResourceError`."""
         cause = RoundBroken("reset() began a new one")
         change = partial(self._core.reset, cause)
-        parking.change(self, change, events=(("changed", ("reset", None)),))
+        releasing.change(self, change, events=(("changed", ("reset", None)),))
 
     def statistics(self) -> BarrierStatistics:
         """Return the state of this barrier, for debugging."""

@@ -12,7 +12,7 @@ from trio.lowlevel import Abort, enable_ki_protection
 from structsync._core.primitives.buffer import BufferCore
 from structsync._core.primitives.sides import Get, Lend, One, Put
 from structsync._core.queue.request import Request
-from structsync._runtime import items, parking
+from structsync._runtime import items, releasing
 from structsync._runtime.arguments import check_count, check_sync, check_window
 from structsync._runtime.cancelling import RaiseCancel
 from structsync._runtime.causes import Completed, Drained
@@ -298,7 +298,7 @@ class Buffer(Primitive[Any], Generic[T]):
           RuntimeError: if another trio run uses it now.
         """
         name = self._title()
-        parking.change(self, lambda: self._core.complete(Completed(name), Drained(name)))
+        releasing.change(self, lambda: self._core.complete(Completed(name), Drained(name)))
 
     @enable_ki_protection
     def close(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Generic, NoReturn, TypeVar, cast, final
 from trio.lowlevel import current_task, enable_ki_protection
 
 from structsync._core.primitives.sides import Lend
-from structsync._runtime import items, parking
+from structsync._runtime import items, releasing
 from structsync._runtime.done import DONE, coroutine_function
 from structsync._runtime.items_in_hand import put_back
 from structsync._runtime.primitive import Primitive
@@ -51,6 +51,7 @@ class BufferItem(Generic[T]):
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("BufferItem is final; Buffer.item() makes them")
 
+    @enable_ki_protection
     def __aenter__(self) -> CoroutineType[Any, Any, T]:
         return self._enter()
 
@@ -75,7 +76,7 @@ class BufferItem(Generic[T]):
         claim = cast(Lend, self._claim)
         self._claim = None
         if error is None:
-            parking.release(self._buffer, claim)
+            releasing.release(self._buffer, claim)
         else:
             put_back(self._buffer, claim)
         return DONE

@@ -12,7 +12,7 @@ from trio.lowlevel import Task, current_task, enable_ki_protection
 
 from structsync._core.primitives.capacity_limiter import CapacityLimiterCore
 from structsync._core.queue.policy import PolicyName
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync._runtime.arguments import check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
@@ -88,7 +88,7 @@ class CapacityLimiter(Primitive[object]):
     def total_tokens(self, total_tokens: float) -> None:
         _check_total(total_tokens)
         change = partial(self._core.resize, total_tokens)
-        parking.change(self, change, events=(("changed", ("total_tokens", total_tokens)),))
+        releasing.change(self, change, events=(("changed", ("total_tokens", total_tokens)),))
 
     @property
     def borrowed_tokens(self) -> int:
@@ -151,7 +151,7 @@ class CapacityLimiter(Primitive[object]):
         Raises:
           RuntimeError: if it holds none.
         """
-        parking.release(self, current_task())
+        releasing.release(self, current_task())
 
     @enable_ki_protection
     def release_on_behalf_of(self, borrower: Task | object) -> None:
@@ -160,7 +160,7 @@ class CapacityLimiter(Primitive[object]):
         Raises:
           RuntimeError: if it holds none.
         """
-        parking.release(self, borrower)
+        releasing.release(self, borrower)
 
     @enable_ki_protection
     def request(self, borrower: Task | object = None, *, priority: int = 0) -> Request[object]:
@@ -185,6 +185,7 @@ class CapacityLimiter(Primitive[object]):
         """
         return Claim(self, lambda task: task if borrower is None else borrower)
 
+    @enable_ki_protection
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self, current_task())
 
@@ -192,7 +193,7 @@ class CapacityLimiter(Primitive[object]):
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
     ) -> CoroutineType[Any, Any, None]:
-        return parking.leave(self, None, None, None, current_task())
+        return releasing.leave(self, None, None, None, current_task())
 
     def statistics(self) -> CapacityLimiterStatistics:
         """Return the state of this limiter, for debugging."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, final
 import trio
 from trio.lowlevel import Task, checkpoint_if_cancelled, current_task, enable_ki_protection
 
-from structsync._runtime import parking
+from structsync._runtime import releasing
 from structsync._runtime.causes import EndClosed, ReceiversGone
 from structsync._runtime.transitions import at_once_or_after_this_step
 
@@ -83,7 +83,7 @@ class _End(trio.abc.AsyncResource, Generic[T]):
         if self._closed:
             return
         core, cause = self._buffer._core, EndClosed(type(self).__name__)
-        parking.change(self._buffer, lambda: core.break_waiters(self._tasks, cause))
+        releasing.change(self._buffer, lambda: core.break_waiters(self._tasks, cause))
         self._closed = True
         self._side.open_ends -= 1
         if not self._side.open_ends:

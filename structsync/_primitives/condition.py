@@ -16,7 +16,7 @@ from trio.lowlevel import (
 )
 
 from structsync._core.primitives.condition import ConditionCore
-from structsync._runtime import parking, parking_together
+from structsync._runtime import parking_together, releasing
 from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.live import PrimitiveStatistics, everywhere, name_of_claimant
 from structsync._runtime.predicate import wait_for
@@ -106,6 +106,7 @@ class Condition(Primitive[Task]):
         """Release the lock; see :meth:`Lock.release`."""
         self._lock.release()
 
+    @enable_ki_protection
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return self._lock.__aenter__()
 
@@ -173,7 +174,7 @@ class Condition(Primitive[Task]):
     def _notify(self, n: int | None) -> None:
         self._core.refuse_unless_owner(current_task(), "notify")
         change = partial(self._core.notify, n)
-        parking.change(self, change, events=(("changed", ("notify", n)),))
+        releasing.change(self, change, events=(("changed", ("notify", n)),))
 
     def statistics(self) -> ConditionStatistics:
         """Return the state of this condition and its lock, for debugging."""
@@ -184,7 +185,7 @@ class Condition(Primitive[Task]):
 
     def _end(self, cause: Hashable) -> None:
         # Its waiters go on to the lock's queue, and it is the lock that may let one in.
-        parking.change(self, lambda: self._core.end(cause), wakes=self._lock)
+        releasing.change(self, lambda: self._core.end(cause), wakes=self._lock)
 
     def _details_of(self, claim: Task) -> dict[str, object]:
         return {"owner": name_of_claimant(claim)}

@@ -21,7 +21,7 @@ from trio.lowlevel import current_task, disable_ki_protection, enable_ki_protect
 from structsync._core.monitors.entry import EntryCore, EntryRules, Guard, Invocation
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.monitors.synchronizer import Rules
-from structsync._runtime import parking, parking_together
+from structsync._runtime import parking, parking_together, releasing
 from structsync._runtime.causes import EntryClosed
 from structsync._runtime.primitive import Primitive
 from structsync._runtime.runs import running_task
@@ -88,7 +88,7 @@ class Entry(Generic[P, T]):
         finally:
             # Where the monitor was closed under a wait inside, the task is not inside any more.
             if self._monitor_core.owner is task:
-                parking.release(self._monitor, invocation)
+                releasing.release(self._monitor, invocation)
 
     @enable_ki_protection
     def nowait(self, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -116,7 +116,7 @@ class Entry(Generic[P, T]):
             return cast(T, _run_now(self.__wrapped__, *args, **kwargs))
         finally:
             if self._monitor_core.owner is invocation.task:
-                parking.release(self._monitor, invocation)
+                releasing.release(self._monitor, invocation)
 
     @enable_ki_protection
     def close(self) -> None:
@@ -126,7 +126,7 @@ class Entry(Generic[P, T]):
         continues. Idempotent.
         """
         core, cause = self._monitor_core, EntryClosed(self._core.name)
-        parking.change(self._monitor, lambda: core.remove(self._core, cause))
+        releasing.change(self._monitor, lambda: core.remove(self._core, cause))
         if self._core.rules is not None:
             break_waiters_of_partners(self._core.rules, cause)
 
@@ -182,4 +182,4 @@ def check_body(function: object) -> None:
 def break_waiters_of_partners(rules: EntryRules, cause: Hashable) -> None:
     """End the calls that wait for an entry that is closed: they were to start together with its own."""
     for one in cast(Rules, rules).bonded()[1:]:
-        parking.change(one.primitive, partial(one.arbiter.break_waiters_of, one.entry, cause))
+        releasing.change(one.primitive, partial(one.arbiter.break_waiters_of, one.entry, cause))

@@ -8,7 +8,7 @@ from typing import final
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.latch import LatchCore
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync._runtime.arguments import check_count
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
@@ -66,7 +66,7 @@ class Latch(Primitive[int]):
           ValueError: if ``n`` is less than 1, or more than is left; nothing is counted then.
         """
         check_count(n, "n")
-        parking.release(self, n)
+        releasing.release(self, n)
 
     @enable_ki_protection
     async def wait(self) -> None:

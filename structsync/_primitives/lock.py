@@ -10,13 +10,13 @@ from trio.lowlevel import Task, current_task, enable_ki_protection
 
 from structsync._core.primitives.lock import LockCore
 from structsync._core.queue.policy import PolicyName
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync._runtime.arguments import check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
-from structsync._runtime.parking import leave
 from structsync._runtime.primitive import CheckpointMode, OwnedPrimitive
+from structsync._runtime.releasing import leave
 from structsync._runtime.request import Request
 
 
@@ -153,7 +153,7 @@ class Lock(OwnedPrimitive[Task]):
         # Where the lock ended under a wait on a condition, the body was told so already; a second
         # error from here would hide the first.
         if self._core.cause is None or self._core.owner is claim:
-            parking.release(self, claim)
+            releasing.release(self, claim)
 
     def statistics(self) -> LockStatistics:
         """Return the state of this lock, for debugging."""

@@ -10,10 +10,10 @@ from weakref import WeakValueDictionary
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.lock_map import LockMapCore
-from structsync._runtime import parking
 from structsync._runtime.claim import Claim
 from structsync._runtime.live import PrimitiveStatistics, decide_by
 from structsync._runtime.primitive import Primitive
+from structsync._runtime.runs import transitions_of
 
 from .lock import Lock
 
@@ -121,7 +121,7 @@ class LockMap(Primitive[Hashable], Generic[K]):
     def _end(self, cause: Hashable) -> None:
         locks = [*self._locks.values()]
         for lock in locks:
-            parking.transitions_of(lock)  # before anything is closed
+            transitions_of(lock)  # before anything is closed
         super()._end(cause)
         for lock in locks:
             lock._end(cause)

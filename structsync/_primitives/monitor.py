@@ -12,7 +12,7 @@ from structsync._core.monitors.entry import Guard, Invocation
 from structsync._core.monitors.hoare import HoareConditionCore
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.condition import ConditionCore
-from structsync._runtime import parking
+from structsync._runtime import releasing
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
 
@@ -196,7 +196,7 @@ class Monitor(Primitive[Invocation]):
             raise ValueError(f"{entry!r} is not an entry of {self!r}")
 
     def _set_guard(self, entry: Entry[..., Any], guard: Guard | None) -> None:
-        parking.change(self, lambda: self._core.constrain(entry._core, guard))
+        releasing.change(self, lambda: self._core.constrain(entry._core, guard))
 
     @enable_ki_protection
     def changed(self) -> None:
@@ -204,7 +204,7 @@ class Monitor(Primitive[Invocation]):
 
         While a task is inside, this does nothing: the guards are evaluated when that call leaves.
         """
-        parking.change(self, self._core.settle)
+        releasing.change(self, self._core.settle)
 
     def condition(self, *, name: str | None = None) -> MonitorCondition:
         """Return a new condition, to wait on inside this monitor."""

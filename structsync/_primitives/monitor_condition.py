@@ -18,7 +18,7 @@ from structsync._core.monitors.entry import Invocation
 from structsync._core.monitors.hoare import HoareConditionCore
 from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.primitives.condition import ConditionCore
-from structsync._runtime import parking, parking_together
+from structsync._runtime import parking_together, releasing
 from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.causes import Closed
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
@@ -132,7 +132,7 @@ class MonitorCondition(Primitive[Invocation]):
             raise RuntimeError("this monitor has the discipline 'hoare': use await signal()")
         self._reentry("notify")
         change = partial(self._core.notify, n)
-        parking.change(self, change, events=(("changed", ("notify", n)),))
+        releasing.change(self, change, events=(("changed", ("notify", n)),))
 
     @enable_ki_protection
     async def signal(self) -> None:
@@ -168,7 +168,7 @@ class MonitorCondition(Primitive[Invocation]):
 
     def _end(self, cause: Hashable) -> None:
         # Its waiters go on to the monitor's queue, and it is the monitor that may let one in.
-        parking.change(self, lambda: self._core.end(cause), wakes=self._monitor)
+        releasing.change(self, lambda: self._core.end(cause), wakes=self._monitor)
 
     def _details_of(self, claim: Invocation) -> dict[str, object]:
         return details_of_call(claim)

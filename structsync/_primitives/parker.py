@@ -9,7 +9,7 @@ import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.parker import Busy, ParkerCore
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
 
@@ -62,7 +62,7 @@ class Parker(Primitive[None]):
     @enable_ki_protection
     def unblock(self) -> None:
         """Let one block pass, the current one or a later one."""
-        parking.release(self, None)
+        releasing.release(self, None)
 
     def statistics(self) -> ParkerStatistics:
         """Return the state of this parker, for debugging."""

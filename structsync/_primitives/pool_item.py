@@ -34,6 +34,7 @@ class PoolItem(Generic[T]):
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("PoolItem is final; ResourcePool.item() makes them")
 
+    @enable_ki_protection
     def __aenter__(self) -> CoroutineType[Any, Any, T]:
         return self._enter()
 

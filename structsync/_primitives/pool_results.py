@@ -16,7 +16,7 @@ from structsync._runtime.causes import error_of
 from structsync._runtime.errors import JobCancelled
 from structsync._runtime.job import Job, has_ended
 from structsync._runtime.job_wait import ResultsWait
-from structsync._runtime.parking import transitions_of
+from structsync._runtime.runs import transitions_of
 from structsync._runtime.watching import inform_of_park, watchers
 from structsync._runtime.working import has_cancelled
 

@@ -11,7 +11,7 @@ import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.resource_pool import ResourcePoolCore
-from structsync._runtime import lending, parking
+from structsync._runtime import lending, releasing
 from structsync._runtime.arguments import check_count
 from structsync._runtime.lending import Loan
 from structsync._runtime.live import PrimitiveStatistics
@@ -207,7 +207,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
           ValueError: if it is less than 1, or less than :attr:`min_size`.
         """
         check_count(max_size, "max_size")
-        parking.change(
+        releasing.change(
             self, partial(self._core.resize, max_size), events=[("changed", ("resize", max_size))]
         )
 

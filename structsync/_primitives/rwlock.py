@@ -18,7 +18,7 @@ from structsync._core.primitives.rwlock import (
     RWPolicyName,
     make_core,
 )
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
@@ -153,7 +153,7 @@ class RWLock(OwnedPrimitive[Access]):
           RuntimeError: if this task does not hold the lock for writing.
         """
         task = current_task()
-        parking.change(
+        releasing.change(
             self,
             lambda: self._core.downgrade(task),
             events=(("released", Access(WRITE, task)), ("granted", Access(READ, task))),
@@ -201,7 +201,7 @@ class RWLock(OwnedPrimitive[Access]):
         # The body may have downgraded; and where the lock ended under it, it was told so already.
         held = self._core.held_by(claim.claimant)
         if held is not None or self._core.cause is None:
-            parking.release(self, held or claim)
+            releasing.release(self, held or claim)
 
     def statistics(self) -> RWLockStatistics:
         """Return the state of this lock, for debugging."""
@@ -238,6 +238,7 @@ class Locked:
             "lock, and statistics() which"
         )
 
+    @enable_ki_protection
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
         return parking.acquire(self._lock, Access(self._mode, current_task()))
 

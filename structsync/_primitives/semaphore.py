@@ -11,7 +11,7 @@ from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.queue.policy import PolicyName
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync._runtime.arguments import check_count, check_priority
 from structsync._runtime.claim import Claim
 from structsync._runtime.live import PrimitiveStatistics
@@ -135,7 +135,7 @@ class Semaphore(Primitive[int]):
           ValueError: if ``n`` is less than 1, or a bounded semaphore would exceed ``max_value``.
         """
         check_count(n, "n")
-        parking.release(self, n)
+        releasing.release(self, n)
 
     def permits(self, n: int = 1, *, priority: int = 0) -> Held[int]:
         """Return an async context manager that holds ``n`` permits.
@@ -181,7 +181,7 @@ class Semaphore(Primitive[int]):
         """
         check_count(max_value, "max_value", least=0)
         change = partial(self._core.resize, max_value)
-        parking.change(self, change, events=(("changed", ("resize", max_value)),))
+        releasing.change(self, change, events=(("changed", ("resize", max_value)),))
 
     if TYPE_CHECKING:
 
@@ -193,7 +193,7 @@ class Semaphore(Primitive[int]):
 
     else:  # a call of ours around them would be a fortieth of a hand-over
         __aenter__ = parking.enter
-        __aexit__ = parking.leave
+        __aexit__ = releasing.leave
 
     def statistics(self) -> SemaphoreStatistics:
         """Return the state of this semaphore, for debugging."""

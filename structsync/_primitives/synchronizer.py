@@ -13,7 +13,7 @@ from trio.lowlevel import checkpoint, current_task, enable_ki_protection
 
 from structsync._core.monitors.entry import Invocation, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
-from structsync._runtime import parking
+from structsync._runtime import releasing
 from structsync._runtime.arguments import check_name
 from structsync._runtime.done import DONE
 from structsync._runtime.runs import check_run, errors_of_ended
@@ -82,7 +82,7 @@ class Synchronizer:
         self._core.entered_by = None
         stack = ExitStack()  # if one monitor cannot be settled, the others still are
         for rules in reversed(self._core.end()):
-            stack.callback(parking.change, rules.primitive, rules.arbiter.settle)
+            stack.callback(releasing.change, rules.primitive, rules.arbiter.settle)
         stack.__exit__(*exc_info)  # with the body's error, which it would else hide
         return DONE
 
@@ -192,7 +192,7 @@ class Synchronizer:
 
         # Under rules it belongs to this run, also while no task is inside.
         check_run(entry._monitor)
-        parking.change(entry._monitor, transition)
+        releasing.change(entry._monitor, transition)
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("Synchronizer is final; keep a private one inside your class")

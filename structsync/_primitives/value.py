@@ -10,7 +10,7 @@ import trio
 from trio.lowlevel import enable_ki_protection
 
 from structsync._core.primitives.value import Awaited, ValueCore
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync._runtime.arguments import check_sync
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.primitive import Primitive
@@ -97,7 +97,7 @@ class Value(Primitive[Awaited], Generic[T]):
             self._newest = assignment
             return self._core.assign(value)
 
-        parking.change(self, assign, events=(("changed", ("assign", value)),))
+        releasing.change(self, assign, events=(("changed", ("assign", value)),))
 
     @enable_ki_protection
     async def wait_for(self, predicate: Callable[[T], object]) -> T:

@@ -10,7 +10,7 @@ from typing import TypeVar, final
 from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._core.primitives.wait_queue import WaitQueueCore
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync._runtime.arguments import check_count, check_sync
 from structsync._runtime.live import PrimitiveStatistics
 from structsync._runtime.predicate import wait_for_outside
@@ -100,7 +100,7 @@ class WaitQueue(Primitive[None]):
 
     def _wake(self, n: int | None) -> None:
         change = partial(self._core.wake, n)
-        parking.change(self, change, events=(("changed", ("wake", n)),))
+        releasing.change(self, change, events=(("changed", ("wake", n)),))
 
     def statistics(self) -> WaitQueueStatistics:
         """Return the state of this queue, for debugging."""

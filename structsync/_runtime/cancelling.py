@@ -52,6 +52,8 @@ def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Ab
         if ended is None:
             return Abort.FAILED
         request.parked = False
+        if request.waiter is transitions.parking:
+            transitions.parking = None
         if request.status is not PENDING:
             ended.insert(0, request)
         wake(transitions, request.primitive, ended)

@@ -10,7 +10,8 @@ from trio.lowlevel import enable_ki_protection
 from structsync._core.primitives.sides import Lend
 
 from .live import Live
-from .parking import change, transitions_of
+from .releasing import change
+from .runs import transitions_of
 
 
 @enable_ki_protection

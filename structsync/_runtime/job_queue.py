@@ -30,8 +30,8 @@ from .job import CANCELLED, DONE, FAILED, Job, JobStatus, begin, has_ended
 from .job_end import about_to_sleep, cancel_and_wait, sleep_until_end, stop_waiting, wake_waiters
 from .job_wait import JobWait
 from .live import Live
-from .parking import about_to_park, park, transitions_of
-from .runs import check_run, errors_of_ended, running_task
+from .parking import about_to_park, park
+from .runs import check_run, errors_of_ended, running_task, transitions_of
 from .transitions import Transitions, of_this_thread
 from .waking import resume, wake_accepted, wake_task
 from .working import work

@@ -27,11 +27,12 @@ from trio.lowlevel import (
 
 from structsync._core.primitives.resource_pool import ResourcePoolCore
 
-from . import parking
+from . import parking, releasing
 from .causes import error_of
 from .done import coroutine_function
 from .live import Live
 from .parking_in_time import running_clock
+from .runs import transitions_of
 
 T = TypeVar("T")
 _log = logging.getLogger("structsync")
@@ -84,7 +85,7 @@ async def _fit_item(pool: Live[Any], loan: Loan) -> Any:
         if core.is_fit(loan, time_of(pool)) and await _passes(pool, kept.item):
             return kept.item
         await _close(pool, core.take_out(loan))
-        with parking.transitions_of(pool):
+        with transitions_of(pool):
             core.next_item(loan, time_of(pool))
     item = await call(of(pool)._factory, "factory")
     core.put_in(loan, item)
@@ -104,12 +105,12 @@ async def _passes(pool: Live[Any], item: Any) -> bool:
 @enable_ki_protection
 def leave(pool: Live[Any], loan: Loan, *, is_borrowed: bool = True) -> None:
     """Give a place back with what is in it, and wake the next; if a transition runs, right after it."""
-    transitions = parking.transitions_of(pool)
+    transitions = transitions_of(pool)
     if transitions.running:
         transitions.later.append(partial(leave, pool, loan, is_borrowed=is_borrowed))
         return
     put_back = partial(of(pool)._core.put_back, loan, time_of(pool))
-    parking.change(pool, put_back, events=[("released", loan)] if is_borrowed else [])
+    releasing.change(pool, put_back, events=[("released", loan)] if is_borrowed else [])
 
 
 @coroutine_function
@@ -118,7 +119,7 @@ async def close_stale(pool: Live[Any]) -> None:
     """Close the idle items that are not to be used any more, one after the other."""
     core, place = of(pool)._core, Loan()
     while True:
-        with parking.transitions_of(pool):
+        with transitions_of(pool):
             found = core.evict(place, time_of(pool))
         if not found:
             return
@@ -137,7 +138,7 @@ async def fill(pool: Live[Any]) -> None:
         raise error_of(core.cause)
     await close_stale(pool)
     while True:
-        with parking.transitions_of(pool):
+        with transitions_of(pool):
             missing = core.reserve(place)
         if not missing:
             return

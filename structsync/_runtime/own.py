@@ -12,7 +12,7 @@ from structsync._core.queue.owned import OwnedArbiter
 from structsync._core.queue.request import ClaimT
 from structsync._core.queue.request import Request as CoreRequest
 
-from . import ownership, parking, positions
+from . import ownership, parking, positions, releasing
 from .causes import OwnerExited
 from .claim import Claim
 from .done import coroutine_function
@@ -61,7 +61,7 @@ def release(primitive: Primitive[ClaimT], claim: ClaimT) -> None:
     Raises:
       Exception: what ``discharge`` of the core raises; nothing is changed then.
     """
-    parking.release(primitive, claim)
+    releasing.release(primitive, claim)
 
 
 @enable_ki_protection
@@ -101,7 +101,7 @@ def change(
       RuntimeError: if a guard, a predicate or an observer runs this.
       Exception: what the transition raises.
     """
-    parking.change(primitive, transition)
+    releasing.change(primitive, transition)
 
 
 class Block(ReleasesAtExit[ClaimT]):
@@ -157,4 +157,4 @@ class OwnedPrimitive(Primitive[ClaimT]):
     def _leave(self, claim: ClaimT) -> None:
         # Where it broke under the block, the body was told so already.
         if self._core.cause is None or self._core.holds(claim):
-            parking.release(self, claim)
+            releasing.release(self, claim)

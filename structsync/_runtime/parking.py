@@ -15,7 +15,7 @@ cancel). What is left to get right is a cancellation *before* the grant, and tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from inspect import unwrap
 from types import CoroutineType, FunctionType
@@ -38,64 +38,62 @@ from structsync._core.queue.request import Request
 from . import ownership
 from .cancelling import RaiseCancel, Stop, abort_by
 from .causes import error_of
-from .done import DONE, coroutine_function
-from .events import EventKind, emit, emit_ended, emit_released, emit_requested, emit_taken
+from .done import coroutine_function
+from .events import emit_requested, emit_taken
 from .live import Live
-from .runs import check_run, errors_of_ended, running_task
+from .runs import check_run, errors_of_ended, transitions_of
 from .transitions import Transitions
-from .waking import emit_in_other_queues, resume
 from .watching import inform_of_block, inform_of_park, watchers
 
 # The claim of a block that is claimed by the task that enters it.
 CURRENT_TASK = object()
 
 
+def sleeper() -> Callable[[Request[Any]], CoroutineType[Any, Any, None]]:
+    """Return trio's ``wait_task_rescheduled``, protected from Ctrl-C: a copy, because trio's own is not ours to mark.
+
+    An interrupt at its first instruction would leave in the queue a request for which no task sleeps.
+    """
+    trios = cast(FunctionType, unwrap(wait_task_rescheduled))
+    copied = FunctionType(trios.__code__.replace(), trios.__globals__, trios.__name__)
+    return cast(
+        "Callable[[Request[Any]], CoroutineType[Any, Any, None]]", enable_ki_protection(copied)
+    )
+
+
+sleep_until_ended = sleeper()
+
+
 @enable_ki_protection
-@coroutine_function
-async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a hand-over
+def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
     live: Live[Any],
     claim: Any,
     priority: int = 0,
     task: Task | None = None,
     in_block: bool = False,
-) -> None:
-    """Take the claim now or wait in the queue for it; ``task`` is the current one, where known."""
+    checked: bool = False,
+) -> CoroutineType[Any, Any, None]:
+    """Take the claim now or wait in the queue for it, by what is returned; await that at once.
+
+    A call that decides, and no coroutine around the rest: its frame would be kept by each sleeper and passed
+    by each wake, which is a fortieth of a hand-over.
+
+    Args:
+      task: the current one, where it is known.
+      in_block: whether the caller is a block, which releases the claim.
+      checked: whether its budget and a cancellation have been looked at.
+    """
     if claim is CURRENT_TASK:
         claim = task = current_task()
     if watchers and in_block:
-        await acquire_for_block(live, claim, priority, task)
-        return
+        return acquire_for_block(live, claim, priority, task)
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
-    if live._skips:
-        # To check first lets one transition decide and take: a tenth of such a block.
-        await checkpoint_if_cancelled()
-        taken = False
-        transitions.running = True
-        try:
-            if live._core.admissible(claim, priority):
-                live._take_claim(claim)
-                taken = True
-                if live._touched_by is not None and claim not in live._touched_by:
-                    ownership.note(live, claim)
-                if live._observers:
-                    emit_taken(live, claim)
-        except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
-            raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
-        finally:
-            transitions.running = False
-            if transitions.later:
-                transitions.carry_out()
-        if taken:
-            if live._skips_left:
-                live._skips_left -= 1
-                return
-            live._skips_left = live._skips
-            await cancel_shielded_checkpoint()
-            return
+    if live._skips and not checked:
+        return acquire_by_budget(live, transitions, claim, priority)
     request = failed = None
     transitions.running = True
     try:
@@ -116,25 +114,85 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         transitions.running = None
         if transitions.later:
             transitions.carry_out()
-    if request is not None:
-        await wait_task_rescheduled(request)
-        transitions.parking = None
-        # Not when it joined the queue: while it sleeps there the task cannot end.
-        if live._touched_by is not None and claim not in live._touched_by:
-            ownership.note(live, claim)
-        if live._skips:
-            live._skips_left = live._skips
-        return
+    if request is None:
+        return take_unless_cancelled(live, transitions, claim, priority, failed)
+    if live._touched_by is None or claim in live._touched_by:
+        return sleep_until_ended(request)
+    return sleep_and_note(live, request)
+
+
+@enable_ki_protection
+@coroutine_function
+async def take_unless_cancelled(
+    live: Live[Any],
+    transitions: Transitions,
+    claim: Any,
+    priority: int,
+    failed: BaseException | None,
+) -> None:
+    """Take a claim that was admissible when it was looked at just now, or raise why it cannot be."""
     await checkpoint_if_cancelled()
     if failed is not None:  # after the check: its caller may be cancelled already
         raise failed
     if transitions.running is not None:  # a finalizer came between: decide again
-        await acquire(live, claim, priority)
+        await acquire(live, claim, priority, checked=True)
         return
-    transitions.running = True  # here, because a finalizer may run at the beginning of a call
-    take(live, transitions, claim)
-    live._skips_left = live._skips
+    transitions.running = True
+    try:
+        live._take_claim(claim)
+        if live._touched_by is not None and claim not in live._touched_by:
+            ownership.note(live, claim)
+        if live._observers:
+            emit_taken(live, claim)
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
     await cancel_shielded_checkpoint()
+
+
+@enable_ki_protection
+@coroutine_function
+async def sleep_and_note(live: Live[Any], request: Request[Any]) -> None:
+    """Sleep until the request of a task ends that owns the primitive then for the first time."""
+    await wait_task_rescheduled(request)
+    # Not when it joined the queue: while it sleeps there the task cannot end.
+    if request.claim not in cast("frozenset[Any]", live._touched_by):
+        ownership.note(live, request.claim)
+
+
+@enable_ki_protection
+@coroutine_function
+async def acquire_by_budget(
+    live: Live[Any], transitions: Transitions, claim: Any, priority: int
+) -> None:
+    """Take the claim, without a schedule point while the budget of these lasts; or wait in the queue for it."""
+    # To check first lets one transition decide and take: a tenth of such a block.
+    await checkpoint_if_cancelled()
+    taken = False
+    transitions.running = True
+    try:
+        if live._core.admissible(claim, priority):
+            live._take_claim(claim)
+            taken = True
+            if live._touched_by is not None and claim not in live._touched_by:
+                ownership.note(live, claim)
+            if live._observers:
+                emit_taken(live, claim)
+    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
+        raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
+    if not taken:
+        await acquire(live, claim, priority, checked=True)
+        live._skips_left = live._skips
+    elif live._skips_left:
+        live._skips_left -= 1
+    else:
+        live._skips_left = live._skips
+        await cancel_shielded_checkpoint()
 
 
 # The same code as the ``__aenter__`` of a primitive of which a block takes one, or that its task owns; a
@@ -142,14 +200,17 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
 enter = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
     enable_ki_protection(
-        FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, None, True))
+        FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, None, True, False))
     ),
 )
 enter_as_task = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
     enable_ki_protection(
         FunctionType(
-            unwrap(acquire).__code__, globals(), "enter_as_task", (CURRENT_TASK, 0, None, False)
+            unwrap(acquire).__code__,
+            globals(),
+            "enter_as_task",
+            (CURRENT_TASK, 0, None, False, False),
         )
     ),
 )
@@ -176,21 +237,6 @@ def error_of_decision(live: Live[Any]) -> BaseException:
 
 
 @enable_ki_protection
-def take(live: Live[Any], transitions: Transitions, claim: Any) -> None:
-    """Take a claim that is still admissible, in a transition that has begun; this ends it."""
-    try:
-        live._take_claim(claim)
-        if live._touched_by is not None and claim not in live._touched_by:
-            ownership.note(live, claim)
-        if live._observers:
-            emit_taken(live, claim)
-    finally:
-        transitions.running = False
-        if transitions.later:
-            transitions.carry_out()
-
-
-@enable_ki_protection
 def acquire_nowait(live: Live[Any], claim: Any) -> None:
     """Take the claim now or raise WouldBlock."""
     core = live._core
@@ -203,47 +249,6 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
             ownership.note(live, claim)
         if live._observers:
             emit_taken(live, claim)
-
-
-def transitions_of(live: Live[Any]) -> Transitions:
-    """Return the transitions in which the primitive may be used from here."""
-    transitions = live._transitions
-    return transitions if transitions.mark._is_owned() else check_run(live)
-
-
-@enable_ki_protection
-def release(live: Live[Any], claim: Any) -> None:
-    """Release the claim and wake those whom that lets in; if a transition runs, right after it."""
-    _ = leave(live, None, None, None, claim)
-
-
-@enable_ki_protection
-def leave(
-    live: Live[Any], kind: object, error: object, traceback: object, claim: Any = 1
-) -> CoroutineType[Any, Any, None]:
-    """Do what :func:`release` does; this is its body and, of itself, the ``__aexit__`` of a primitive."""
-    transitions = live._transitions
-    if not transitions.mark._is_owned():
-        transitions = check_run(live)
-    if transitions.running:
-        transitions.later.append(partial(release, live, claim))
-        return DONE
-    transitions.running = True
-    try:
-        ended = live._release_claim(claim)
-        if ended:
-            in_other_queues = resume(transitions, ended)
-            if live._observers:
-                emit_released(live, claim, ended)
-            if in_other_queues:
-                emit_in_other_queues(in_other_queues)
-        elif live._observers:
-            emit_released(live, claim, ())
-    finally:
-        transitions.running = False
-        if transitions.later:
-            transitions.carry_out()
-    return DONE
 
 
 def about_to_park(transitions: Transitions, request: Request[Any]) -> None:
@@ -265,28 +270,3 @@ async def sleep(transitions: Transitions, abort: Callable[[RaiseCancel], Abort])
         await wait_task_rescheduled(abort)
     finally:
         transitions.parking = None
-
-
-def change(
-    live: Live[Any],
-    transition: Callable[[], list[Request[Any]]],
-    *,
-    wakes: Live[Any] | None = None,
-    events: Iterable[tuple[EventKind, Any]] = (),
-) -> None:
-    """Carry out a transition of the core and wake those whom it lets in.
-
-    Those are waiters of the primitive itself, or of ``wakes``. Observers hear first of what the
-    current task did by it: the kinds and claims of ``events``.
-    """
-    transitions = transitions_of(live)
-    with transitions:
-        ended, woken = transition(), wakes or live
-        in_other_queues = resume(transitions, ended)
-        if live._observers:
-            for kind, claim in events:
-                emit(kind, live, claim, running_task())
-        if woken._observers:
-            emit_ended(woken, ended)
-        if in_other_queues:
-            emit_in_other_queues(in_other_queues)

@@ -27,7 +27,7 @@ from structsync._core.queue.request import GRANTED, PENDING, Request, Status
 from . import parking, positions
 from .events import emit, emit_taken
 from .live import Live
-from .runs import check_run, errors_of_ended
+from .runs import check_run, errors_of_ended, transitions_of
 from .transitions import Transitions, of_this_thread
 from .waking import wake
 
@@ -44,7 +44,7 @@ async def acquire(live: Live[int], claim: int) -> None:
     """Take the claim now, or wait until its time has come."""
     await checkpoint_if_cancelled()
     core = cast(Timed, live)._core
-    transitions, request, timer = parking.transitions_of(live), None, trio.CancelScope()
+    transitions, request, timer = transitions_of(live), None, trio.CancelScope()
     with transitions, errors_of_ended():
         elapse(live, transitions)
         if core.admissible(claim):
@@ -69,7 +69,7 @@ async def acquire(live: Live[int], claim: int) -> None:
 @enable_ki_protection
 def acquire_nowait(live: Live[int], claim: int) -> None:
     """Take the claim now or raise WouldBlock."""
-    transitions, core = parking.transitions_of(live), live._core
+    transitions, core = transitions_of(live), live._core
     with transitions, errors_of_ended():
         elapse(live, transitions)
         if not core.admissible(claim):
@@ -82,7 +82,7 @@ def acquire_nowait(live: Live[int], claim: int) -> None:
 
 def submit(live: Live[int], claim: int) -> Request[int]:
     """Take the claim, or a position in the queue for it, for a task that does not wait yet."""
-    with parking.transitions_of(live):
+    with transitions_of(live):
         elapse(live, of_this_thread())
     return positions.submit(live, claim, 0)
 

@@ -34,9 +34,8 @@ from .cancelling import RaiseCancel, Stop, is_cancelled
 from .causes import error_of
 from .events import EventKind, emit, emit_ended
 from .live import Live
-from .parking import transitions_of
 from .round_action import RoundAction
-from .runs import check_run, errors_of_ended, running_task
+from .runs import check_run, errors_of_ended, running_task, transitions_of
 from .transitions import NOBODYS, Transitions, of_this_thread
 from .waking import emit_in_other_queues, error_of_ended, resume, wake
 from .watching import inform_of_block, inform_of_park, watchers

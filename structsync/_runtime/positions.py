@@ -17,8 +17,8 @@ from structsync._core.queue.request import GRANTED, PENDING, Request
 from . import ownership
 from .events import emit
 from .live import Live
-from .parking import about_to_park, park, transitions_of
-from .runs import check_run, errors_of_ended
+from .parking import about_to_park, park
+from .runs import check_run, errors_of_ended, transitions_of
 from .transitions import NOBODYS
 from .waking import error_of_ended, wake
 

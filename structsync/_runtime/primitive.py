@@ -14,7 +14,7 @@ from structsync._core.queue.own_core import fault_at_creation
 from structsync._core.queue.request import ClaimT
 from structsync._core.queue.request import Request as CoreRequest
 
-from . import cancelling, ownership, parking, positions
+from . import cancelling, ownership, parking, positions, releasing
 from .arguments import check_sync
 from .causes import Closed, OwnerExited
 from .claim import Claim
@@ -100,7 +100,7 @@ class Primitive(Live[ClaimT]):
     @enable_ki_protection
     def _release(self, claim: ClaimT) -> None:
         """Release the claim, and wake the tasks that are granted something by that."""
-        parking.release(self, claim)
+        releasing.release(self, claim)
 
     def _held(self, claim: ClaimT, *, priority: int = 0) -> Held[ClaimT]:
         """Return an async context manager that holds the claim."""
@@ -148,7 +148,7 @@ class Primitive(Live[ClaimT]):
             emit("closed", self, None, running_task())
 
     def _end(self, cause: Hashable) -> None:
-        parking.change(self, lambda: self._core.end(cause))
+        releasing.change(self, lambda: self._core.end(cause))
 
     async def _after_close(self) -> None:
         """Do what :meth:`close`, which cannot wait, leaves to the end of a scope."""
@@ -188,6 +188,7 @@ class Held(ReleasesAtExit[ClaimT]):
 
     __slots__ = ()
 
+    @enable_ki_protection
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
         acquire = parking.acquire_for_block if watchers else parking.acquire
         return acquire(self._primitive, self._claim, self._priority, None)

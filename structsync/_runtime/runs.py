@@ -51,6 +51,12 @@ def check_run(live: Live[Any], *, disturbs_sleepers_only: bool = False) -> Trans
     )
 
 
+def transitions_of(live: Live[Any]) -> Transitions:
+    """Return the transitions in which the primitive may be used from here."""
+    transitions = live._transitions
+    return transitions if transitions.mark._is_owned() else check_run(live)
+
+
 def _is_free(live: Live[Any]) -> bool:
     last, root = live._transitions, live._root
     if live._core.at_rest or (last is NOBODYS and root is None):

@@ -53,7 +53,7 @@ class Transitions:
     #: What is to be done once the one that runs is over.
     later: list[Callable[[], object]]
     carrying_out: bool
-    #: The task that decided last to park: until it has, trio cannot wake it.
+    #: The task that decided last to park, until it is woken: before it has parked, trio cannot do that.
     parking: Task | None
 
     def __init__(self, thread: int = 0) -> None:

@@ -43,9 +43,12 @@ def resume(transitions: Transitions, ended: list[Request[Any]]) -> Sequence[Queu
         if request.group is not None:
             return _resume_with_groups(transitions, ended)
         if request.parked:
-            if request.status is GRANTED and request.waiter is not transitions.parking:
+            waiter = request.waiter
+            if request.status is GRANTED and (
+                waiter is not transitions.parking or has_parked(transitions, waiter)
+            ):
                 request.parked = False
-                reschedule(request.waiter, WOKEN)
+                reschedule(waiter, WOKEN)
             else:
                 _resume(transitions, request)
     return None
@@ -70,11 +73,22 @@ def _resume(transitions: Transitions, request: Request[Any]) -> None:
 
 def wake_task(transitions: Transitions, task: Task, result: outcome.Outcome[Any] = WOKEN) -> None:
     """Make a task runnable that has parked, or decided to."""
-    if task is transitions.parking and task is running_task():
-        # A finalizer runs between its decision to park and its parking: trio cannot wake it yet.
-        trio.lowlevel.current_trio_token().run_sync_soon(reschedule, task, result)
-    else:
+    if task is not transitions.parking or has_parked(transitions, task):
         reschedule(task, result)
+    else:
+        soon = trio.lowlevel.current_trio_token().run_sync_soon
+        soon(wake_task, transitions, task, result)
+
+
+def has_parked(transitions: Transitions, task: Task | None) -> bool:
+    """Return whether the task that decided last to park, and is to be woken, has parked by now.
+
+    It has not where a finalizer runs between the two: trio cannot wake it yet.
+    """
+    if task is running_task():
+        return False
+    transitions.parking = None
+    return True
 
 
 def wake_cancelled(task: Task, raise_cancel: Callable[[], Any]) -> None:

@@ -38,7 +38,7 @@ from structsync import (
 from structsync._core.monitors.entry import Guard, Trigger
 from structsync._core.monitors.synchronizer import Rules, SynchronizerCore
 from structsync._core.primitives.sides import Lend
-from structsync._runtime import items_in_hand, lending, parking
+from structsync._runtime import items_in_hand, lending, releasing
 from structsync._runtime.lending import Loan
 from structsync._runtime.runs import check_run
 
@@ -326,7 +326,7 @@ class OfBarrier(OfWaitQueue):
             p._core.enqueue(None)
             return p._core.release_round()
 
-        parking.change(p, come)
+        releasing.change(p, come)
 
     async def take(self, p: Any) -> None:
         await p.wait()
@@ -376,7 +376,7 @@ class OfRateLimiter(OfParker):
             p._core.spent = 0
             return p._core.settle()
 
-        parking.change(p, a_day_is_over)
+        releasing.change(p, a_day_is_over)
 
     async def take(self, p: Any) -> None:
         await p.acquire()

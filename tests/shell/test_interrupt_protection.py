@@ -76,7 +76,7 @@ def methods() -> Iterator[tuple[str, Callable[..., object]]]:
         if not inspect.isclass(kind) or issubclass(kind, structsync.Arbiter):
             continue  # an arbiter is changed inside the transitions of its primitive
         for method, function in inspect.getmembers(kind):  # those of a private base, too
-            is_public = not method.startswith("_") or method == "__aexit__"
+            is_public = not method.startswith("_") or method in ("__aenter__", "__aexit__")
             is_ours = str(getattr(function, "__module__", "")).startswith("structsync")
             if inspect.isfunction(function) and is_public and is_ours and method != "statistics":
                 yield f"{name}.{method}", function

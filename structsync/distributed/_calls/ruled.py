@@ -21,7 +21,7 @@ from trio.lowlevel import current_task, enable_ki_protection
 from structsync import Entry, Monitor
 from structsync._core.monitors.entry import Invocation
 from structsync._primitives.entries import run_body
-from structsync._runtime import parking
+from structsync._runtime import parking, releasing
 from structsync.distributed.client import LONGEST_BACKOFF
 from structsync.distributed.errors import CallOutcomeUnknown, LeaseLost
 from structsync.distributed.membership import Membership
@@ -134,7 +134,7 @@ class Ruled:
         try:
             with running.waiting:
                 await parking.acquire(monitor, claim)
-                parking.release(monitor, claim)
+                releasing.release(monitor, claim)
                 while not await self._propose(entry, claim, arguments):
                     pass
                 running.begin()
@@ -151,7 +151,7 @@ class Ruled:
             return await run_body(entry.__wrapped__, *bound.args, **bound.kwargs)
         finally:
             if entry._monitor_core.owner is task:
-                parking.release(monitor, claim)
+                releasing.release(monitor, claim)
 
     async def _propose(
         self, entry: Entry[..., Any], claim: Invocation, arguments: dict[str, msgspec.Raw]
@@ -195,7 +195,7 @@ class Ruled:
                 raise Undecided from None
             finally:
                 if ruling is not Ruling.STARTED and entry._monitor_core.owner is claim.task:
-                    parking.release(entry._monitor, claim)
+                    releasing.release(entry._monitor, claim)
             if ruling is not Ruling.LET_GO:
                 return ruling is Ruling.STARTED
 

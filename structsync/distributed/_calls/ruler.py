@@ -16,7 +16,7 @@ from trio.lowlevel import Task, current_task
 from structsync import Entry, Monitor
 from structsync._core.monitors.stages import Stage
 from structsync._core.monitors.stand_in import Readiness, Review, StandInCore
-from structsync._runtime import parking
+from structsync._runtime import releasing
 from structsync._runtime.primitive import Primitive
 from structsync.distributed.membership import Grant
 from structsync.distributed.names import check_name
@@ -139,7 +139,7 @@ class Ruler(Rules):
             return []
 
         for stand_in in [*self.stand_ins.values()][:1]:
-            parking.change(stand_in, look)  # rules are evaluated, as in any transition
+            releasing.change(stand_in, look)  # rules are evaluated, as in any transition
         for task in found.asked:
             proposal = self.by_task[_task(task)]
             self._host(proposal.origin).ask(proposal.number)
