@@ -6,6 +6,7 @@ from typing import Any
 
 from structsync import Status
 from structsync._core.primitives.buffer import BLOCKED, NO_ROOM, BufferCore
+from structsync._core.queue.arbiter import NOT_ADMITTED
 from structsync._core.queue.request import BROKEN, GRANTED, PENDING, Request
 from structsync.checking import fault
 
@@ -48,10 +49,11 @@ class TheItemOfWhoGivesUpIsLost(BufferCore):
 class AnItemStaysWhereItWas(BufferCore):
     """A task that waited for an item gets a copy, and the item is got again by another."""
 
-    def granted(self, request: Request[Any], handed: Any) -> None:
-        super().granted(request, handed)
+    def grant(self, request: Request[Any], handed: Any = NOT_ADMITTED) -> Any:
+        handed = super().grant(request, handed)
         if type(request.claim) is list:
             self.items.append(request.claim[0])
+        return handed
 
 
 @fault(BufferSpec, "core", refuted_by="no_item_is_lost_or_doubled")

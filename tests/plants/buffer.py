@@ -9,6 +9,7 @@ from trio.lowlevel import Abort
 
 from structsync._core.primitives.buffer import NO_ROOM, BufferCore
 from structsync._core.primitives.sides import Lend
+from structsync._core.queue.arbiter import NOT_ADMITTED
 from structsync._core.queue.request import BROKEN, Request
 from structsync._primitives.buffer_item import BufferItem
 from structsync._runtime import cancelling, items
@@ -33,15 +34,16 @@ def the_item_of_who_is_cancelled_is_lost(patch: pytest.MonkeyPatch) -> None:
 
 
 def an_item_is_handed_out_twice(patch: pytest.MonkeyPatch) -> None:
-    intact = BufferCore.granted
+    intact = BufferCore.grant
 
-    def granted(self: BufferCore, request: Request[Any], handed: Any) -> None:
+    def grant(self: BufferCore, request: Request[Any], handed: Any = NOT_ADMITTED) -> Any:
         gets = type(request.claim) is not tuple
-        intact(self, request, handed)
+        handed = intact(self, request, handed)
         if gets and len(self.items) < self.max_items:
             self.items.append(request.claim)
+        return handed
 
-    patch.setattr(BufferCore, "granted", granted)
+    patch.setattr(BufferCore, "grant", grant)
 
 
 def a_put_is_not_told_to_those_who_get(patch: pytest.MonkeyPatch) -> None:

@@ -54,8 +54,9 @@ def a_release_lets_no_task_in(patch: pytest.MonkeyPatch) -> None:
 
 
 def who_is_granted_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
-    def grant(self: Arbiter[Any], request: Request[Any]) -> None:
-        self.admit(request.claim)
+    def grant(self: Arbiter[Any], request: Request[Any], *handed: object) -> None:
+        if not handed:
+            self.admit(request.claim)
         request.status = GRANTED
 
     patch.setattr(Arbiter, "grant", grant)
@@ -64,8 +65,9 @@ def who_is_granted_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
 def a_grant_is_not_marked(patch: pytest.MonkeyPatch) -> None:
     """The state and the queue are right, and its waiter is told that it has not got it."""
 
-    def grant(self: Arbiter[Any], request: Request[Any]) -> None:
-        self.admit(request.claim)
+    def grant(self: Arbiter[Any], request: Request[Any], *handed: object) -> None:
+        if not handed:
+            self.admit(request.claim)
         self.leave(request)
 
     patch.setattr(Arbiter, "grant", grant)

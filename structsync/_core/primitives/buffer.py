@@ -19,7 +19,7 @@ import math
 from collections.abc import Container, Hashable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from structsync._core.queue.arbiter import EndedForGood
+from structsync._core.queue.arbiter import NOT_ADMITTED, EndedForGood
 from structsync._core.queue.request import BROKEN, GRANTED, Request
 
 from .items import make_items
@@ -146,7 +146,7 @@ class BufferCore(LendingArbiter):
 
     def left(self, request: Request[Any]) -> None:
         if request is self.collecting:
-            self.collecting = None
+            self.collecting, self.window_over = None, False
 
     def submit(self, claim: Any, priority: int = 0, waiter: Any = None) -> Request[Any]:
         try:
@@ -157,22 +157,14 @@ class BufferCore(LendingArbiter):
             return self.enqueue(claim, priority, waiter)
         request = self.request_type(claim, self.next_ticket, waiter)
         self.next_ticket += 1
-        self.granted(request, handed)
+        self.grant(request, handed)
         return request
 
-    def grant(self, request: Request[Any]) -> None:
-        self.granted(request, self.admit(request.claim))
-
-    def granted(self, request: Request[Any], handed: Any) -> None:
-        """Grant a request for which the state has handed this out in the same step."""
-        puts = type(request.claim) is tuple
-        if request.queue is not None:
-            self.queue.remove(request)
-        if not puts:
+    def grant(self, request: Request[Any], handed: Any = NOT_ADMITTED) -> Any:
+        handed = super().grant(request, handed)
+        if type(request.claim) is not tuple:
             request.claim = handed  # its owner takes it from here
-            if request is self.collecting:
-                self.collecting, self.window_over = None, False
-        request.status = GRANTED
+        return handed
 
     def settle(self, candidates: object = None) -> Ended:
         """Grant whatever can be granted now, on both sides in turn, those who get first."""
@@ -197,7 +189,7 @@ class BufferCore(LendingArbiter):
                     if group is not None:
                         group.grant(head)
                     else:
-                        self.granted(head, handed)
+                        self.grant(head, handed)
                     lane = gets
                     continue
             if lane is puts:

@@ -20,7 +20,7 @@ only home of who waits.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from .request import BROKEN, GRANTED, PENDING, WITHDRAWN, ClaimT, Request, Status
 from .state import EndedForGood as EndedForGood
@@ -28,6 +28,9 @@ from .state import PrimitiveState
 from .user_code import UserCodeFailed
 
 new_object = object.__new__
+
+#: Instead of what ``admit`` returns, because that may be anything: it has not been called.
+NOT_ADMITTED: Final = object()
 
 
 class Arbiter(PrimitiveState[ClaimT]):
@@ -123,19 +126,20 @@ class Arbiter(PrimitiveState[ClaimT]):
             self.next_ticket += 1  # an arrival that overtook: those who wait age by it
         self.admit(claim)
 
-    def grant(self, request: Request[ClaimT]) -> bool | None:
+    def grant(self, request: Request[ClaimT], handed: Any = NOT_ADMITTED) -> Any:
         """Grant a request that the state admits now: the state, the queue, the status (I5).
 
-        Returns what :meth:`admit` does.
+        Returns what :meth:`admit` does. That is ``handed``, where the claim was admitted in this very step.
         """
-        is_full = self.admit(request.claim)
+        if handed is NOT_ADMITTED:
+            handed = self.admit(request.claim)
         queue = request.queue
         if queue is not None:
             queue.remove(request)
             if self.has_index:
                 self.left(request)
         request.status = GRANTED
-        return is_full
+        return handed
 
     def end_with(
         self, request: Request[ClaimT], status: Status, cause: object = None
