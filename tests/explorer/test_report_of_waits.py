@@ -187,6 +187,16 @@ def test_a_blocked_task_knows_who_has_what_it_waits_for(
     assert {one.task: one.waits_for for one in blocked} == edges
 
 
+async def a_block_without_a_permit() -> None:
+    permits = structsync.Semaphore(1, name="permits")
+    async with permits, permits:
+        pass
+
+
+def test_a_task_that_waits_at_a_block_is_said_to_wait_for_what_the_block_takes() -> None:
+    assert the_last_blocked(a_block_without_a_permit).why == "waits for permits: 0 free, 1 waiting"
+
+
 async def behind_helpers() -> None:
     async def innermost() -> None:
         await trio.sleep_forever()
