@@ -61,8 +61,10 @@ class EntryMethod(Generic[M, P, T, R]):
     def __set_name__(self, owner: type, name: str) -> None:
         self._owner = owner
 
-    @overload  # the first, because mypy reports a typo in a lambda against the first only
-    def when(self, guard: Callable[[M], bool], /) -> Callable[[M], bool]: ...
+    # The first, because mypy reports a typo in a lambda against the first only; a function whose
+    # parameters have defaults comes here, too, and keeps them.
+    @overload
+    def when(self, guard: Callable[[M], bool], /) -> Callable[..., bool]: ...
     @overload  # which is reached all the same: mypy compares them as if P were always empty
     def when(  # type: ignore[overload-cannot-match]
         self, guard: Callable[Concatenate[M, P], bool], /
