@@ -167,8 +167,12 @@ class SharedLock(_Entered):
 
     _kind = "lock"
 
+    def __init__(self, session: Membership, name: str) -> None:
+        super().__init__(session, name)
+        self._wants = (self.claim(),)
+
     def _block(self) -> Block:
-        return Block(self._session, [self.claim()])
+        return Block(self._session, self._wants)
 
     def claim(self) -> Want:
         """Return what :meth:`Session.acquire_all` takes."""

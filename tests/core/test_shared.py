@@ -150,6 +150,12 @@ def test_a_name_that_no_session_uses_may_become_something_else(log: Log) -> None
 # ==== Latches, barriers, conditions ====
 
 
+def test_a_size_that_only_equals_the_one_that_was_in_use_before_is_refused(log: Log) -> None:
+    log.append(Verb.RELEASE, "s", log.acquire("s", DB)[1])
+    outcomes = log.append(Verb.ACQUIRE, "s", (DB._replace(size=True),))
+    assert "must be an int >= 1, not True" in error_of(outcomes)
+
+
 def test_a_latch_that_is_counted_down_lets_every_task_in(log: Log) -> None:
     waits = log.acquire("s", Want("start", "latch", 2))
     assert results(log.append(Verb.COUNT_DOWN, "t", Want("start", "latch", 2, 1))) == [

@@ -59,6 +59,7 @@ class SharedState:
     places: dict[Key, Place]
     token: int  # of the last grant
     used: dict[str, None]  # the names that the entry at hand is about
+    spare: Named | None  # the core that was dropped last, as good as a new one
 
     def __init__(self) -> None:
         self.clear()
@@ -70,6 +71,7 @@ class SharedState:
         self.places = {}
         self.token = 0
         self.used = {}
+        self.spare = None
 
     # ==== Cores by name ====
 
@@ -102,7 +104,10 @@ class SharedState:
         found = self.named.get(name)
         self.used[name] = None
         if found is None:
-            found = self.named[name] = Named(kind, size, make(size))
+            spare, self.spare = self.spare, None
+            if spare is None or not _is_such(spare, kind, size):
+                spare = Named(kind, size, make(size))
+            found = self.named[name] = spare
         elif found.kind != kind or found.size != size:
             raise ValueError(
                 f"{name!r} is in use as {_in_words(found.kind, found.size)}, and cannot be "
@@ -117,8 +122,14 @@ class SharedState:
         for name in self.used:
             one = self.named.get(name)
             if one is not None and not one.core.queue.length and _is_new(*one):
-                del self.named[name]
+                self._drop(name)
         self.used.clear()
+
+    def _drop(self, name: str) -> None:
+        """Keep the core for the next name: a lock that one session takes again and again is made once."""
+        one = self.named.pop(name)
+        if one.kind in KINDS and KINDS[one.kind].holds:
+            self.spare = one
 
     # ==== Snapshots ====
 
@@ -184,6 +195,11 @@ class SharedState:
             for member, (core, request) in zip(group.members, alone, strict=True):
                 core.replace(request, member)
             place.requests = group.members
+
+
+def _is_such(one: Named, kind: str, size: Any) -> bool:
+    """Return whether it was made with just this: a size that only equals another one may be refused."""
+    return one.kind == kind and type(one.size) is type(size) and one.size == size
 
 
 def _is_new(kind: str, size: Any, core: Arbiter[Any]) -> bool:
