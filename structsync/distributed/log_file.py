@@ -44,6 +44,10 @@ SELECT start, {END}, offered FROM members JOIN logs USING (log) JOIN sessions ON
 WHERE session = ? AND log = ?
 """
 
+#: Appends one operation if nothing has come behind what the session has read: then it takes part still, because
+#: what ends a session comes there. It is a transaction by itself.
+NEXT = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?)"
+
 #: In pages: a write-ahead log that has grown longer is ended, although that keeps others from writing.
 LONGEST_WAL = 10_000
 
@@ -62,6 +66,7 @@ class LogFile:
     db: sqlite3.Connection
     number: int
     unsaved: int  # transactions since the last checkpoint of this session
+    up_to_date: set[str]  # logs in which it is, and of which it had read all when it appended
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -70,6 +75,7 @@ class LogFile:
         """Begin a session, and return its number, which no other one ever has."""
         self.process = this_process()
         self.unsaved = 0
+        self.up_to_date = set()
         # busy_timeout is 0 afterwards: a task that finds it locked sleeps in trio
         self.db = self._connect(OPENING)
         try:
@@ -165,6 +171,8 @@ class LogFile:
         self, log: str, operations: Sequence[bytes], after: int, at_most: int
     ) -> Tail | None:
         """Append operations, if that takes little time and no other process writes, in a transaction of its own."""
+        if log in self.up_to_date and self._is_next(log, operations, after):
+            return Tail(after, operations)
         if operations:
             self.begin()
         else:
@@ -194,7 +202,9 @@ class LogFile:
             start = self._has_read(log, after, start)
         self._write(log, end, operations)
         if after == end:
+            self.up_to_date.add(log)
             return Tail(after, operations)
+        self.up_to_date.discard(log)
         snapshot = None
         if after < start:
             query = "SELECT snapshot FROM logs WHERE log = ?"
@@ -205,6 +215,12 @@ class LogFile:
             (log, after),
         )
         return Tail(after, [data for (data,) in entries], snapshot)
+
+    def _is_next(self, log: str, operations: Sequence[bytes], after: int) -> bool:
+        """Append the only operation if it is the next entry after this position, and return whether it is."""
+        if len(operations) != 1:
+            return False
+        return self.db.execute(NEXT, (log, after, operations[0])).rowcount == 1
 
     def _join(self, log: str) -> tuple[int, int, int | None]:
         self._check_alive()

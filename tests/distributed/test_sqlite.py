@@ -322,6 +322,33 @@ def test_a_write_after_a_checkpoint_need_not_wait_for_the_disk(
         file.db.close()
 
 
+def test_a_session_that_had_read_all_appends_where_nothing_has_come_and_nothing_once_it_was_ended(
+    path: Path,
+) -> None:
+    here, there = LogFile(path), LogFile(path)
+    for file in (here, there):
+        file.open()
+    here.append("log", [], 0)
+    there.append("log", [b"{1}"], 0)
+    assert here.append_now("log", [b"{2}"], 1, 100) == (
+        1,
+        [b'["join","session 2",-1,[]]', b"{1}", b"{2}"],
+        None,
+        (),
+        0,
+    )
+    assert here.append_now("log", [b"{3}"], 4, 100) == (4, [b"{3}"], None, (), 0)
+    assert here.append_now("log", [b"{4}"], 5, 100) == (5, [b"{4}"], None, (), 0)
+    assert here.append_now("another", [b"{5}"], 0, 100) is None  # in which it takes no part
+    there.end([here.number])
+    assert here.append_now("log", [b"{5}"], 6, 100) is None
+    tail = there.append("log", [], 6)
+    assert tail is not None
+    assert [*tail.entries] == [b'["end","session 1",-1,[]]']
+    for file in (here, there):
+        file.db.close()
+
+
 @pytest.mark.parametrize("longest", [0, 10_000])
 async def test_a_checkpoint_that_others_keep_from_its_end_leaves_the_rest_to_the_next_one(
     path: Path, monkeypatch: pytest.MonkeyPatch, longest: int
