@@ -92,6 +92,8 @@ class Queues:
         queues, groups = snapshot
         for arbiter, its in zip(self.arbiters, queues, strict=True):
             arbiter.restore(its)
+        if not groups:
+            return
         alone_of = [{one.waiter: one for one in its.queue} for its in self.arbiters]
         for who, every, indexes in groups:
             alone = [alone_of[at][who] for at in indexes]

@@ -13,9 +13,9 @@ import dataclasses
 import enum
 import marshal
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 from ._errors import SpecError
 
@@ -44,7 +44,9 @@ def same(one: Any, other: Any) -> bool:
         return True
     if kind is tuple or (isinstance(one, tuple) and not hasattr(one, "__dict__")):
         for mine, theirs in zip(one, other):  # noqa: B905 - equal, so of one length
-            if mine is not theirs and not same(mine, theirs):
+            if mine is theirs or (type(mine) in _AS_EQUAL and type(theirs) is type(mine)):
+                continue
+            if not same(mine, theirs):
                 return False
         return True
     if kind is frozenset:
@@ -89,12 +91,12 @@ def check_value(value: Any, what: str) -> None:
     try:
         marshal.dumps(value, 2)
     except ValueError:
-        for part in _parts(value):
-            if isinstance(part, _MUTABLE):
-                raise SpecError(
-                    f"a state consists of values that are immutable to the bottom, and {what} "
-                    f"contains the {type(part).__name__} {part!r}; make it a tuple or frozenset"
-                ) from None
+        part = _mutable_part(value)
+        if part is not None:
+            raise SpecError(
+                f"a state consists of values that are immutable to the bottom, and {what} "
+                f"contains the {type(part).__name__} {part!r}; make it a tuple or frozenset"
+            ) from None
 
 
 def changeable_parts(value: Any) -> list[object]:
@@ -213,14 +215,38 @@ def _speller(kind: Any) -> Callable[[Any, Callable[[object], object]], Any]:
 def _parts(value: Any) -> Iterator[object]:
     """Yield a value and what it consists of, down to what compares by identity."""
     yield value
-    if type(value) in _PLAIN or isinstance(value, (enum.Enum, str, bytes, int, float)):
-        return
-    if isinstance(value, (tuple, frozenset)):
-        for item in value:
-            yield from _parts(item)
-    elif not isinstance(value, _MUTABLE) and not compares_by_identity(value):
-        for item in contents(value):
-            yield from _parts(item)
+    kind: Any = type(value)
+    for item in _parts_of(kind)(value):
+        yield from _parts(item)
+
+
+def _mutable_part(value: Any) -> object | None:
+    """Return the first part that can be changed in place; this is asked of all that a large state consists of."""
+    kind: Any = type(value)
+    if issubclass(kind, _MUTABLE):
+        return cast("object", value)
+    for item in _parts_of(kind)(value):
+        if type(item) not in _PLAIN:
+            found = _mutable_part(item)
+            if found is not None:
+                return found
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _parts_of(kind: Any) -> Callable[[Any], Iterable[Any]]:
+    """Return what tells the parts of values of one type."""
+    if kind in _PLAIN or issubclass(kind, (enum.Enum, str, bytes, int, float)):
+        return _nothing
+    if issubclass(kind, (tuple, frozenset)):
+        return iter
+    if issubclass(kind, _MUTABLE) or _is_known_by_identity(kind):
+        return _nothing
+    return contents
+
+
+def _nothing(value: object) -> tuple[Any, ...]:
+    return ()
 
 
 def _is_frozen(value: object) -> bool:

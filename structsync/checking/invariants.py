@@ -76,19 +76,25 @@ def refuses(core: CoreT, attempt: Callable[[CoreT], object]) -> bool:
     return False
 
 
-def ended_for_good(core: Arbiter[Any], request: Request[Any]) -> bool:
-    """The request has ended, has left the queue, and cannot be withdrawn any more (I4).
+def ended_for_good(core: Arbiter[Any], *requests: Request[Any]) -> bool:
+    """Each of the requests has ended, has left the queue, and cannot be withdrawn any more (I4).
 
     This is tried on the live core; any change is undone.
     """
-    if request.status is PENDING or any(one is request for one in core.queue):
+    if not requests:
+        return True
+    in_queue = [*core.queue]
+    if any(one.status is PENDING or any(one is other for other in in_queue) for one in requests):
         return False
-    status, before = request.status, core.snapshot()
-    answer = core.withdraw(request)
-    if core.snapshot() != before:
-        core.restore(before)
-        return False
-    return answer is None and request.status is status
+    before = core.snapshot()
+    for request in requests:
+        status, answer = request.status, core.withdraw(request)
+        if core.snapshot() != before:
+            core.restore(before)
+            return False
+        if answer is not None or request.status is not status:
+            return False
+    return True
 
 
 def places_are_kept(

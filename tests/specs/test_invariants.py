@@ -131,6 +131,36 @@ def test_a_second_withdrawal_that_changes_something_is_noticed_and_undone() -> N
     assert core.value == 2
 
 
+def test_of_several_requests_the_last_one_is_looked_at_too() -> None:
+    core = queue(1, 2)
+    first, second = core.queue
+    core.withdraw(first)
+    assert not invariants.ended_for_good(core, first, second)
+    core.withdraw(second)
+    assert invariants.ended_for_good(core, first, second)
+    assert invariants.ended_for_good(core)
+
+
+def test_what_a_second_withdrawal_changes_is_noticed_though_the_next_one_changes_it_back() -> None:
+    class ToAndFro(SemaphoreCore):
+        def withdraw(self, request: Any) -> None:
+            self.value = 5 - self.value
+
+    core = ToAndFro(4)
+    requests = core.submit(1), core.submit(1)
+    assert not invariants.ended_for_good(core, *requests)
+    assert core.value == 2
+
+
+def test_a_second_withdrawal_that_claims_to_have_ended_something_is_noticed() -> None:
+    class Boasts(SemaphoreCore):
+        def withdraw(self, request: Any) -> Any:
+            return []
+
+    core = Boasts(3)
+    assert not invariants.ended_for_good(core, core.submit(1))
+
+
 @pytest.mark.parametrize(
     ("ended", "after"),
     [("", "abc"), ("b", "ac"), ("", "abcx"), ("ab", "cx"), ("abc", ""), ("", "abcxy")],

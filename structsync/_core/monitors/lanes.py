@@ -57,7 +57,12 @@ class Lanes(Queue[Any]):
         return self.length > 0
 
     def __iter__(self) -> Iterator[Request[Any]]:
-        standing = [one for lane in self.by_entry.values() for one in lane]
+        standing: list[Request[Any]] = []
+        for lane in self.by_entry.values():  # by the links: a model checker asks this often
+            request = lane.head
+            while request is not None:
+                standing.append(request)
+                request = request.behind
         if len(self.by_entry) > 1:
             # Lanes are sorted, and to sort what consists of sorted parts is to merge them.
             standing.sort(key=attrgetter("ticket"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from heapq import merge
 from operator import attrgetter
 from typing import Any, ClassVar, TypeAlias
 
@@ -127,7 +126,10 @@ class Sides(Queue[Any]):
         return self.length > 0
 
     def __iter__(self) -> Iterator[Request[Any]]:
-        return merge(self.gets, self.puts, key=attrgetter("ticket"))
+        standing = [*self.gets, *self.puts]
+        if self.gets.length and self.puts.length:
+            standing.sort(key=attrgetter("ticket"))
+        return iter(standing)
 
 
 class OnBothSides(Fifo):

@@ -120,7 +120,12 @@ class Levels(Queue[ClaimT]):
         return self.length > 0
 
     def __iter__(self) -> Iterator[Request[ClaimT]]:
-        standing = [one for level in self.by_number.values() for one in on(level)]
+        standing: list[Request[ClaimT]] = []
+        for level in self.by_number.values():  # as on() says, without the calls: most are empty
+            request: Any = level.behind
+            while request is not level:
+                standing.append(request)
+                request = request.behind
         if len(self.by_number) > 1:
             standing.sort(key=attrgetter("ticket"))
         return iter(standing)
