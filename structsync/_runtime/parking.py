@@ -24,7 +24,6 @@ from typing import Any, cast
 import trio
 from trio.lowlevel import (
     Abort,
-    Task,
     cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
     current_task,
@@ -69,9 +68,7 @@ def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
     live: Live[Any],
     claim: Any,
     priority: int = 0,
-    task: Task | None = None,
     in_block: bool = False,
-    checked: bool = False,
 ) -> CoroutineType[Any, Any, None]:
     """Take the claim now or wait in the queue for it, by what is returned; await that at once.
 
@@ -79,28 +76,24 @@ def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
     by each wake, which is a fortieth of a hand-over.
 
     Args:
-      task: the current one, where it is known.
       in_block: whether the caller is a block, which releases the claim.
-      checked: whether its budget and a cancellation have been looked at.
     """
+    if live._skips_left:
+        return acquire_by_budget(live, claim, priority, in_block)
     if claim is CURRENT_TASK:
-        claim = task = current_task()
+        claim = current_task()
     if watchers and in_block:
-        return acquire_for_block(live, claim, priority, task)
+        return acquire_for_block(live, claim, priority)
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
-    if live._skips and not checked:
-        return acquire_by_budget(live, transitions, claim, priority)
     request = failed = None
     transitions.running = True
     try:
         if not live._core.admissible(claim, priority):
-            if task is None:
-                task = current_task()
-            transitions.parking = task
+            transitions.parking = task = current_task()
             request = live._core.enqueue(claim, priority, task, True)
             request.primitive = live
             if live._observers:
@@ -135,7 +128,7 @@ async def take_unless_cancelled(
     if failed is not None:  # after the check: its caller may be cancelled already
         raise failed
     if transitions.running is not None:  # a finalizer came between: decide again
-        await acquire(live, claim, priority, checked=True)
+        await acquire(live, claim, priority)
         return
     transitions.running = True
     try:
@@ -148,6 +141,7 @@ async def take_unless_cancelled(
         transitions.running = False
         if transitions.later:
             transitions.carry_out()
+    live._skips_left = live._skips
     await cancel_shielded_checkpoint()
 
 
@@ -163,45 +157,46 @@ async def sleep_and_note(live: Live[Any], request: Request[Any]) -> None:
 
 @enable_ki_protection
 @coroutine_function
-async def acquire_by_budget(
-    live: Live[Any], transitions: Transitions, claim: Any, priority: int
-) -> None:
+async def acquire_by_budget(live: Live[Any], claim: Any, priority: int, in_block: bool) -> None:
     """Take the claim, without a schedule point while the budget of these lasts; or wait in the queue for it."""
+    if claim is CURRENT_TASK:
+        claim = current_task()
+    if watchers and in_block:
+        await acquire_for_block(live, claim, priority)
+        return
+    transitions = live._transitions
+    if not transitions.mark._is_owned():
+        transitions = check_run(live)
+    if transitions.running:
+        transitions.refuse()
     # To check first lets one transition decide and take: a tenth of such a block.
     await checkpoint_if_cancelled()
-    taken = False
     transitions.running = True
     try:
         if live._core.admissible(claim, priority):
             live._take_claim(claim)
-            taken = True
+            live._skips_left -= 1
             if live._touched_by is not None and claim not in live._touched_by:
                 ownership.note(live, claim)
             if live._observers:
                 emit_taken(live, claim)
+            return
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
         raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
     finally:
         transitions.running = False
         if transitions.later:
             transitions.carry_out()
-    if not taken:
-        await acquire(live, claim, priority, checked=True)
-        live._skips_left = live._skips
-    elif live._skips_left:
-        live._skips_left -= 1
-    else:
-        live._skips_left = live._skips
-        await cancel_shielded_checkpoint()
+    live._skips_left = 0
+    await acquire(live, claim, priority)
+    live._skips_left = live._skips
 
 
 # The same code as the ``__aenter__`` of a primitive of which a block takes one, or that its task owns; a
 # call more costs a fortieth.
 enter = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
-    enable_ki_protection(
-        FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, None, True, False))
-    ),
+    enable_ki_protection(FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, True))),
 )
 enter_as_task = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
@@ -210,7 +205,7 @@ enter_as_task = cast(
             unwrap(acquire).__code__,
             globals(),
             "enter_as_task",
-            (CURRENT_TASK, 0, None, False, False),
+            (CURRENT_TASK, 0, False),
         )
     ),
 )
@@ -218,9 +213,9 @@ enter_as_task = cast(
 
 @enable_ki_protection
 @coroutine_function
-async def acquire_for_block(live: Live[Any], claim: Any, priority: int, task: Task | None) -> None:
+async def acquire_for_block(live: Live[Any], claim: Any, priority: int) -> None:
     """Take the claim for a block that releases it, while something observes that."""
-    task = task or current_task()
+    task = current_task()
     inform_of_block(task, (live,))
     try:
         await acquire(live, claim, priority)

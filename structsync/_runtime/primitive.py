@@ -191,4 +191,4 @@ class Held(ReleasesAtExit[ClaimT]):
     @enable_ki_protection
     def __aenter__(self) -> CoroutineType[Any, Any, None]:
         acquire = parking.acquire_for_block if watchers else parking.acquire
-        return acquire(self._primitive, self._claim, self._priority, None)
+        return acquire(self._primitive, self._claim, self._priority)

@@ -40,6 +40,7 @@ async def test_a_wait_ends_with_the_cancellation_of_who_started_the_thread() -> 
 
 async def test_a_call_ends_with_the_cancellation_of_who_started_the_thread() -> None:
     async def save() -> str:
+        is_called.set()
         try:
             await trio.sleep_forever()
         except trio.Cancelled:
@@ -50,9 +51,16 @@ async def test_a_call_ends_with_the_cancellation_of_who_started_the_thread() -> 
         threads.call(trio.sleep_forever)
         raise AssertionError("it is over")
 
+    async def cancel() -> None:
+        await is_called.wait()
+        scope.cancel()
+
     saved: list[str] = []
-    with trio.move_on_after(0.01) as scope:
-        await trio.to_thread.run_sync(calls)
+    is_called, scope = trio.Event(), trio.CancelScope()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(cancel)
+        with scope:
+            await trio.to_thread.run_sync(calls)
     assert scope.cancelled_caught
     assert saved == ["saved"]
 
