@@ -80,8 +80,9 @@ def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
     """
     if live._skips_left:
         return acquire_by_budget(live, claim, priority, in_block)
+    task = None
     if claim is CURRENT_TASK:
-        claim = current_task()
+        claim = task = current_task()
     if watchers and in_block:
         return acquire_for_block(live, claim, priority)
     transitions = live._transitions
@@ -93,7 +94,9 @@ def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
     transitions.running = True
     try:
         if not live._core.admissible(claim, priority):
-            transitions.parking = task = current_task()
+            if task is None:
+                task = current_task()
+            transitions.parking = task
             request = live._core.enqueue(claim, priority, task, True)
             request.primitive = live
             if live._observers:
