@@ -136,6 +136,7 @@ class ReadyAmongTheOthers(LeavesItWhereItStands):
     stays = Stage.READY
 
 
+@fault(AlikeSpec, "core", refuted_by="every_question_is_answered", max_trace=14)
 @fault(AlikeSpec, "core", refuted_by="nothing_that_is_ready_waits", max_trace=14)
 class AReadyCallIsNotLookedAt(StandIns):
     """A host has reserved its object, and an older call, whose host has not, is looked at in place of its own."""
