@@ -69,6 +69,7 @@ def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
     claim: Any,
     priority: int = 0,
     in_block: bool = False,
+    checked: bool = False,
 ) -> CoroutineType[Any, Any, None]:
     """Take the claim now or wait in the queue for it, by what is returned; await that at once.
 
@@ -77,8 +78,9 @@ def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
 
     Args:
       in_block: whether the caller is a block, which releases the claim.
+      checked: whether a cancellation has been looked for, and its budget.
     """
-    if live._skips_left:
+    if live._skips and not checked:
         return acquire_by_budget(live, claim, priority, in_block)
     task = None
     if claim is CURRENT_TASK:
@@ -131,7 +133,7 @@ async def take_unless_cancelled(
     if failed is not None:  # after the check: its caller may be cancelled already
         raise failed
     if transitions.running is not None:  # a finalizer came between: decide again
-        await acquire(live, claim, priority)
+        await acquire(live, claim, priority, checked=True)
         return
     transitions.running = True
     try:
@@ -144,7 +146,6 @@ async def take_unless_cancelled(
         transitions.running = False
         if transitions.later:
             transitions.carry_out()
-    live._skips_left = live._skips
     await cancel_shielded_checkpoint()
 
 
@@ -153,14 +154,15 @@ async def take_unless_cancelled(
 async def sleep_and_note(live: Live[Any], request: Request[Any]) -> None:
     """Sleep until the request of a task ends that owns the primitive then for the first time."""
     await wait_task_rescheduled(request)
-    # Not when it joined the queue: while it sleeps there the task cannot end.
-    if request.claim not in cast("frozenset[Any]", live._touched_by):
-        ownership.note(live, request.claim)
+    # Not when it joined the queue: while it sleeps there the task cannot end, nor note it otherwise.
+    ownership.note(live, request.claim)
 
 
 @enable_ki_protection
 @coroutine_function
-async def acquire_by_budget(live: Live[Any], claim: Any, priority: int, in_block: bool) -> None:
+async def acquire_by_budget(  # noqa: C901 - as above
+    live: Live[Any], claim: Any, priority: int, in_block: bool
+) -> None:
     """Take the claim, without a schedule point while the budget of these lasts; or wait in the queue for it."""
     if claim is CURRENT_TASK:
         claim = current_task()
@@ -174,32 +176,39 @@ async def acquire_by_budget(live: Live[Any], claim: Any, priority: int, in_block
         transitions.refuse()
     # To check first lets one transition decide and take: a tenth of such a block.
     await checkpoint_if_cancelled()
+    taken = False
     transitions.running = True
     try:
         if live._core.admissible(claim, priority):
             live._take_claim(claim)
-            live._skips_left -= 1
+            taken = True
             if live._touched_by is not None and claim not in live._touched_by:
                 ownership.note(live, claim)
             if live._observers:
                 emit_taken(live, claim)
-            return
+            if live._skips_left:
+                live._skips_left -= 1
+                return
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
         raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
     finally:
         transitions.running = False
         if transitions.later:
             transitions.carry_out()
-    live._skips_left = 0
-    await acquire(live, claim, priority)
+    if not taken:
+        await acquire(live, claim, priority, checked=True)
     live._skips_left = live._skips
+    if taken:
+        await cancel_shielded_checkpoint()
 
 
 # The same code as the ``__aenter__`` of a primitive of which a block takes one, or that its task owns; a
 # call more costs a fortieth.
 enter = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
-    enable_ki_protection(FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, True))),
+    enable_ki_protection(
+        FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, True, False))
+    ),
 )
 enter_as_task = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
@@ -208,7 +217,7 @@ enter_as_task = cast(
             unwrap(acquire).__code__,
             globals(),
             "enter_as_task",
-            (CURRENT_TASK, 0, False),
+            (CURRENT_TASK, 0, False, False),
         )
     ),
 )

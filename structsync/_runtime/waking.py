@@ -10,7 +10,7 @@ from typing import Any
 
 import outcome
 import trio
-from trio.lowlevel import Task, current_task, reschedule
+from trio.lowlevel import Task, reschedule
 
 from structsync._core.queue.group import QueueEnded, settle_transitively
 from structsync._core.queue.request import BROKEN, GRANTED, Request
@@ -19,6 +19,7 @@ from .causes import error_of
 from .errors import RequestWithdrawn
 from .events import emit_ended
 from .live import Live
+from .runs import running_task
 from .transitions import Transitions
 from .woken import WOKEN
 
@@ -84,11 +85,8 @@ def has_parked(transitions: Transitions, task: Task | None) -> bool:
 
     It has not where a finalizer runs between the two: trio cannot wake it yet.
     """
-    try:
-        if task is current_task():
-            return False
-    except RuntimeError:  # no run here, so no task of it is about to park
-        pass
+    if task is running_task():
+        return False
     transitions.parking = None
     return True
 

@@ -7,7 +7,16 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Arbiter, Condition, Lock, Primitive, PrimitiveEvent, Semaphore, observe
+from structsync import (
+    Arbiter,
+    Condition,
+    Lock,
+    Primitive,
+    PrimitiveEvent,
+    Semaphore,
+    deadlock_guard,
+    observe,
+)
 
 BUDGET = 127
 
@@ -226,3 +235,32 @@ async def test_a_core_that_overrides_how_a_claim_is_taken_and_released_is_asked(
     primitive._acquire_nowait(2)
     primitive._release(2)
     assert (Counted.taken, Counted.released) == (2, 1)
+
+
+async def test_a_block_of_a_budget_is_entered_under_the_guard_against_deadlocks() -> None:
+    semaphore = Semaphore(1, checkpoint="budget")
+    with deadlock_guard():
+        for _ in range(2):
+            async with semaphore:
+                assert semaphore.value == 0
+    assert semaphore.value == 1
+
+
+@pytest.mark.parametrize("checkpoint", ["always", "budget"])
+async def test_an_observer_of_a_take_cannot_acquire_and_what_it_releases_is_released_after_it(
+    checkpoint: Any,
+) -> None:
+    semaphore, other = Semaphore(1, checkpoint=checkpoint), Semaphore(1, checkpoint=checkpoint)
+    refused = list[RuntimeError]()
+
+    def observer(event: PrimitiveEvent) -> None:
+        if event.kind == "granted" and event.primitive is semaphore:
+            with pytest.raises(RuntimeError, match="must not change") as raised:
+                other.acquire().send(None)
+            refused.append(raised.value)
+            other.release()
+
+    with observe(observer):
+        async with semaphore:
+            assert other.value == 2
+    assert len(refused) == 1
