@@ -203,5 +203,7 @@ def test_an_object_that_never_changes_may_be_in_every_state() -> None:
 
 
 def test_equal_numbers_are_the_same_whichever_objects_they_are() -> None:
+    assert same(int("1000"), int("1000"))
+    assert not same(int("1000"), float("1000"))
     assert same((int("1000"),), (int("1000"),))
     assert not same((int("1000"),), (float("1000"),))
