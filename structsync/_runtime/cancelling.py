@@ -52,8 +52,7 @@ def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Ab
         if ended is None:
             return Abort.FAILED
         request.parked = False
-        if request.waiter is transitions.parking:
-            transitions.parking = None
+        transitions.wakes(request.waiter)
         if request.status is not PENDING:
             ended.insert(0, request)
         wake(transitions, request.primitive, ended)
@@ -75,9 +74,12 @@ def end_wait(stop: StopWaiting, task: Task, raise_cancel: RaiseCancel) -> Abort:
     if transitions.running:  # as in abort_by()
         transitions.later.append(partial(_end_wait_late, stop, task, raise_cancel))
         return Abort.FAILED
-    return Abort.SUCCEEDED if stop(raise_cancel) else Abort.FAILED
+    if not stop(raise_cancel):
+        return Abort.FAILED
+    transitions.wakes(task)
+    return Abort.SUCCEEDED
 
 
 def _end_wait_late(stop: StopWaiting, task: Task, raise_cancel: RaiseCancel) -> None:
-    if stop(raise_cancel):
+    if end_wait(stop, task, raise_cancel) is Abort.SUCCEEDED:
         wake_cancelled(task, raise_cancel)

@@ -75,7 +75,6 @@ async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
         await cancel_shielded_checkpoint()
         return handed
     await wait_task_rescheduled(request)
-    transitions.parking = None
     # that of a get is what it was handed by now
     return None if request.claim is claim else request.claim
 

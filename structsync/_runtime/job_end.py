@@ -10,12 +10,11 @@ from functools import partial
 from typing import Any
 
 import outcome
-from trio.lowlevel import Task, cancel_shielded_checkpoint
+from trio.lowlevel import Task, cancel_shielded_checkpoint, wait_task_rescheduled
 
 from .cancelling import RaiseCancel, StopWaiting, end_wait
 from .job import CANCELLED, Job, MakesJobs, has_ended
 from .job_wait import JobWait
-from .parking import sleep
 from .transitions import Transitions
 from .waking import wake_task
 from .watching import inform_of_park, watchers
@@ -43,7 +42,7 @@ async def sleep_until_end(
         transitions.parking = None
         await cancel_shielded_checkpoint()
         raise wait.error
-    await sleep(transitions, partial(end_wait, stop, task))
+    await wait_task_rescheduled(partial(end_wait, stop, task))
 
 
 def stop_waiting(job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> bool:

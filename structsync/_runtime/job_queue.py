@@ -74,7 +74,7 @@ class JobQueue(Live[Job[Any]]):
             if held_back := self._core.is_held_back(request):
                 about_to_park(transitions, request)
         if held_back:
-            await park(transitions, request, self._core.give_up)
+            await park(request, self._core.give_up)
         else:
             await cancel_shielded_checkpoint()
 

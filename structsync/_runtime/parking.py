@@ -1,6 +1,7 @@
 """Where a core's decision becomes sleeping, in one queue at a time.
 
-Only this module and :mod:`.parking_together` park, and only :mod:`.waking` wakes.
+In other ways a task waits in a queue by :mod:`.items`, :mod:`.parking_in_time` and :mod:`.parking_together`;
+only :mod:`.waking` wakes.
 
 The skeleton of every blocking call (C2): check for cancellation, decide, then one shielded
 checkpoint; or park. Nothing lies between the decision and its end that could raise, so a raised
@@ -23,7 +24,6 @@ from typing import Any, cast
 
 import trio
 from trio.lowlevel import (
-    Abort,
     cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
     current_task,
@@ -35,7 +35,7 @@ from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import Request
 
 from . import ownership
-from .cancelling import RaiseCancel, Stop, abort_by
+from .cancelling import Stop, abort_by
 from .causes import error_of
 from .done import coroutine_function
 from .events import emit_requested, emit_taken
@@ -266,14 +266,6 @@ def about_to_park(transitions: Transitions, request: Request[Any]) -> None:
         inform_of_park(request)
 
 
-async def park(transitions: Transitions, request: Request[Any], stop: Stop) -> None:
+async def park(request: Request[Any], stop: Stop) -> None:
     """Sleep until the request ends; a cancellation stops the wait by ``stop``."""
-    await sleep(transitions, partial(abort_by, stop, request))
-
-
-async def sleep(transitions: Transitions, abort: Callable[[RaiseCancel], Abort]) -> None:
-    """Sleep until another task wakes this one; that it will park was noted in its transition."""
-    try:
-        await wait_task_rescheduled(abort)
-    finally:
-        transitions.parking = None
+    await wait_task_rescheduled(partial(abort_by, stop, request))

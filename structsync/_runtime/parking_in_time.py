@@ -63,7 +63,7 @@ async def acquire(live: Live[int], claim: int) -> None:
         await cancel_shielded_checkpoint()
         return
     with timer:
-        await parking.park(transitions, request, _grant_in_time_or_withdraw)
+        await parking.park(request, _grant_in_time_or_withdraw)
 
 
 @enable_ki_protection
@@ -101,7 +101,7 @@ async def wait_for(live: Live[int], request: Request[int]) -> None:
             set_timer(cast(Timed, live)._core)
     if waits:
         with timer:
-            await parking.park(transitions, request, _grant_in_time_or_keep)
+            await parking.park(request, _grant_in_time_or_keep)
         return
     await positions.wait_for(live, request)
 

@@ -76,7 +76,7 @@ async def _acquire_group(group: Claims) -> None:
         await cancel_shielded_checkpoint()
     else:
         first = group.members[0]  # it stands for the group: the end of any member ends them all
-        await parking.park(transitions, first, first.arbiter.withdraw)
+        await parking.park(first, first.arbiter.withdraw)
 
 
 def submit_group(group: Claims) -> None:
@@ -160,7 +160,7 @@ async def enter(monitor: Live[Invocation], invocation: Invocation) -> None:
         if parks := request.status is PENDING:
             parking.about_to_park(transitions, request)
     if parks:
-        await parking.park(transitions, request, core.withdraw)
+        await parking.park(request, core.withdraw)
     elif request.status is GRANTED:
         await cancel_shielded_checkpoint()
     else:
@@ -205,7 +205,7 @@ async def meet(barrier: Live[int | None], stop: Stop, action: RoundAction | None
             else:
                 parking.about_to_park(transitions, request)
         if not fills:
-            await parking.park(transitions, request, stop)
+            await parking.park(request, stop)
     except trio.BrokenResourceError:
         # Of parties that are cancelled together the first to be aborted breaks the round; let out of
         # the others, its error would end the nursery that was cancelled.
@@ -241,7 +241,6 @@ async def wait_notified(condition: Live[Any], owner: Live[Any], claim: Any) -> N
         result = await outcome.acapture(
             wait_task_rescheduled, partial(_abort_wait, condition, owner, request, cancelled)
         )
-        transitions.parking = None
         if cancelled:  # also where the lock has ended meanwhile: the task was cancelled first
             cancelled.pop()()
         result.unwrap()
@@ -293,4 +292,3 @@ async def signal(condition: Live[Any], monitor: Live[Invocation], claim: Any) ->
         return
     # What the waiter waited for has been passed on; there is no way back that a cancellation could take.
     await wait_task_rescheduled(lambda _: Abort.FAILED)
-    transitions.parking = None

@@ -64,7 +64,7 @@ async def wait_for(live: Live[Any], request: Request[Any]) -> None:
                 request.waiter = current_task()
                 about_to_park(transitions, request)
         if waits:
-            await park(transitions, request, _keep_position)
+            await park(request, _keep_position)
             return
     await checkpoint_if_cancelled()
     if request.status is not GRANTED:

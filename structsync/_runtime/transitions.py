@@ -76,6 +76,11 @@ class Transitions:
         if self.later:
             self.carry_out()
 
+    def wakes(self, task: Task | None) -> None:
+        """Note that a task that has parked is being woken."""
+        if self.parking is task:
+            self.parking = None
+
     def refuse(self) -> NoReturn:
         """Refuse to change anything in the middle of a transition.
 

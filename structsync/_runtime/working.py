@@ -12,6 +12,7 @@ from trio.lowlevel import (
     current_task,
     disable_ki_protection,
     enable_ki_protection,
+    wait_task_rescheduled,
 )
 
 from . import ownership
@@ -19,8 +20,6 @@ from .cancelling import RaiseCancel, end_wait
 from .errors import PermitLeakError
 from .job import CANCELLED, DONE, FAILED, Job, JobStatus
 from .live import Live
-from .parking import sleep
-from .transitions import of_this_thread
 from .workers import Worker, dismiss, enlist
 
 
@@ -147,7 +146,7 @@ async def wait_for_job(pool: HandsOutJobs, worker: Worker) -> None:
         return pool._idle.pop(worker, worker) is None
 
     try:
-        await sleep(of_this_thread(), partial(end_wait, stop, worker.task))
+        await wait_task_rescheduled(partial(end_wait, stop, worker.task))
     except BaseException:
         pool._cancel_all()
         raise

@@ -33,7 +33,7 @@ def a_cancelled_job_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
 
 def a_cancelled_submission_stays_in_queue(patch: pytest.MonkeyPatch) -> None:
     """Who waited for room is gone, and its job runs all the same."""
-    patch.setattr(job_queue, "park", lambda at, request, withdraw: park(at, request, lambda _: []))
+    patch.setattr(job_queue, "park", lambda request, withdraw: park(request, lambda _: []))
 
 
 def a_cancelled_run_leaves_its_job_running(patch: pytest.MonkeyPatch) -> None:
