@@ -195,28 +195,30 @@ class StandInsSpec(Spec):
         return waits, not waits
 
 
+def questions_are_answered(calls: tuple[str, ...]) -> Any:
+    """Return the property that says it of these calls; each specification has others."""
+
+    @leads_to(who=calls)
+    def every_question_is_answered(self: StandInsSpec, who: str) -> tuple[bool, bool]:
+        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
+        is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
+        return is_asked, not is_asked
+
+    return every_question_is_answered
+
+
 class SwitchesSpec(StandInsSpec):
     """Two switches, of which at most one is on."""
 
     core: StandIns = start(StandIns, SWITCHES)
-
-    @leads_to(who=SWITCHES)
-    def every_question_is_answered(self, who: str) -> tuple[bool, bool]:
-        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
-        is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
-        return is_asked, not is_asked
+    every_question_is_answered = questions_are_answered(SWITCHES)
 
 
 class PartnersSpec(StandInsSpec):
     """Two calls that start together, and one that wants an object of theirs."""
 
     core: StandIns = start(StandIns, PARTNERS)
-
-    @leads_to(who=PARTNERS)
-    def every_question_is_answered(self, who: str) -> tuple[bool, bool]:
-        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
-        is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
-        return is_asked, not is_asked
+    every_question_is_answered = questions_are_answered(PARTNERS)
 
 
 class AlikeSpec(StandInsSpec):
@@ -224,9 +226,4 @@ class AlikeSpec(StandInsSpec):
 
     symmetric = ("on, here", "on, here too")
     core: StandIns = start(StandIns, ALIKE)
-
-    @leads_to(who=ALIKE)
-    def every_question_is_answered(self, who: str) -> tuple[bool, bool]:
-        """Every call that is asked starts eventually, or is set aside, or need not be ready any more."""
-        is_asked = who in self.in_stage(Stage.ASKED, Stage.READY)
-        return is_asked, not is_asked
+    every_question_is_answered = questions_are_answered(ALIKE)

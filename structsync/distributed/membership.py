@@ -284,4 +284,4 @@ class Membership:
 
 
 def _name_of(wants: Sequence[Want]) -> str:
-    return wants[0].name if len(wants) == 1 else " + ".join([want.name for want in wants])
+    return " + ".join([want.name for want in wants])
