@@ -80,13 +80,13 @@ def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
       in_block: whether the caller is a block, which releases the claim.
       checked: whether a cancellation has been looked for, and its budget.
     """
+    if watchers and in_block:
+        return acquire_for_block(live, claim, priority)
     if live._skips and not checked:
-        return acquire_by_budget(live, claim, priority, in_block)
+        return acquire_by_budget(live, claim, priority)
     task = None
     if claim is CURRENT_TASK:
         claim = task = current_task()
-    if watchers and in_block:
-        return acquire_for_block(live, claim, priority)
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
@@ -160,15 +160,10 @@ async def sleep_and_note(live: Live[Any], request: Request[Any]) -> None:
 
 @enable_ki_protection
 @coroutine_function
-async def acquire_by_budget(  # noqa: C901 - as above
-    live: Live[Any], claim: Any, priority: int, in_block: bool
-) -> None:
+async def acquire_by_budget(live: Live[Any], claim: Any, priority: int) -> None:
     """Take the claim, without a schedule point while the budget of these lasts; or wait in the queue for it."""
     if claim is CURRENT_TASK:
         claim = current_task()
-    if watchers and in_block:
-        await acquire_for_block(live, claim, priority)
-        return
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
@@ -181,7 +176,6 @@ async def acquire_by_budget(  # noqa: C901 - as above
     try:
         if live._core.admissible(claim, priority):
             live._take_claim(claim)
-            taken = True
             if live._touched_by is not None and claim not in live._touched_by:
                 ownership.note(live, claim)
             if live._observers:
@@ -189,6 +183,7 @@ async def acquire_by_budget(  # noqa: C901 - as above
             if live._skips_left:
                 live._skips_left -= 1
                 return
+            taken = True
     except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
         raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
     finally:
