@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
+from . import outcomes
 from .logged import no_error_only_logged
 from .tiers import tier_of
 
@@ -38,6 +39,10 @@ if importlib.util.find_spec("structsync.specs") is None:
     assert _found.loader is not None
     sys.modules["structsync.specs"] = importlib.util.module_from_spec(_found)
     _found.loader.exec_module(sys.modules["structsync.specs"])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    outcomes.record_in(config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from .children import environment
 
 GATE = Path(__file__).parents[1] / ".ci" / "run"
 README = """
@@ -79,3 +84,85 @@ def test_an_environment_that_was_left_out_fails_although_nothing_failed(gate: Pa
         "not run, because their Python was not found: coverage, distributed, faults, py311, py312, slow"
         in ran.stderr
     )
+
+
+REQUIRED = re.findall(r'^required="(.*)"$', GATE.read_text(), re.MULTILINE)[0]
+ALL_RAN = {"testenvs": {name: {"test": [1]} for name in REQUIRED.split()}}
+
+
+def ran_with(gate: Path, **outcomes: object) -> subprocess.CompletedProcess[str]:
+    """Run a command after which each environment has run, and these have written what became of their tests."""
+    for name, one in outcomes.items():
+        folder = gate.parents[1] / ".tox" / name
+        folder.mkdir(parents=True)
+        (folder / "outcomes.json").write_text(json.dumps(one))
+    return run(gate, f"echo '{json.dumps(ALL_RAN)}' > .tox/ci.json")
+
+
+def test_a_test_that_is_skipped_in_every_environment_fails_the_gate(gate: Path) -> None:
+    ran = ran_with(
+        gate,
+        py311={"ran": ["tests/test_a.py::one"], "skipped": {"tests/test_a.py::two": "no server"}},
+        py313={"ran": [], "skipped": {"tests/test_b.py": "no msgspec"}},
+    )
+    assert ran.returncode == 1
+    assert ran.stderr.splitlines() == [
+        "skipped in every environment: tests/test_a.py::two: no server",
+        "skipped in every environment: tests/test_b.py: no msgspec",
+    ]
+
+
+def test_one_environment_that_runs_a_test_is_enough(gate: Path) -> None:
+    ran = ran_with(
+        gate,
+        py311={"ran": ["tests/test_a.py::one", "tests/test_b.py::x"], "skipped": {}},
+        py313={
+            "ran": [],
+            "skipped": {"tests/test_a.py::one": "no server", "tests/test_b.py": "no msgspec"},
+        },
+        not_run={"ran": [], "skipped": {"tests/test_a.py::two": "an environment of another day"}},
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+TESTS = """
+import pytest
+
+def test_runs(): pass
+
+def test_fails(): assert False
+
+@pytest.mark.skipif(True, reason="as planned")
+def test_left_out(): pass
+
+def test_ends_early(): pytest.skip("no server")
+
+@pytest.mark.xfail
+def test_is_known_to_fail(): assert False
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_what_becomes_of_tests_is_written_and_of_whole_files_too(
+    tmp_path: Path, workers: str
+) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "from tests.outcomes import record_in as pytest_configure"
+    )
+    (tmp_path / "test_absent.py").write_text("import pytest; pytest.importorskip('no_such_module')")
+    (tmp_path / "test_here.py").write_text(TESTS)
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "--rootdir", tmp_path, "-p", "xdist", "-n", workers],
+        env=environment() | {"TOX_ENV_DIR": str(tmp_path), "PYTHONPATH": str(GATE.parents[1])},
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    written = json.loads((tmp_path / "outcomes.json").read_text())
+    ran = ["test_fails", "test_is_known_to_fail", "test_runs"]
+    assert written["ran"] == [f"test_here.py::{name}" for name in ran]
+    assert written["skipped"] == {
+        "test_absent.py": "Skipped: could not import 'no_such_module': No module named 'no_such_module'",
+        "test_here.py::test_ends_early": "Skipped: no server",
+        "test_here.py::test_left_out": "Skipped: as planned",
+    }

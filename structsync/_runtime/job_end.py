@@ -6,15 +6,15 @@ that.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import outcome
-from trio.lowlevel import Task, cancel_shielded_checkpoint, wait_task_rescheduled
+from trio.lowlevel import Task, cancel_shielded_checkpoint
 
-from .cancelling import RaiseCancel, StopWaiting, end_wait
+from .cancelling import RaiseCancel, StopWaiting
 from .job import CANCELLED, Job, MakesJobs, has_ended
 from .job_wait import JobWait
+from .parking import park_in_no_queue
 from .transitions import Transitions
 from .waking import wake_task
 from .watching import inform_of_park, watchers
@@ -42,7 +42,7 @@ async def sleep_until_end(
         transitions.parking = None
         await cancel_shielded_checkpoint()
         raise wait.error
-    await wait_task_rescheduled(partial(end_wait, stop, task))
+    await park_in_no_queue(stop, task)
 
 
 def stop_waiting(job: Job[Any], task: Task, raise_cancel: RaiseCancel) -> bool:

@@ -24,6 +24,7 @@ from typing import Any, cast
 
 import trio
 from trio.lowlevel import (
+    Task,
     cancel_shielded_checkpoint,
     checkpoint_if_cancelled,
     current_task,
@@ -35,7 +36,7 @@ from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import Request
 
 from . import ownership
-from .cancelling import Stop, abort_by
+from .cancelling import Stop, StopWaiting, abort_by, end_wait
 from .causes import error_of
 from .done import coroutine_function
 from .events import emit_requested, emit_taken
@@ -264,3 +265,8 @@ def about_to_park(transitions: Transitions, request: Request[Any]) -> None:
 async def park(request: Request[Any], stop: Stop) -> None:
     """Sleep until the request ends; a cancellation stops the wait by ``stop``."""
     await wait_task_rescheduled(partial(abort_by, stop, request))
+
+
+async def park_in_no_queue(stop: StopWaiting, task: Task) -> None:
+    """Sleep until another task wakes this one; a cancellation ends the wait by ``stop``."""
+    await wait_task_rescheduled(partial(end_wait, stop, task))

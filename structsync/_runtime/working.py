@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Protocol
 
 import trio
@@ -12,14 +11,14 @@ from trio.lowlevel import (
     current_task,
     disable_ki_protection,
     enable_ki_protection,
-    wait_task_rescheduled,
 )
 
 from . import ownership
-from .cancelling import RaiseCancel, end_wait
+from .cancelling import RaiseCancel
 from .errors import PermitLeakError
 from .job import CANCELLED, DONE, FAILED, Job, JobStatus
 from .live import Live
+from .parking import park_in_no_queue
 from .workers import Worker, dismiss, enlist
 
 
@@ -146,7 +145,7 @@ async def wait_for_job(pool: HandsOutJobs, worker: Worker) -> None:
         return pool._idle.pop(worker, worker) is None
 
     try:
-        await wait_task_rescheduled(partial(end_wait, stop, worker.task))
+        await park_in_no_queue(stop, worker.task)
     except BaseException:
         pool._cancel_all()
         raise

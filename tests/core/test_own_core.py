@@ -38,7 +38,11 @@ def test_a_field_with_a_name_of_the_arbiters_is_refused_when_the_class_is_made(n
         type("Bad", (Tank,), {"__annotations__": {name: int}})
 
 
-@pytest.mark.parametrize("value", [3, property(lambda self: 3), lambda self: 3], ids=str)
+@pytest.mark.parametrize(
+    "value",
+    [3, property(lambda self: 3), lambda self: 3],
+    ids=["number", "property", "function"],
+)
 @pytest.mark.parametrize("name", RESERVED)
 def test_what_has_a_name_of_the_arbiters_fields_is_refused(name: str, value: object) -> None:
     with pytest.raises(TypeError, match=rf"Bad\.{name} must have another name"):

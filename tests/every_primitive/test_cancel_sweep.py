@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 import trio
 import trio.testing
 
@@ -54,12 +53,15 @@ def cancelled_at(kind: Kind, k: int, *, victim: int) -> tuple[bool, list[Attempt
     return strike.left <= 0, attempts
 
 
-@pytest.mark.parametrize("victim", [0, 1])
-def test_a_cancellation_at_any_step_ends_each_take_once_and_loses_nothing(
-    kind: Kind, victim: int
-) -> None:
-    if victim and not kind.crowd:
-        pytest.skip("one task at a time may wait here")
+def test_a_cancellation_at_any_step_ends_each_take_once_and_loses_nothing(kind: Kind) -> None:
+    sweep(kind, victim=0)
+
+
+def test_so_does_one_of_the_task_that_waits_behind(crowd: Kind) -> None:
+    sweep(crowd, victim=1)
+
+
+def sweep(kind: Kind, *, victim: int) -> None:
     outcomes = set()
     k, reached = 1, True
     while reached:

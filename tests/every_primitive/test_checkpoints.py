@@ -9,6 +9,7 @@ import trio.testing
 from structsync import Semaphore
 
 from .attempt import waiting
+from .conftest import kinds
 from .kinds import Kind
 
 
@@ -30,6 +31,12 @@ class ScheduleCounter(trio.abc.Instrument):
         trio.lowlevel.remove_instrument(self)
 
 
+#: All but those whose takes need no schedule point.
+always = pytest.mark.parametrize(
+    "passing", kinds(lambda kind: kind.passes and "budget" not in kind.name)
+)
+
+
 async def test_the_counter_sees_each_schedule_point() -> None:
     with ScheduleCounter() as counter:
         await trio.lowlevel.checkpoint()
@@ -37,10 +44,9 @@ async def test_the_counter_sees_each_schedule_point() -> None:
     assert counter.count == 2
 
 
+@always
 @pytest.mark.parametrize("round_", [1, 2])
 async def test_a_free_take_has_exactly_one_schedule_point(passing: Kind, round_: int) -> None:
-    if "budget" in passing.name:
-        pytest.skip("checkpoint='budget' is for takes without a schedule point")
     primitive = passing.make()
     for _ in range(round_ - 1):  # the first take of a primitive is no exception
         passing.prepare(primitive)
@@ -71,9 +77,8 @@ async def test_the_end_of_an_async_with_block_has_no_schedule_point() -> None:
     assert counter.count == 0
 
 
+@always
 async def test_a_free_take_executes_a_checkpoint(passing: Kind) -> None:
-    if "budget" in passing.name:
-        pytest.skip("checkpoint='budget' is for takes without a schedule point")
     primitive = passing.make()
     passing.prepare(primitive)
     with trio.testing.assert_checkpoints():

@@ -17,6 +17,7 @@ from structsync._runtime.transitions import of_this_thread
 from tests.public_names import PUBLIC
 
 from .attempt import waiting
+from .conftest import kinds
 from .kinds import KINDS, Kind
 
 
@@ -187,9 +188,9 @@ def test_it_is_equal_to_itself_alone_and_hashable(kind: Kind) -> None:
     assert len({primitive, primitive, kind.make()}) == 2
 
 
+# A class of the user decides that itself.
+@pytest.mark.parametrize("kind", kinds(lambda kind: hasattr(kind.cls, "__final__")))
 def test_it_has_no_room_for_misspelt_attributes(kind: Kind) -> None:
-    if not hasattr(kind.cls, "__final__"):
-        pytest.skip("a user's class decides this itself")
     with pytest.raises(AttributeError):
         kind.make().valeu = 3
 

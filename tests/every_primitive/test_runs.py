@@ -14,6 +14,7 @@ from structsync import Condition, Lock, MonitorCondition, Primitive, Semaphore
 
 from ..threads import in_thread  # noqa: TID252 - both folders use it
 from .attempt import Attempt, waiting
+from .conftest import kinds
 from .kinds import KINDS, Kind
 
 TASKLESS = [pytest.param(k, id=k.name.replace(" ", "-")) for k in KINDS if k.taskless]
@@ -87,9 +88,9 @@ async def refused_elsewhere(kind: Kind, action: Callable[[Any], object]) -> None
         ended.unwrap()
 
 
+# The lock of a condition is free while a task waits; the next tests are about it.
+@pytest.mark.parametrize("kind", kinds(lambda kind: kind.cls not in (Condition, MonitorCondition)))
 async def test_a_second_run_is_refused_while_a_task_waits(kind: Kind) -> None:
-    if kind.cls in (Condition, MonitorCondition):
-        pytest.skip("its lock is free while a task waits; the next tests are about it")
     await refused_elsewhere(kind, lambda primitive: trio.run(kind.take, primitive))
 
 

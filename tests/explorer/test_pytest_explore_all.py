@@ -319,7 +319,6 @@ def test_the_command_has_what_decides_which_tests_there_are() -> None:
 
 def test_pytest_xdist_hands_everything_on(suite: Ran) -> None:
     """What a worker finds, its command too, which needs no worker."""
-    pytest.importorskip("xdist")
     some = ["-k", "assumes or socket", "-n", "1", "--import-mode=importlib"]
     ran = run(suite.folder, SUITE, *OPTIONS, *some, head=HEAD, autoload=True)
     assert ran.outcomes == {"failed": 1, "passed": 2, "skipped": 1}, ran.printed

@@ -99,7 +99,7 @@ def methods_of_blocks() -> Iterator[tuple[str, Callable[..., object]]]:
     for module in pkgutil.iter_modules(_primitives.__path__, f"{_primitives.__name__}."):
         for name, kind in vars(importlib.import_module(module.name)).items():
             if inspect.isclass(kind) and kind.__module__.startswith("structsync"):
-                for method in OF_BLOCKS & vars(kind).keys():
+                for method in sorted(OF_BLOCKS & vars(kind).keys()):
                     function = vars(kind)[method]
                     # others return a coroutine that is protected
                     if method not in ("__aenter__", "__anext__") or inspect.iscoroutinefunction(
