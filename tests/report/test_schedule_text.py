@@ -267,7 +267,8 @@ def on_a_terminal(file: Path, width: int, **environment: str) -> str:
     """Print a stored schedule in another process, on a terminal so wide."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
-    known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CI")}
+    told = ("NO_COLOR", "CI", "COLUMNS", "LINES")
+    known = {name: value for name, value in os.environ.items() if name not in told}
     child = subprocess.Popen(
         [sys.executable, "-c", PRINT, str(file)],
         stdin=theirs,
