@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import partial
 from types import CoroutineType
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
@@ -185,9 +185,12 @@ class CapacityLimiter(Primitive[object]):
         """
         return Claim(self, lambda task: task if borrower is None else borrower)
 
-    @enable_ki_protection
-    def __aenter__(self) -> CoroutineType[Any, Any, None]:
-        return parking.acquire(self, current_task())
+    if TYPE_CHECKING:
+
+        def __aenter__(self) -> CoroutineType[Any, Any, None]: ...
+
+    else:  # as in Lock
+        __aenter__ = parking.enter_as_task
 
     @enable_ki_protection
     def __aexit__(

@@ -20,7 +20,7 @@ from structsync._core.primitives.rwlock import (
 )
 from structsync._runtime import parking, releasing
 from structsync._runtime.claim import Claim
-from structsync._runtime.done import DONE
+from structsync._runtime.done import DONE, coroutine_function
 from structsync._runtime.live import PrimitiveStatistics, name_of_claimant
 from structsync._runtime.primitive import OwnedPrimitive
 from structsync._runtime.request import Request
@@ -239,8 +239,9 @@ class Locked:
         )
 
     @enable_ki_protection
-    def __aenter__(self) -> CoroutineType[Any, Any, None]:
-        return parking.acquire(self._lock, Access(self._mode, current_task()))
+    @coroutine_function
+    async def __aenter__(self) -> None:
+        await parking.acquire(self._lock, Access(self._mode, current_task()))
 
     @enable_ki_protection
     def __aexit__(

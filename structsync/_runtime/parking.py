@@ -49,50 +49,53 @@ from .watching import inform_of_block, inform_of_park, watchers
 CURRENT_TASK = object()
 
 
-def sleeper() -> Callable[[Request[Any]], CoroutineType[Any, Any, None]]:
-    """Return trio's ``wait_task_rescheduled``, protected from Ctrl-C: a copy, because trio's own is not ours to mark.
-
-    An interrupt at its first instruction would leave in the queue a request for which no task sleeps.
-    """
-    trios = cast(FunctionType, unwrap(wait_task_rescheduled))
-    copied = FunctionType(trios.__code__.replace(), trios.__globals__, trios.__name__)
-    return cast(
-        "Callable[[Request[Any]], CoroutineType[Any, Any, None]]", enable_ki_protection(copied)
-    )
-
-
-sleep_until_ended = sleeper()
-
-
 @enable_ki_protection
-def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
-    live: Live[Any],
-    claim: Any,
-    priority: int = 0,
-    in_block: bool = False,
-    checked: bool = False,
-) -> CoroutineType[Any, Any, None]:
-    """Take the claim now or wait in the queue for it, by what is returned; await that at once.
-
-    A call that decides, and no coroutine around the rest: its frame would be kept by each sleeper and passed
-    by each wake, which is a fortieth of a hand-over.
+@coroutine_function
+async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a hand-over
+    live: Live[Any], claim: Any, priority: int = 0, in_block: bool = False
+) -> None:
+    """Take the claim now or wait in the queue for it.
 
     Args:
       in_block: whether the caller is a block, which releases the claim.
-      checked: whether a cancellation has been looked for, and its budget.
     """
-    if watchers and in_block:
-        return acquire_for_block(live, claim, priority)
-    if live._skips and not checked:
-        return acquire_by_budget(live, claim, priority)
     task = None
     if claim is CURRENT_TASK:
         claim = task = current_task()
+    if watchers and in_block:
+        await acquire_for_block(live, claim, priority)
+        return
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
     if transitions.running:
         transitions.refuse()
+    if live._skips:
+        # To check first lets one transition decide and take: a tenth of such a block.
+        await checkpoint_if_cancelled()
+        taken = False
+        transitions.running = True
+        try:
+            if live._core.admissible(claim, priority):
+                live._take_claim(claim)
+                if live._touched_by is not None and claim not in live._touched_by:
+                    ownership.note(live, claim)
+                if live._observers:
+                    emit_taken(live, claim)
+                if live._skips_left:
+                    live._skips_left -= 1
+                    return
+                taken = True
+        except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
+            raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
+        finally:
+            transitions.running = False
+            if transitions.later:
+                transitions.carry_out()
+        if taken:
+            live._skips_left = live._skips
+            await cancel_shielded_checkpoint()
+            return
     request = failed = None
     transitions.running = True
     try:
@@ -113,108 +116,35 @@ def acquire(  # noqa: C901 - each call less is a hundredth of a hand-over
         transitions.running = None
         if transitions.later:
             transitions.carry_out()
-    if request is None:
-        return take_unless_cancelled(live, transitions, claim, priority, failed)
-    if live._touched_by is None or claim in live._touched_by:
-        return sleep_until_ended(request)
-    return sleep_and_note(live, request)
-
-
-@enable_ki_protection
-@coroutine_function
-async def take_unless_cancelled(
-    live: Live[Any],
-    transitions: Transitions,
-    claim: Any,
-    priority: int,
-    failed: BaseException | None,
-) -> None:
-    """Take a claim that was admissible when it was looked at just now, or raise why it cannot be."""
+    if request is not None:
+        await wait_task_rescheduled(request)
+        # Not when it joined the queue: while it sleeps there the task cannot end.
+        if live._touched_by is not None and claim not in live._touched_by:
+            ownership.note(live, claim)
+        live._skips_left = live._skips
+        return
     await checkpoint_if_cancelled()
     if failed is not None:  # after the check: its caller may be cancelled already
         raise failed
     if transitions.running is not None:  # a finalizer came between: decide again
-        await acquire(live, claim, priority, checked=True)
+        await acquire(live, claim, priority)
         return
-    transitions.running = True
-    try:
-        live._take_claim(claim)
-        if live._touched_by is not None and claim not in live._touched_by:
-            ownership.note(live, claim)
-        if live._observers:
-            emit_taken(live, claim)
-    finally:
-        transitions.running = False
-        if transitions.later:
-            transitions.carry_out()
-    await cancel_shielded_checkpoint()
-
-
-@enable_ki_protection
-@coroutine_function
-async def sleep_and_note(live: Live[Any], request: Request[Any]) -> None:
-    """Sleep until the request of a task ends that owns the primitive then for the first time."""
-    await wait_task_rescheduled(request)
-    # Not when it joined the queue: while it sleeps there the task cannot end, nor note it otherwise.
-    ownership.note(live, request.claim)
-
-
-@enable_ki_protection
-@coroutine_function
-async def acquire_by_budget(live: Live[Any], claim: Any, priority: int) -> None:
-    """Take the claim, without a schedule point while the budget of these lasts; or wait in the queue for it."""
-    if claim is CURRENT_TASK:
-        claim = current_task()
-    transitions = live._transitions
-    if not transitions.mark._is_owned():
-        transitions = check_run(live)
-    if transitions.running:
-        transitions.refuse()
-    # To check first lets one transition decide and take: a tenth of such a block.
-    await checkpoint_if_cancelled()
-    taken = False
-    transitions.running = True
-    try:
-        if live._core.admissible(claim, priority):
-            live._take_claim(claim)
-            if live._touched_by is not None and claim not in live._touched_by:
-                ownership.note(live, claim)
-            if live._observers:
-                emit_taken(live, claim)
-            if live._skips_left:
-                live._skips_left -= 1
-                return
-            taken = True
-    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
-        raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
-    finally:
-        transitions.running = False
-        if transitions.later:
-            transitions.carry_out()
-    if not taken:
-        await acquire(live, claim, priority, checked=True)
+    transitions.running = True  # here, because a finalizer may run at the beginning of a call
+    take(live, transitions, claim)
     live._skips_left = live._skips
-    if taken:
-        await cancel_shielded_checkpoint()
+    await cancel_shielded_checkpoint()
 
 
 # The same code as the ``__aenter__`` of a primitive of which a block takes one, or that its task owns; a
 # call more costs a fortieth.
 enter = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
-    enable_ki_protection(
-        FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, True, False))
-    ),
+    enable_ki_protection(FunctionType(unwrap(acquire).__code__, globals(), "enter", (1, 0, True))),
 )
 enter_as_task = cast(
     "Callable[[Live[Any]], CoroutineType[Any, Any, None]]",
     enable_ki_protection(
-        FunctionType(
-            unwrap(acquire).__code__,
-            globals(),
-            "enter_as_task",
-            (CURRENT_TASK, 0, False, False),
-        )
+        FunctionType(unwrap(acquire).__code__, globals(), "enter_as_task", (CURRENT_TASK, 0, False))
     ),
 )
 
@@ -237,6 +167,21 @@ def error_of_decision(live: Live[Any]) -> BaseException:
     if isinstance(error, EndedForGood):
         raise error_of(error.cause) from None
     return live._core.guard_error(error)
+
+
+@enable_ki_protection
+def take(live: Live[Any], transitions: Transitions, claim: Any) -> None:
+    """Take a claim that is still admissible, in a transition that has begun; this ends it."""
+    try:
+        live._take_claim(claim)
+        if live._touched_by is not None and claim not in live._touched_by:
+            ownership.note(live, claim)
+        if live._observers:
+            emit_taken(live, claim)
+    finally:
+        transitions.running = False
+        if transitions.later:
+            transitions.carry_out()
 
 
 @enable_ki_protection

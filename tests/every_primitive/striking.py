@@ -9,24 +9,18 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from inspect import unwrap
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, cast
+from typing import Any
 
 import trio
 
 import structsync
-from structsync._runtime import parking
 
 PACKAGE = str(Path(structsync.__file__).parent)
 # Once a test has explored, its audit hook is there for good and runs wherever a socket is opened or
 # a trace function is taken away: not what is swept here.
 EXPLORER = str(Path(PACKAGE, "testing"))
-
-
-#: What is ours by its protection alone.
-SLEEPER = cast(Any, unwrap(parking.sleep_until_ended)).__code__
 
 
 @cache
@@ -36,7 +30,7 @@ def _is_swept(filename: str) -> bool:
 
 def swept(code: CodeType) -> bool:
     """Whether it is code of the primitives. It is asked at each instruction, and at each call."""
-    return _is_swept(code.co_filename) or code is SLEEPER
+    return _is_swept(code.co_filename)
 
 
 def interrupt() -> None:

@@ -5,18 +5,15 @@ each run the primitive must be whole: as free as before, and usable.
 """
 
 from collections.abc import Awaitable, Callable
-from types import FunctionType
 from typing import Any
 
 import pytest
 import trio
 import trio.testing
-from trio._core import _traps
 
 from structsync import Semaphore, observe, open_scope
-from structsync._runtime import live, parking
+from structsync._runtime import live
 
-from . import striking
 from .kinds import KINDS, Kind, OfGroup, OfResourcePool
 from .striking import interrupted, sweep
 
@@ -157,13 +154,13 @@ def test_an_interrupt_at_any_instruction_of_an_async_with_block_loses_nothing(na
     assert sweep_program(kind, lambda primitive: takes_in_a_block(kind, primitive)) > 50
 
 
-#: What returns trio's own sleep from its ``__aenter__``; the others are coroutines, as a take is.
-SLEEPS_WITHOUT_A_FRAME = kinds(
+#: The others wait for several things, or for an item, as a take of theirs does.
+OF_ONE = kinds(
     lambda kind: hasattr(kind.cls, "__aenter__") and not isinstance(kind, OfGroup | OfResourcePool)
 )
 
 
-@pytest.mark.parametrize("name", SLEEPS_WITHOUT_A_FRAME)
+@pytest.mark.parametrize("name", OF_ONE)
 def test_an_interrupt_at_any_instruction_of_a_block_that_has_to_wait_loses_nothing(
     name: str,
 ) -> None:
@@ -175,29 +172,6 @@ def test_an_interrupt_at_any_instruction_of_a_block_that_has_to_wait_loses_nothi
             await takes_in_a_block(kind, primitive)
 
     assert sweep_program(kind, main) > 50
-
-
-def requests_left_by_an_interrupt_of_the_sleep() -> int:
-    semaphore = Semaphore(1)
-
-    async def main() -> None:
-        await semaphore.acquire()
-        async with semaphore:
-            pass
-
-    assert interrupted(main, 1)
-    return semaphore.statistics().tasks_waiting
-
-
-def test_a_sleep_that_is_not_protected_leaves_its_request_in_the_queue(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(striking, "_is_swept", lambda _: False)  # so that the sleep alone is struck
-    assert requests_left_by_an_interrupt_of_the_sleep() == 0
-    unprotected = FunctionType(striking.SLEEPER.replace(), vars(_traps))
-    monkeypatch.setattr(parking, "sleep_until_ended", unprotected)
-    monkeypatch.setattr(striking, "SLEEPER", unprotected.__code__)
-    assert requests_left_by_an_interrupt_of_the_sleep() == 1
 
 
 def test_an_interrupt_at_any_instruction_of_a_scope_leaves_nothing_half_owned() -> None:

@@ -14,7 +14,6 @@ from trio.lowlevel import Task
 import structsync
 from structsync._core.monitors.entry import Invocation
 from structsync._core.queue.group import Claims
-from structsync._core.queue.request import Request
 from structsync._runtime.parking_together import wait_notified
 from structsync.report._words import listed
 from structsync.testing._execution import frames, oracles, places
@@ -75,16 +74,13 @@ _NAMES = ("condition", "group", "live", "barrier", "monitor", "self")
 
 def _wait_in(execution: Execution, local: Any) -> Wait | None:
     group = getattr(local.get("request"), "group", None)  # a request that has not slept before
-    sleeps_for: Any = local.get("abort_func")  # a request, where no frame of ours sleeps
-    queued = sleeps_for.primitive if isinstance(sleeps_for, Request) else None
-    for value in (group, queued, *(local.get(name) for name in _NAMES)):
+    for value in (group, *(local.get(name) for name in _NAMES)):
         if isinstance(value, Claims):
             found = [one.primitive for one in value.members]
             how = "all" if value.every else "any"
             return Wait(f"waits for {how} of ", found, _names(execution, found))
         if isinstance(value, structsync.Monitor):
-            claims = [sleeps_for.claim] if value is queued else local.values()
-            claim = next(one for one in claims if isinstance(one, Invocation))
+            claim = next(one for one in local.values() if isinstance(one, Invocation))
             return _wait_for_monitor(execution, value, claim)
         if isinstance(value, oracles.FOUND):
             return Wait("waits for ", [value], _names(execution, [value]))
