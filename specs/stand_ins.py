@@ -196,7 +196,7 @@ class StandInsSpec(Spec):
 
 
 def questions_are_answered(calls: tuple[str, ...]) -> Any:
-    """Return the property that says it of these calls; each specification has others."""
+    """Return the property that each of these calls is answered; each specification has calls of its own."""
 
     @leads_to(who=calls)
     def every_question_is_answered(self: StandInsSpec, who: str) -> tuple[bool, bool]:

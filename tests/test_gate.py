@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from .children import environment
+from .outcomes import Outcomes
 
 GATE = Path(__file__).parents[1] / ".ci" / "run"
 README = """
@@ -166,3 +167,9 @@ def test_what_becomes_of_tests_is_written_and_of_whole_files_too(
         "test_here.py::test_ends_early": "Skipped: no server",
         "test_here.py::test_left_out": "Skipped: as planned",
     }
+
+
+@pytest.mark.skipif("TOX_ENV_DIR" not in os.environ, reason="tox says where to write")
+def test_what_becomes_of_these_tests_is_written_too(request: pytest.FixtureRequest) -> None:
+    plugins = request.config.pluginmanager.get_plugins()
+    assert any(isinstance(plugin, Outcomes) for plugin in plugins)
