@@ -34,7 +34,7 @@ from .checking._suite import (
     Suite,
     exit_code,
 )
-from .checking._terminal import ProgressLine, counterexamples, print_runs
+from .checking._terminal import SearchLine, counterexamples, print_runs
 from .checking._worker import load_all
 from .observing.top import top
 from .report._words import counted
@@ -209,7 +209,7 @@ def _run(
         loaded = _loaded(paths)
         with contextlib.redirect_stdout(sys.stderr):
             _check_any(options, [name for one in loaded for name in _names(one, options)])
-            with ProgressLine(progress) as line:
+            with SearchLine(progress) as line:
                 line.overall = _overall(loaded, options, manifest)
                 suite = Suite(options, line.start, line.update, line.overall)
                 return suite.run(loaded, paths), suite.seconds()

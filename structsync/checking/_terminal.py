@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
 from rich.text import Text
 
 from structsync.report import Counterexample, to_text
+from structsync.report._progress import ProgressLine
 from structsync.report._words import counted
 
 from . import _budget
@@ -18,60 +18,26 @@ from ._tables import faults_table, properties_table
 from ._verdict import FaultResult, Result, Verdict
 
 
-class ProgressLine:
-    """The search that is running: states, transitions, rate, depth. Silent if not a terminal."""
+class SearchLine(ProgressLine):
+    """The search that is running: states, transitions, rate, depth, and how far the whole run is."""
 
-    def __init__(self, console: Console) -> None:
-        self._progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            _Figures(),
-            TextColumn("{task.fields[overall]}"),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._progress.add_task("", total=None, figures=None, overall="")
-        self.overall: Overall | None = None
-        """How far the whole run has come, if it is more than one search."""
-
-    def __enter__(self) -> ProgressLine:
-        if not self._progress.disable:  # rich 13 prints an empty line for one that is disabled
-            self._progress.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if not self._progress.disable:
-            self._progress.stop()
+    overall: Overall | None = None
+    """How far the whole run has come, if it is more than one search."""
 
     def start(self, name: str) -> None:
         """Begin the line of another spec or fault."""
-        self._progress.reset(
-            self._task, total=None, description=name, figures=None, overall=self.overall or ""
-        )
+        self.begin(name, figures=str(self.overall or ""))
 
     def update(self, seen: _budget.Progress) -> None:
         """Show how far the search has come; the bar is the share of known states expanded."""
-        self._progress.update(
-            self._task,
-            completed=seen.expanded,
-            total=seen.states,
-            figures=seen,
-            overall=self.overall or "",
-        )
-
-
-class _Figures(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        seen: _budget.Progress | None = task.fields.get("figures")
-        if seen is None:
-            return Text("")
         rate = seen.transitions / max(seen.seconds, 1e-9)
-        return Text(
+        figures = (
             f"{seen.states:,} states  {seen.transitions:,} transitions  "
             f"{rate:,.0f}/s  depth {seen.depth}"
         )
+        if self.overall:
+            figures += f"  {self.overall}"
+        self.show(figures, completed=seen.expanded, total=seen.states)
 
 
 def print_runs(
@@ -117,10 +83,10 @@ def _totals(runs: Sequence[Run], seconds: float) -> str:
     per_state = memory / max(sum(r.states for r in results), 1)
     verdicts = [one.verdict for result in results for one in result.properties]
     verdict_counts = ", ".join(f"{verdicts.count(v)} {v.value}" for v in Verdict if v in verdicts)
-    found = sum(fault.caught for fault in faults)
+    found = f"{sum(fault.caught for fault in faults)} of {len(faults)} faults found"
     specs = counted(len(results), "specification")
     return (
-        f"{specs}: {verdict_counts or 'no property'}; {found} of {len(faults)} faults found\n"
+        f"{specs}: {verdict_counts or 'no property'}; {found if faults else 'no fault was planted'}\n"
         f"{states:,} states, {transitions:,} transitions in {seconds:.1f} s "
         f"({transitions / max(seconds, 1e-9):,.0f}/s), {per_state:,.0f} bytes per state"
     )

@@ -4,6 +4,7 @@ _model.py     what a counterexample is
 _text.py      a table for the terminal (rich)
 _html.py      one self-contained page with a drawing (jinja2, inline SVG)
 _json.py      JSON, and trace events for Perfetto
+_progress.py  the line on which a search shows how far it has come
 """
 
 from ._html import to_html as to_html

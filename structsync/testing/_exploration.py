@@ -17,7 +17,7 @@ from ._execution.schedule import Schedule
 from ._parallel.program import Build
 from ._parallel.search import search_shared
 from ._report.failures import cycle_of, failure_of
-from ._result import Exploration, Partition
+from ._result import REPLAYED, Exploration, Partition
 from ._search.choosers import Prefix, Replay
 from ._search.result import SearchResult
 from ._search.runs import Progress, Runs
@@ -177,7 +177,7 @@ def replayed(runs: Runs, token: str) -> SearchResult:
         raise ReplayError(
             f"this schedule does not fail here. Either the test was mended{_other_order()}"
         )
-    return SearchResult(failed, 1, 0, 0, "one schedule was replayed", cycle)
+    return SearchResult(failed, 1, 0, 0, REPLAYED, cycle)
 
 
 def _other_order() -> str:

@@ -19,6 +19,9 @@ FailureKind: TypeAlias = Literal[
     "deadlock", "error", "violation", "leak", "starvation", "livelock", "endless"
 ]
 
+#: Why a replay is not exhaustive.
+REPLAYED = "one schedule was replayed"
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -135,6 +138,8 @@ class Exploration:
         if self.states:
             size = f"{counted(self.states, 'state')}, {size}"
         bounds = [size, f"order={settings.order}", f"cancels<={settings.cancels}"]
+        if self.unfinished == REPLAYED:  # executed again and again, to be described
+            del bounds[0]
         if settings.cancels:
             bounds[-1] += f" ({settings.cancel})"
         if settings.clock != "autojump":

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from structsync.checking import Progress, SpecError, _load
 from structsync.checking._load import load, shipped_specs
-from structsync.checking._terminal import ProgressLine
+from structsync.checking._terminal import SearchLine
 from structsync.cli import main
 
 from .wheel import SOURCE as GOOD
@@ -65,7 +65,7 @@ def test_exit_code_zero_means_all_confirmed(tmp_path: Path) -> None:
     result = run(write(tmp_path, GOOD))
     assert result.exit_code == 0
     assert "wheel.Wheel" in result.output
-    assert "1 specification: 4 confirmed; 0 of 0 faults found" in result.output
+    assert "1 specification: 4 confirmed; no fault was planted" in result.output
     assert "bytes per state" in result.output
 
 
@@ -309,7 +309,7 @@ def test_ctrl_c_while_a_module_is_loading_is_not_green(tmp_path: Path) -> None:
 
 def test_progress_is_shown_on_a_terminal() -> None:
     console = Console(force_terminal=True, record=True, width=120, file=io.StringIO())
-    with ProgressLine(console) as line:
+    with SearchLine(console) as line:
         line.start("wheel.Wheel")
         line.update(Progress(1000, 500, 3000, 7, 0.5))
         line._progress.refresh()

@@ -13,7 +13,7 @@ from structsync.checking import Result as Checked
 from structsync.checking._nearest import nearest
 from structsync.checking._overall import Overall
 from structsync.checking._suite import Run
-from structsync.checking._terminal import ProgressLine, print_runs
+from structsync.checking._terminal import SearchLine, print_runs
 from structsync.cli import main
 
 SPEC = "buffer_by_priority.BufferByPriorityWithBatchesSpec"
@@ -144,7 +144,7 @@ def test_the_progress_line_says_how_far_the_whole_run_is() -> None:
     console = Console(force_terminal=True, record=True, width=160, file=io.StringIO())
     plan, clock = overall(dict.fromkeys("abc", "spec"), {})
     take(plan, clock, "a", 60)
-    with ProgressLine(console) as line:
+    with SearchLine(console) as line:
         line.overall = plan
         line.start("b")
         line.update(Progress(1000, 500, 3000, 7, 0.5))

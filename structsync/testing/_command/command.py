@@ -9,12 +9,12 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
-from rich import progress as bars
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +22,7 @@ from rich.text import Text
 from structsync.checking._suite import EXIT_CONFIRMED, EXIT_REFUTED, EXIT_UNFINISHED
 from structsync.checking._verdict import Verdict
 from structsync.report import to_json, to_text
+from structsync.report._progress import ProgressLine
 from structsync.report._words import counted
 from structsync.testing import _runner
 from structsync.testing._errors import (
@@ -30,7 +31,7 @@ from structsync.testing._errors import (
     NotExhaustiveWarning,
     ReplayError,
 )
-from structsync.testing._result import Exploration
+from structsync.testing._result import REPLAYED, Exploration
 from structsync.testing._search.runs import Progress
 
 from .merge import digest_of, versions
@@ -121,7 +122,7 @@ def _explore_all(
     """Return what was found, and why the others were left out, by name."""
     found: list[Exploration] = []
     left: dict[str, str] = {}
-    with _Bar(Console(stderr=True)) as line:
+    with ProgressLine(Console(stderr=True)) as line:
         for one in chosen:
             if one.needs:
                 names = ", ".join(map(repr, one.needs))
@@ -129,8 +130,8 @@ def _explore_all(
             elif found and found[-1].interrupted:
                 left[one.name] = "not started"
             else:
-                line.start(one, changes)
-                found.append(_explore_one(one, changes, replay, line.update))
+                line.begin(one.name, changes.get("executions", one.settings.executions))
+                found.append(_explore_one(one, changes, replay, partial(_show, line)))
     return found, left
 
 
@@ -160,45 +161,14 @@ def _explore_one(
         raise click.UsageError(str(error)) from error
 
 
-class _Bar:
-    """The search that is running; silent if not on a terminal."""
-
-    def __init__(self, console: Console) -> None:
-        self._shown = bars.Progress(
-            bars.SpinnerColumn(),
-            bars.TextColumn("{task.description}"),
-            bars.BarColumn(bar_width=24),
-            bars.TextColumn("{task.fields[figures]}"),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._shown.add_task("", total=None, figures="")
-
-    def __enter__(self) -> _Bar:
-        if not self._shown.disable:  # rich 13 prints an empty line for one that is disabled
-            self._shown.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if not self._shown.disable:
-            self._shown.stop()
-
-    def start(self, target: Target, changes: dict[str, Any]) -> None:
-        """Begin the line of another target; its bar is the share of the executions allowed."""
-        total = changes.get("executions", target.settings.executions)
-        self._shown.reset(self._task, total=total, description=target.name, figures="")
-
-    def update(self, seen: Progress) -> None:
-        """Show how far the search has come."""
-        if seen.failure and not self._shown.disable:
-            name = self._shown.tasks[self._task].description
-            text = f"{name}: {seen.failure}; looking for a smaller schedule"
-            self._shown.console.print(text, markup=False, highlight=False)
-        rate = seen.executions / max(seen.seconds, 1e-9)
-        figures = f"{counted(seen.executions, 'execution')}  {counted(seen.states, 'state')}  {rate:,.0f}/s"
-        figures += f"  {seen.seconds:.0f} s"
-        self._shown.update(self._task, completed=seen.executions, figures=figures)
+def _show(line: ProgressLine, seen: Progress) -> None:
+    if seen.failure:
+        line.print(f"{seen.failure}; looking for a smaller schedule")
+    rate = seen.executions / max(seen.seconds, 1e-9)
+    figures = (
+        f"{counted(seen.executions, 'execution')}  {counted(seen.states, 'state')}  {rate:,.0f}/s"
+    )
+    line.show(f"{figures}  {seen.seconds:.0f} s", completed=seen.executions)
 
 
 # ==== what it says ====
@@ -233,9 +203,10 @@ def _print(found: Sequence[Exploration], left: dict[str, str], files: Sequence[P
         )
     console.print(table)
     console.print()
-    executions, seconds = sum(o.executions for o in found), sum(o.seconds for o in found)
-    rate = executions / max(seconds, 1e-9)
-    console.print(f"{counted(executions, 'execution')} in {seconds:.1f} s ({rate:,.0f}/s)")
+    if searched := [one for one in found if one.unfinished != REPLAYED]:
+        executions, seconds = sum(o.executions for o in searched), sum(o.seconds for o in searched)
+        rate = executions / max(seconds, 1e-9)
+        console.print(f"{counted(executions, 'execution')} in {seconds:.1f} s ({rate:,.0f}/s)")
     for page in files:
         console.print(f"report: {page}", soft_wrap=True, markup=False)
 
