@@ -123,7 +123,8 @@ def end_job(
         status = FAILED
         error = with_leak(error, broken)
     fatal = ends_pool or (error is not None and not job._keeps_error)
-    goes_on = pool._finish(worker, status, value, error, fatal=fatal)
+    # A Cancelled is of scopes around the workers: who waits for the job need not be inside of them.
+    goes_on = pool._finish(worker, status, value, None if ends_pool else error, fatal=fatal)
     try:
         if fatal and error is not None:
             raise error

@@ -82,6 +82,25 @@ async def test_those_outside_are_told_that_the_pool_was_cancelled() -> None:
     assert sorted(told) == ["runs a job", "submits a job", "waits for a job"]
 
 
+async def test_who_runs_a_job_from_outside_is_told_that_the_pool_was_cancelled_while_it_ran() -> (
+    None
+):
+    """And gets no ``Cancelled`` of a scope in which it is not: a nursery of its own would take that for one."""
+    told = []
+
+    async def run(pool: TaskPool) -> None:
+        with pytest.raises(JobCancelled, match="was cancelled"):
+            await pool.run(trio.sleep_forever)
+        told.append("runs a job")
+
+    async with trio.open_nursery() as nursery:
+        async with open_pool(1) as pool:
+            nursery.start_soon(run, pool)
+            await wait_all_tasks_blocked()
+            pool.cancel_scope.cancel()
+    assert told == ["runs a job"]
+
+
 async def test_the_error_of_run_goes_to_its_caller_alone() -> None:
     async with open_pool(2) as pool:
         with pytest.raises(ValueError, match="of the job") as raised:

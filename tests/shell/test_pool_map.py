@@ -276,15 +276,19 @@ async def test_a_loop_outside_is_told_that_the_pool_was_cancelled(is_async: bool
         await trio.sleep_forever()
         yield 1
 
+    told = []
+
     async def loop() -> None:
         with pytest.raises(JobCancelled):
             await anext(pool.map(trio.sleep, never() if is_async else [100]))
+        told.append("loop")
 
     async with trio.open_nursery() as nursery:
         async with open_pool(2) as pool:
             nursery.start_soon(loop)
             await wait_all_tasks_blocked()
             pool.cancel_scope.cancel()
+    assert told == ["loop"]
 
 
 async def test_bad_arguments_of_map_are_refused_at_once() -> None:
