@@ -135,7 +135,8 @@ class TaskPool(Pool):
         ``async for result in pool.map(fetch, urls)``. Lazy: an item is taken, and its job submitted,
         only when fewer than ``ahead`` results are ahead of the loop. An error, of a job or of
         ``items``, is raised by the loop where its result would be; the jobs that are left are
-        cancelled then, as they are when the loop is left early.
+        cancelled then, as they are when the loop is left early. What interrupts ``items``, as Ctrl-C
+        does, is raised at once; by an async iterable, in its task, which cancels the pool.
 
         Args:
           items: an iterable, or an async iterable, which is waited for in a task of the pool.

@@ -18,7 +18,6 @@ from structsync._runtime.job import Job, has_ended
 from structsync._runtime.job_wait import ResultsWait
 from structsync._runtime.runs import transitions_of
 from structsync._runtime.watching import inform_of_park, watchers
-from structsync._runtime.working import has_cancelled
 
 from .pool_base import Pool, outcome_of
 
@@ -66,7 +65,8 @@ class Results(Generic[T]):
         Cancellation: nothing is lost, the next call returns it.
 
         Raises:
-          BaseException: what a job or the source of the items raises.
+          BaseException: what a job or the source of the items raises; instead of a ``StopAsyncIteration``
+              of one of these, a RuntimeError.
           JobCancelled: if the pool is cancelled.
           StopAsyncIteration: if there is none left, or this was closed.
           trio.BusyResourceError: if another task waits for the next result.
@@ -93,6 +93,11 @@ class Results(Generic[T]):
         raise TypeError("Results cannot be copied or pickled: their jobs belong to one pool")
 
 
+def not_an_end(who: str) -> RuntimeError:
+    """Return what to raise for a ``StopAsyncIteration``, which would end the loop silently (PEP 479)."""
+    return RuntimeError(f"{who} raised StopAsyncIteration")
+
+
 class _Stream(ABC):
     """Jobs whose results are to come; knows nothing of the object that iterates."""
 
@@ -110,7 +115,7 @@ class _Stream(ABC):
 
     @abstractmethod
     def refill(self) -> None:
-        """Take items while there is room for them."""
+        """Take items while there is room for them; what interrupts that is raised at once."""
 
     def add(self, item: object) -> None:
         job = self.submit(item)
@@ -144,6 +149,9 @@ class _Stream(ABC):
         del self.pending[job]
         try:
             return outcome_of(job)
+        except StopAsyncIteration as error:
+            self.close()
+            raise not_an_end(repr(job)) from error
         except BaseException:
             self.close()
             raise
@@ -159,6 +167,8 @@ class _Stream(ABC):
             if self.exhausted and not self.pending:
                 await checkpoint()
                 error, self.error = self.error, None
+                if isinstance(error, StopAsyncIteration):
+                    raise not_an_end("the items of map()") from error
                 raise error or StopAsyncIteration
             self.news = trio.Event()
             wait = self.about_to_sleep() if watchers and self.pending else None
@@ -208,9 +218,12 @@ class _SyncStream(_Stream):
                 self.add(self.take())
             except StopIteration:
                 self.exhausted = True
-            except BaseException as error:  # noqa: BLE001 - raised after the results before it
+            except Exception as error:  # noqa: BLE001 - raised after the results before it
                 self.exhausted = True
                 self.error = error
+            except BaseException:
+                self.close()
+                raise
 
     @disable_ki_protection  # the user's own code may be interrupted
     def take(self) -> object:
@@ -248,12 +261,13 @@ class _AsyncStream(_Stream):
                         self.news.set()  # the loop waits for this job now, and says so
         except StopAsyncIteration:
             self.exhausted = True
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001 - raised after the results before it
             self.exhausted = True
-            self.error = error  # raised after the results before it
-            if has_cancelled(error):
-                self.error = JobCancelled("the pool was cancelled while map() waited for an item")
-                raise
+            self.error = error
+        except BaseException:  # the pool is cancelled, or this cancels it
+            self.exhausted = True
+            self.error = JobCancelled("the pool was cancelled while map() waited for an item")
+            raise
         finally:
             self.pulling = False
             self.news.set()

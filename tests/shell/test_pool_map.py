@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from structsync import JobCancelled, Results, open_pool
+from structsync import JobCancelled, Results, TaskPool, open_pool
 
 
 async def double(number: int) -> int:
@@ -330,3 +330,74 @@ async def test_a_loop_that_another_task_closes_ends() -> None:
             await wait_all_tasks_blocked()
             await results.aclose()
     assert ended == ["loop"]
+
+
+async def fail_as_an_end_does(number: int) -> int:
+    """As ``return await anext(lines)`` does where the file is empty."""
+    if number == 1:
+        raise StopAsyncIteration
+    return number
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+async def test_a_job_that_raises_what_ends_a_loop_does_not_end_it_silently(ordered: bool) -> None:
+    async with open_pool(1) as pool:
+        results = pool.map(fail_as_an_end_does, range(4), ordered=ordered)
+        assert await anext(results) == 0
+        with pytest.raises(
+            RuntimeError, match=r"fail_as_an_end_does.*raised StopAsyncIteration"
+        ) as told:
+            await anext(results)
+        assert isinstance(told.value.__cause__, StopAsyncIteration)
+        with pytest.raises(StopAsyncIteration):
+            await anext(results)
+
+
+async def test_items_that_raise_what_ends_an_async_loop_do_not_end_it_silently() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise StopAsyncIteration
+
+    async with open_pool(1) as pool:
+        results = pool.map(double, items())
+        assert await anext(results) == 2
+        with pytest.raises(
+            RuntimeError, match=r"the items of map\(\) raised StopAsyncIteration"
+        ) as told:
+            await anext(results)
+        assert isinstance(told.value.__cause__, StopAsyncIteration)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+async def test_what_interrupts_the_items_is_raised_before_their_results(
+    error: type[BaseException],
+) -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise error
+
+    async with open_pool(1) as pool:
+        results = pool.map(trio.sleep, items())
+        with pytest.raises(error):
+            await anext(results)
+        await wait_all_tasks_blocked()
+        assert pool.statistics().cancelled == 1
+        with pytest.raises(StopAsyncIteration):
+            await anext(results)
+
+
+async def test_what_interrupts_the_items_of_an_async_iterable_ends_the_pool() -> None:
+    async def items() -> AsyncIterator[int]:
+        yield 1
+        raise KeyboardInterrupt
+
+    async def loop(pool: TaskPool) -> None:
+        with pytest.raises(JobCancelled, match="was cancelled"):
+            async for _ in pool.map(double, items(), ahead=2):
+                pass
+
+    async with trio.open_nursery() as nursery:
+        with pytest.RaisesGroup(KeyboardInterrupt):
+            async with open_pool(1) as pool:
+                nursery.start_soon(loop, pool)
+                await trio.sleep_forever()
