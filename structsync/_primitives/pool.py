@@ -139,7 +139,8 @@ class TaskPool(Pool):
         does, is raised at once; by an async iterable, in its task, which cancels the pool.
 
         Args:
-          items: an iterable, or an async iterable, which is waited for in a task of the pool.
+          items: an iterable, or an async iterable, which is waited for in one task of the pool from the
+              first item to the last, so that it may hold a lock in between.
           ordered: whether the results come in the order of the items, or as they are ready.
           ahead: how many items are taken ahead of the loop, an int >= 1. None: two for each worker.
           priority: as in :meth:`submit`.

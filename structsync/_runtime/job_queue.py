@@ -40,10 +40,11 @@ from .working import work
 class JobQueue(Live[Job[Any]]):
     """A core, a nursery with workers, and what has become of the jobs."""
 
-    __slots__ = ("_ended_as", "_idle", "_leaving", "_nursery")
+    __slots__ = ("_asleep", "_ended_as", "_idle", "_leaving", "_nursery")
     _core: JobQueueCore
     _nursery: trio.Nursery
     _idle: dict[workers.Worker, None]  # who is parked; the last to come works next
+    _asleep: dict[trio.Event, None]  # until there is room for jobs, or none will come any more
     _leaving: bool  # the block waits for the jobs, and then the workers end
     _ended_as: dict[JobStatus, int]
 
@@ -51,6 +52,7 @@ class JobQueue(Live[Job[Any]]):
         super().__init__(core, 0, name)
         self._nursery = nursery
         self._idle = {}
+        self._asleep = {}
         self._leaving = False
         self._ended_as = dict.fromkeys((DONE, FAILED, CANCELLED), 0)
         check_run(self)  # from now on this run is the only one that may use it
@@ -272,3 +274,5 @@ class JobQueue(Live[Job[Any]]):
         while self._idle:
             worker, _ = self._idle.popitem()
             wake_task(transitions, worker.task)
+        for event in self._asleep:
+            event.set()

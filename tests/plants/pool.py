@@ -9,7 +9,7 @@ import trio
 from trio.lowlevel import Task
 
 from structsync._core.primitives.job_queue import JobQueueCore
-from structsync._primitives.pool_results import _AsyncStream, _Stream
+from structsync._primitives.result_streams import AsyncStream, Stream
 from structsync._runtime import job_end, job_queue
 from structsync._runtime.job import Job, has_ended
 from structsync._runtime.parking import park
@@ -48,43 +48,46 @@ def closing_forgets_who_is_held_back(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_cancelled_wait_loses_its_result(patch: pytest.MonkeyPatch) -> None:
-    intact = _Stream.wait_for_next
+    intact = Stream.wait_for_next
 
-    async def wait_for_next(self: _Stream) -> Job[Any]:
+    async def wait_for_next(self: Stream) -> Job[Any]:
         try:
             return await intact(self)
         except trio.Cancelled:
             self.pending.popitem(last=False)
             raise
 
-    patch.setattr(_Stream, "wait_for_next", wait_for_next)
+    patch.setattr(Stream, "wait_for_next", wait_for_next)
 
 
 def results_come_as_jobs_end(patch: pytest.MonkeyPatch) -> None:
     """Also where they are to come in the order of the items."""
 
-    def next_ready(self: _Stream) -> Job[Any] | None:
+    def next_ready(self: Stream) -> Job[Any] | None:
         return next((job for job in self.pending if has_ended(job)), None)
 
-    patch.setattr(_Stream, "next_ready", next_ready)
+    patch.setattr(Stream, "next_ready", next_ready)
 
 
 def a_job_that_ends_tells_no_task(patch: pytest.MonkeyPatch) -> None:
     """The loop over results sleeps on."""
 
-    def ended(self: _Stream, job: Job[Any]) -> None:
+    def ended(self: Stream, job: Job[Any]) -> None:
         self.ready.append(job)
 
-    patch.setattr(_Stream, "ended", ended)
+    patch.setattr(Stream, "ended", ended)
 
 
 def an_end_of_the_source_is_not_told(patch: pytest.MonkeyPatch) -> None:
-    async def pull(self: _AsyncStream) -> None:
+    async def pull(self: AsyncStream) -> None:
         try:
-            while not self.exhausted and len(self.pending) < self.ahead:
-                self.add(await anext(self.items))
+            while self.goes_on():
+                if len(self.pending) >= self.ahead:
+                    await self.wait_for_room()
+                else:
+                    self.add(await anext(self.items))
             self.news.set()
         except StopAsyncIteration:
             self.exhausted = True
 
-    patch.setattr(_AsyncStream, "pull", pull)
+    patch.setattr(AsyncStream, "pull", pull)
