@@ -6,6 +6,7 @@ alone. What reaches the disk does so in :meth:`LogFile.checkpoint`.
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,7 @@ from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 from structsync._core.shared.state import VERSION
 
+from .addresses import base_of, is_taken, take
 from .engine import Tail
 from .errors import SessionEnded
 from .processes import Process, is_alive, this_process
@@ -23,7 +25,7 @@ from .processes import Process, is_alive, this_process
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS about (version INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS sessions (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER, started TEXT, container TEXT);
+    id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER, started TEXT, container TEXT, network TEXT);
 CREATE TABLE IF NOT EXISTS logs (
     log TEXT PRIMARY KEY, start INTEGER, snapshot BLOB, offered INTEGER, offer BLOB);
 CREATE TABLE IF NOT EXISTS entries (
@@ -64,6 +66,8 @@ class LogFile:
     path: Path
     process: Process
     db: sqlite3.Connection
+    address: str  # what the addresses of all sessions begin with; their numbers follow
+    receiver: socket.socket  # at our address
     number: int
     unsaved: int  # transactions since the last checkpoint of this session
     up_to_date: set[str]  # logs in which it is, and of which it had read all when it appended
@@ -83,10 +87,13 @@ class LogFile:
             self.db.execute("PRAGMA page_size = 1024")
             self._write_ahead()
             self.db.executescript(SCHEMA)
+            self.address = base_of(self.path)
             self.begin()
             with self.db:
                 self._check()
                 self.number = self._add()
+                # Before others can see the session: without an address they would end it.
+                self.receiver = take(self.address_of(self.number))
             self.db.execute("PRAGMA busy_timeout = 0")
         except BaseException:
             self.db.close()
@@ -140,6 +147,13 @@ class LogFile:
                 (number,) = writer.execute("PRAGMA user_version").fetchone()
                 writer.execute(f"PRAGMA user_version = {(number + 1) % 1000}")  # a change
 
+    def address_of(self, number: int) -> str:
+        return f"{self.address}{number}"
+
+    def close(self) -> None:
+        self.receiver.close()
+        self.db.close()
+
     def begin(self) -> None:
         """Begin a transaction that writes; ``with db:`` ends it."""
         self.db.execute("BEGIN IMMEDIATE")
@@ -153,15 +167,27 @@ class LogFile:
                 f"{self.path} is written in version {versions}, and this structsync speaks {VERSION}; use "
                 "one version in all processes, or a new file"
             )
-        for (container,) in self.db.execute("SELECT DISTINCT container FROM sessions"):
-            if container != self.process.container:
+        for number, process in self._sessions().items():
+            if self._is_out_of_sight(number, process):
                 raise RuntimeError(
-                    f"{self.path} is in use in another container, whose processes cannot be seen from "
-                    "here; run all of them in one, or share one server instead"
+                    f"{self.path} is in use in another container or network namespace, whose processes cannot be "
+                    "seen from here; run all of them in one, or share one server instead; if that one is gone, "
+                    "delete the file"
                 )
 
+    def _is_out_of_sight(self, number: int, process: Process) -> bool:
+        """Return whether a session may be alive with which we cannot share the file."""
+        here = self.process
+        if process.boot != here.boot:
+            return False
+        is_heard = process.network == here.network
+        if process.container == here.container:
+            return not is_heard and is_alive(process)
+        return not is_heard or is_taken(self.address_of(number))
+
     def _add(self) -> int:
-        insert = "INSERT INTO sessions (pid, started, container) VALUES (?, ?, ?) RETURNING id"
+        columns = ", ".join(Process._fields)
+        insert = f"INSERT INTO sessions ({columns}) VALUES (?, ?, ?, ?) RETURNING id"
         ((number,),) = self.db.execute(insert, self.process).fetchall()
         return int(number)
 
@@ -287,18 +313,28 @@ class LogFile:
             ends[log] = end
         return ends
 
+    def _sessions(self) -> dict[int, Process]:
+        rows = self.db.execute(f"SELECT id, {', '.join(Process._fields)} FROM sessions")
+        return {number: Process(*fields) for number, *fields in rows.fetchall()}
+
     def others(self) -> dict[int, Process]:
         """Return the processes of all sessions but those of this process."""
-        rows = self.db.execute("SELECT id, pid, started, container FROM sessions").fetchall()
         return {
             number: process
-            for number, *fields in rows
-            if (process := Process(*fields)) != self.process
+            for number, process in self._sessions().items()
+            if process != self.process
         }
 
     def dead(self) -> list[int]:
-        """Return the sessions whose processes have died."""
-        return [number for number, process in self.others().items() if not is_alive(process)]
+        """Return the sessions that have ended without a word in the file.
+
+        A process that has forked leaves its sockets to the other one, so that it has to be alive itself, too.
+        """
+        return [
+            number
+            for number, process in self._sessions().items()
+            if not (is_taken(self.address_of(number)) and is_alive(process))
+        ]
 
     def end(self, sessions: Iterable[int]) -> Told:
         """End sessions, and return who may be let in by that."""

@@ -296,8 +296,8 @@ async def open_session(
 
     Raises:
       ValueError: if there is no such engine, or it has no such option.
-      RuntimeError: if the file has another version or is in use in another container, or the system is not
-          Linux; if the server refuses the login, is too old, or evicts keys.
+      RuntimeError: if the file has another version or is in use in another container or network namespace,
+          or the system is not Linux; if the server refuses the login, is too old, or evicts keys.
       OSError: if the server cannot be reached, or is still loading its data.
       TypeError: if an argument is of another type.
     """

@@ -16,7 +16,6 @@ import random
 import socket
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
@@ -47,7 +46,6 @@ class SQLiteEngine:
     file: LogFile
     namespace: str
     thread: trio.CapacityLimiter
-    address: str
     watched: set[Process]
     receiver: trio.socket.SocketType
     sender: socket.socket
@@ -64,8 +62,6 @@ class SQLiteEngine:
         self.file = LogFile(path)
         self.namespace = namespace
         self.thread = trio.CapacityLimiter(1)  # a connection serves one thread at a time
-        where = blake2b(os.fsencode(path.resolve()), digest_size=8).hexdigest()
-        self.address = f"\0structsync-{where}-"  # with the session's number; in no file system
         self.watched = set()
         self.listens = False
         self.full = trio.Event()
@@ -73,10 +69,8 @@ class SQLiteEngine:
     async def open(self, ttl: float) -> str:
         number = await self._in_thread(self.file.open)
         # No checkpoint from here on: who is cancelled would leave a session of a process that lives.
-        receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        receiver.bind(f"{self.address}{number}")
-        self.lines = Lines(f"{self.address}calls-", number, self.file.identity)
-        self.receiver = trio.socket.from_stdlib_socket(receiver)
+        self.lines = Lines(f"{self.file.address}calls-", number, self.file.identity)
+        self.receiver = trio.socket.from_stdlib_socket(self.file.receiver)
         self.sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.sender.setblocking(False)
         return self.file.identity
@@ -171,9 +165,15 @@ class SQLiteEngine:
         await self._transact(lambda: self.file.offer(self._key(log), position, snapshot))
 
     async def close(self) -> None:
-        with self.sender:
-            await self._bury([self.file.number])
-        await self._in_thread(self.file.db.close)
+        try:
+            with self.sender:
+                await self._bury([self.file.number])
+        except sqlite3.Error:
+            pass  # the others do so, as soon as the address is free
+        finally:
+            self.receiver.close()
+            with trio.CancelScope(shield=True):
+                await self._in_thread(self.file.close)
 
     # ==== Names ====
 
@@ -208,12 +208,12 @@ class SQLiteEngine:
 
     def _send(self, number: int, log: str) -> None:
         try:
-            self.sender.sendto(log.encode(), f"{self.address}{number}")
+            self.sender.sendto(log.encode(), self.file.address_of(number))
         except OSError:
             pass  # the reader is gone, or has so many that one more says nothing; it is a hint
 
     async def _watch(self, process: Process) -> None:
-        """Bury the sessions of a process as soon as it is dead."""
+        """Bury the sessions of a process as soon as it is dead; if it only runs another program, that is seen later."""
         try:
             pidfd = os.pidfd_open(process.pid)
         except ProcessLookupError:

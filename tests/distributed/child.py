@@ -1,6 +1,7 @@
 """A process that takes part in what the tests of processes do; it says in lines what happens to it.
 
 ``hold URL NAMESPACE TTL``: asks for the lock, holds it, and releases it when something is written to it.
+``replace URL NAMESPACE TTL``: holds it, and runs another program in its place when something is written to it.
 ``tick URL NAMESPACE TTL``: holds the lock, and says so every few milliseconds. With ``COUNTS_NO_LEASE`` in its environment
 it believes that its lease goes on.
 ``storm URL NAMESPACE TTL COUNT``: takes one of two permits again and again. A ttl of 0 is none.
@@ -67,6 +68,13 @@ async def hold(*where: str) -> None:
             if "DIE_BEFORE_HINT" in os.environ:
                 setattr(session._engine, "hint", die)  # noqa: B010 - to a type checker it is a constant
         say("gave back")
+
+
+async def replace(*where: str) -> None:
+    async with opens(*where) as session, session.lock("lock") as grant:
+        say("holds", grant.token)
+        await trio.lowlevel.wait_readable(sys.stdin)
+        os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)"])
 
 
 async def count_no_lease(*where: str) -> None:
@@ -208,6 +216,7 @@ if __name__ == "__main__":
     programs: dict[str, Callable[..., Awaitable[None]]]
     programs = {
         "hold": hold,
+        "replace": replace,
         "tick": tick,
         "storm": storm,
         "endure": endure,

@@ -46,6 +46,23 @@ async def test_a_holder_that_is_killed_lets_the_next_one_in(place: Place) -> Non
                 assert grant.token > token
 
 
+async def test_a_holder_that_runs_another_program_in_its_place_lets_the_next_one_in(
+    place: Place,
+) -> None:
+    async with child("replace", *place.arguments) as holder, place.opens() as session:
+        _, token = await holder.says()
+        async with trio.open_nursery() as nursery:
+
+            async def replace() -> None:
+                await until_waiting(session.lock("lock"), 1)
+                await holder.release()
+
+            nursery.start_soon(replace)
+            with trio.fail_after(30):
+                async with session.lock("lock") as grant:
+                    assert grant.token > int(token)
+
+
 async def test_a_process_that_is_killed_inside_a_monitor_leaves_it(place: Place) -> None:
     async with child("enter", *place.arguments) as process, place.opens() as session:
         word, token = await process.says()

@@ -24,6 +24,7 @@ from structsync.distributed import (
     log_file,
     open_session,
     processes,
+    session,
     sqlite,
 )
 from structsync.distributed.log_file import LogFile
@@ -92,6 +93,46 @@ async def test_a_file_in_use_in_another_container_is_refused(
                 pytest.fail("it was opened")
 
 
+async def test_a_file_in_use_in_another_network_namespace_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No hint and no call would arrive, although the processes can be seen."""
+    async with opens(path):
+        monkeypatch.setattr(processes, "network", lambda: "net:[1]")
+        with pytest.raises(RuntimeError, match="in use in another container or network"):
+            async with opens(path):
+                pytest.fail("it was opened")
+
+
+GONE = 2**22 - 1  # a number that no process has
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        {"container": "pid:[1]", "started": "5 an earlier boot"},
+        {"container": "pid:[1]", "network": "net:[1]", "started": "5 an earlier boot"},
+        {"container": "pid:[1]"},  # it shares our network, and its address is free
+        {"network": "net:[1]", "pid": GONE},
+    ],
+)
+async def test_what_a_container_that_is_gone_has_left_keeps_no_session_out(
+    path: Path, left: dict[str, Any]
+) -> None:
+    async with opens(path):
+        pass
+    insert(path, this_process()._replace(**left))
+    async with opens(path) as here:
+        await until_alone(here)
+
+
+async def until_alone(session: Any) -> None:
+    """Wait until a session is the only one of its file."""
+    with trio.fail_after(20):
+        while len(query(session._engine.file.path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - nothing says so
+            await trio.sleep(0.01)
+
+
 async def test_elsewhere_than_on_linux_it_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,7 +147,7 @@ async def test_elsewhere_than_on_linux_it_is_refused(
 
 def test_a_process_is_alive_until_it_has_ended() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        process = Process(other.pid, processes._started(other.pid) or "", this_process().container)
+        process = process_of(other)
         assert is_alive(process)
         assert not is_alive(process._replace(started="earlier"))
         other.kill()
@@ -118,21 +159,108 @@ def test_a_process_is_alive_until_it_has_ended() -> None:
 async def test_a_process_that_is_watched_is_buried_when_it_dies(path: Path) -> None:
     command = [sys.executable, "-c", "input()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as other:  # noqa: ASYNC220 - it is short
-        process = Process(other.pid, processes._started(other.pid) or "", this_process().container)
+        process = process_of(other)
         async with opens(path) as here:
-            insert(path, process)
-            while process not in here._engine.watched:  # noqa: ASYNC110 - nothing says so
-                await trio.sleep(0.05)
-            other.kill()
-            while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - as above
-                await trio.sleep(0.01)
+            with listening(here, 2):
+                insert(path, process)
+                while process not in here._engine.watched:  # noqa: ASYNC110 - nothing says so
+                    await trio.sleep(0.05)
+                other.kill()
+                await until_alone(here)
 
 
 def insert(path: Path, process: Process) -> None:
     """Open a session for another process, which knows nothing of it."""
     with sqlite3.connect(path) as db:
-        db.execute("INSERT INTO sessions (pid, started, container) VALUES (?, ?, ?)", process)
+        columns = ", ".join(Process._fields)
+        db.execute(f"INSERT INTO sessions ({columns}) VALUES (?, ?, ?, ?)", process)
     db.close()
+
+
+def process_of(other: subprocess.Popen[Any]) -> Process:
+    return this_process()._replace(pid=other.pid, started=processes._started(other.pid) or "")
+
+
+def listening(session: Any, number: int) -> socket.socket:
+    """Be heard where another session of that number would be."""
+    receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    receiver.bind(f"{session._engine.file.address}{number}")
+    return receiver
+
+
+def test_a_process_that_is_hidden_from_us_is_alive_until_it_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """``/proc`` may be mounted so that processes of other users are not listed, or not readable."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        process = process_of(other)
+        for error in (FileNotFoundError, PermissionError):
+            hide(monkeypatch, other.pid, error)
+            assert is_alive(process)
+        other.kill()
+    assert not is_alive(process)
+
+
+def hide(monkeypatch: pytest.MonkeyPatch, pid: int, error: type[OSError]) -> None:
+    read = Path.read_text
+
+    def fail(self: Path, *args: Any, **options: Any) -> str:
+        if str(self).startswith(f"/proc/{pid}/"):
+            raise error
+        return read(self, *args, **options)
+
+    monkeypatch.setattr(Path, "read_text", fail)
+
+
+async def test_a_session_whose_process_runs_another_program_by_now_is_buried(path: Path) -> None:
+    """Neither its number nor its start tells; its sockets do, which the new program does not have."""
+    async with opens(path) as here:
+        insert(path, this_process())
+        await until_alone(here)
+
+
+async def test_a_session_that_could_not_be_closed_is_ended_by_the_others(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "CLOSING", 0.05)
+    async with opens(path) as here, trio.open_nursery() as nursery:
+
+        async def hold(there: Any) -> None:
+            with pytest.raises(LeaseLost):
+                async with there.lock("lock"):
+                    await trio.sleep_forever()
+
+        async with opens(path) as there:
+            nursery.start_soon(hold, there)
+            await until_held(here)
+            other = sqlite3.connect(path, isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+        other.execute("COMMIT")
+        other.close()
+        with trio.fail_after(20):
+            async with here.lock("lock"):
+                pass
+
+
+async def until_held(session: Any) -> None:
+    while not (await session.lock("lock").statistics()).holders:  # noqa: ASYNC110 - nothing says so
+        await trio.sleep(0.001)
+
+
+async def test_a_session_that_cannot_write_that_it_ends_is_closed_all_the_same(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as full:
+        async with opens(path) as here:
+            full.setattr(LogFile, "end", fail)
+            full.setattr(sqlite, "is_busy", lambda _: False)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        here._engine.file.db.execute("SELECT 1")
+    async with opens(path) as there:
+        await until_alone(there)
 
 
 async def test_a_process_that_is_dead_when_it_is_watched_is_buried(
@@ -147,10 +275,9 @@ async def test_a_process_that_is_dead_when_it_is_watched_is_buried(
 
     monkeypatch.setattr(sqlite.SQLiteEngine, "_watch", die_first)
     monkeypatch.setattr(LogFile, "dead", lambda _: [])
-    async with opens(path):
-        insert(path, this_process()._replace(pid=2**22 - 1))
-        while len(query(path, "SELECT * FROM sessions")) > 1:  # noqa: ASYNC110 - nothing says so
-            await trio.sleep(0.05)
+    async with opens(path) as here:
+        insert(path, this_process()._replace(pid=GONE))
+        await until_alone(here)
 
 
 # ==== Messages ====
@@ -160,7 +287,7 @@ async def test_garbage_on_the_socket_is_ignored(path: Path) -> None:
     async with opens(path) as here:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
             for data in (b"", b"\xff\xfe", b"unknown", b"x" * 10_000):
-                sender.sendto(data, f"{here._engine.address}{here._engine.file.number}")
+                sender.sendto(data, f"{here._engine.file.address}{here._engine.file.number}")
         async with here.lock("lock"):
             pass
 
@@ -289,7 +416,7 @@ def test_a_new_file_that_others_open_too_is_waited_for(
             file.open()
     else:
         file.open()
-        file.db.close()
+        file.close()
     assert refused
 
 
@@ -319,7 +446,7 @@ def test_a_write_after_a_checkpoint_need_not_wait_for_the_disk(
     assert begun == [before]
     here.checkpoint()
     for file in (here, there):
-        file.db.close()
+        file.close()
 
 
 def test_a_session_that_had_read_all_appends_where_nothing_has_come_and_nothing_once_it_was_ended(
@@ -346,7 +473,7 @@ def test_a_session_that_had_read_all_appends_where_nothing_has_come_and_nothing_
     assert tail is not None
     assert [*tail.entries] == [b'["end","session 1",-1,[]]']
     for file in (here, there):
-        file.db.close()
+        file.close()
 
 
 @pytest.mark.parametrize("longest", [0, 10_000])
@@ -451,7 +578,7 @@ async def test_a_session_that_ends_while_it_finds_another_process_watches_it_no_
     def others(self: LogFile) -> dict[int, Process]:
         token.run_sync_soon(looks.set)
         go_on.wait(30)
-        return {99: Process(os.getppid(), "of another process", "container")}
+        return {99: this_process()._replace(pid=os.getppid(), started="of another process")}
 
     async def let_it_go_on(engine: Any) -> None:
         while engine.nursery.child_tasks:  # noqa: ASYNC110 - no task says that the session has ended
