@@ -1,6 +1,6 @@
 """Messages between processes of one machine: a Unix stream between each two sessions that talk.
 
-A stream ends when its process does, however it dies, and not before what was sent has been read. Only
+What a process has sent before it ended, however it died, is read. Only
 processes of the same user are heard: other than files, the addresses are open to every user.
 """
 
@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import socket
 import struct
+from contextlib import suppress
 
 import trio
 
 import structsync
 
 from .engine import LONGEST, Received
+from .processes import is_running
 
 #: In seconds: how long a message may take to be sent, before a peer that does not read is cut off.
 SENDING = 5
@@ -37,9 +39,14 @@ class Line:
 
     def is_of_us(self) -> bool:
         """Return whether the other side is a process of the same user."""
-        fields = struct.Struct("3i")  # process, user, group
+        return self._peer()[1] == os.getuid()
+
+    def _peer(self) -> tuple[int, int, int]:
+        """Return the process, the user and the group of the other side."""
+        fields = struct.Struct("3i")
         peer = self.stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, fields.size)
-        return bool(fields.unpack(peer)[1] == os.getuid())
+        process, user, group = fields.unpack(peer)
+        return process, user, group
 
     async def send(self, message: bytes) -> bool:
         """Send a message, wholly, or nothing ever again; it is not cancelled.
@@ -72,6 +79,23 @@ class Line:
                     del data[: HEAD + length]
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass  # the other side is gone; so is this one, where it has cut the other off
+        finally:
+            self._shut(socket.SHUT_RDWR)  # to close it ends nothing if a forked process has it, too
+
+    async def drain(self) -> None:
+        """Read what the other side has sent, and what it is still sending if it runs; then end.
+
+        Its end may never come: a process that the other one has forked may have the stream, too.
+        """
+        if is_running(self._peer()[0]):
+            with trio.move_on_after(SENDING):
+                await self.ended.wait()
+        self._shut(socket.SHUT_RD)  # what has come is read before that is seen
+        await self.ended.wait()
+
+    def _shut(self, how: int) -> None:
+        with suppress(OSError):  # it is closed already
+            self.stream.socket.shutdown(how)
 
 
 class Lines:
@@ -108,9 +132,9 @@ class Lines:
         return await line.send(message)
 
     async def drain(self, session: str) -> None:
-        """Return when the stream of a session has ended."""
+        """Return when nothing more can come from a session that is over."""
         if session in self.lines:
-            await self.lines[session].ended.wait()
+            await self.lines[session].drain()
 
     async def _open(self, session: str, number: int) -> Line | None:
         with trio.move_on_after(SENDING):

@@ -60,6 +60,11 @@ def is_alive(process: Process) -> bool:
     return _started(process.pid) in (process.started, HIDDEN)
 
 
+def is_running(pid: int) -> bool:
+    """Return whether any process of this container has a number, and has not ended."""
+    return _started(pid) is not None
+
+
 def _started(pid: int) -> str | None:
     """Return when a process was started; None if it runs no more, and ``HIDDEN`` if that is not for us to know."""
     try:

@@ -33,6 +33,8 @@ T = TypeVar("T")
 PAUSE = 0.003
 #: In entries: more than these are read in a worker thread.
 MANY = 100
+#: In bytes: of a hint; a longer one is lost.
+LONGEST_HINT = 65536
 #: After so many transactions a session brings to the disk what was written.
 CHECKPOINT_AFTER = 1000
 
@@ -84,10 +86,12 @@ class SQLiteEngine:
                 self.nursery.start_soon(self._keep_saving)
                 self.listens = True
                 task_status.started()
+                hint = bytearray(LONGEST_HINT)
                 try:
                     while True:
                         # Any process on this machine can send anything: it is the name of a log, or nothing.
-                        hinted((await self.receiver.recv(4096)).decode(errors="replace"))
+                        length = await self.receiver.recv_into(hint)
+                        hinted(hint[:length].decode(errors="replace"))
                 finally:
                     self.listens = False
 
@@ -231,7 +235,9 @@ class SQLiteEngine:
 
     async def _bury(self, sessions: Iterable[int]) -> None:
         for number, key in await self._transact(lambda: self.file.end(sessions)):
-            self._send(number, key.partition("/")[2])
+            self._send(
+                number, key.rpartition("/")[2]
+            )  # a namespace may have slashes, a log has none
 
 
 def is_busy(error: sqlite3.OperationalError) -> bool:

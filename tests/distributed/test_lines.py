@@ -93,6 +93,46 @@ async def test_what_is_sent_as_the_other_side_ends_is_known_to_be_lost() -> None
         await other.hears(b"first")
 
 
+@pytest.mark.parametrize("runs", [False, True])
+async def test_what_a_session_had_sent_is_read_although_a_process_that_it_has_forked_keeps_its_stream_open(
+    monkeypatch: pytest.MonkeyPatch, runs: bool
+) -> None:
+    """If it runs still, it says what it was saying, for which it has a limit of time."""
+    waited = 0.02 if runs else 60
+    monkeypatch.setattr(lines, "SENDING", waited)
+    monkeypatch.setattr(lines, "is_running", lambda _: runs)
+    async with two() as (one, other, _):
+        await one.lines.send("session 2", 2, b"first")
+        await other.hears(b"first")
+        assert await other.lines.send("session 1", 1, b"last")
+        with trio.fail_after(20):
+            await one.lines.drain("session 2")
+        assert one.heard == [b"last"]
+
+
+async def test_a_session_that_ends_ends_its_streams_although_a_process_that_it_has_forked_has_them() -> (
+    None
+):
+    async with two() as (one, other, _):
+        await one.lines.send("session 2", 2, b"first")
+        await other.hears(b"first")
+        kept = other.lines.lines["session 1"].stream.socket.dup()
+        other.lines.nursery.cancel_scope.cancel()
+        with trio.fail_after(2):
+            await one.lines.drain("session 2")
+        kept.close()
+
+
+async def test_a_stream_that_is_being_closed_is_drained() -> None:
+    async with two() as (one, other, _):
+        await one.lines.send("session 2", 2, b"first")
+        await other.hears(b"first")
+        line = one.lines.lines["session 2"]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(one.lines.drain, "session 2")
+            nursery.start_soon(trio.aclose_forcefully, line.stream)
+
+
 async def test_a_peer_that_sends_too_much_at_once_is_cut_off_and_no_other() -> None:
     async with two() as (one, other, address):
         for wrong in (b"\xff\xff\xff\xff", b"\0\0\0\3you\xff\xff\xff\xff", b"\0"):

@@ -312,6 +312,52 @@ async def test_a_hint_that_is_lost_is_made_up_for(
             monkeypatch.setattr(sqlite.SQLiteEngine, "_send", lambda *_: None)
 
 
+async def never(*_: Any) -> None:
+    await trio.sleep_forever()
+
+
+async def test_the_end_of_a_session_is_told_in_a_namespace_with_a_slash_also_by_one_of_another(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite.SQLiteEngine, "renew", never)
+    granted = trio.Event()
+
+    async def wait(here: Any) -> None:
+        async with here.lock("lock"):
+            granted.set()
+
+    def opens_in(namespace: str) -> Any:
+        return open_session(f"sqlite://{path}", namespace=namespace)
+
+    async with opens_in("a/b") as here, opens_in("a/b") as there, opens_in("c") as third:
+        async with trio.open_nursery() as nursery:
+            with pytest.raises(LeaseLost):
+                async with there.lock("lock"):
+                    nursery.start_soon(wait, here)
+                    await until_waiting(there.lock("lock"), 1)
+                    await third._engine._bury([there._engine.file.number])
+                    with trio.fail_after(20):
+                        await granted.wait()
+
+
+async def test_a_hint_about_a_long_name_comes_whole(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite.SQLiteEngine, "renew", never)
+    name = "é" * 5000
+
+    async def wait(there: Any) -> None:
+        with trio.move_on_after(20) as in_time:
+            async with there.lock(name):
+                pass
+        assert not in_time.cancel_called  # which would have it look again
+
+    async with opens(path) as here, opens(path) as there, trio.open_nursery() as nursery:
+        async with here.lock(name):
+            nursery.start_soon(wait, there)
+            await until_waiting(here.lock(name), 1)
+
+
 # ==== The file ====
 
 
@@ -335,13 +381,10 @@ async def test_who_finds_the_file_locked_tries_again_and_the_loop_goes_on(path: 
 async def test_an_operation_needs_no_thread_and_no_other_task(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def wait(*_: Any) -> None:
-        await trio.sleep_forever()
-
     async def fail(*_: Any) -> None:
         pytest.fail("it has not been carried out at once")
 
-    monkeypatch.setattr(sqlite.SQLiteEngine, "renew", wait)  # it uses a thread
+    monkeypatch.setattr(sqlite.SQLiteEngine, "renew", never)  # it uses a thread
     async with opens(path) as here:
         async with here.lock("lock"):
             pass
