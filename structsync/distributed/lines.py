@@ -31,22 +31,20 @@ class Line:
     stream: trio.SocketStream
     turn: structsync.Lock
     ended: trio.Event
+    process: int  # at the other side
+    user: int
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self.stream = stream
+        fields = struct.Struct("3i")  # the last one is the group
+        peer = stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, fields.size)
+        self.process, self.user, _ = fields.unpack(peer)
         self.turn = structsync.Lock()
         self.ended = trio.Event()
 
     def is_of_us(self) -> bool:
         """Return whether the other side is a process of the same user."""
-        return self._peer()[1] == os.getuid()
-
-    def _peer(self) -> tuple[int, int, int]:
-        """Return the process, the user and the group of the other side."""
-        fields = struct.Struct("3i")
-        peer = self.stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, fields.size)
-        process, user, group = fields.unpack(peer)
-        return process, user, group
+        return self.user == os.getuid()
 
     async def send(self, message: bytes) -> bool:
         """Send a message, wholly, or nothing ever again; it is not cancelled.
@@ -87,7 +85,7 @@ class Line:
 
         Its end may never come: a process that the other one has forked may have the stream, too.
         """
-        if is_running(self._peer()[0]):
+        if is_running(self.process):
             with trio.move_on_after(SENDING):
                 await self.ended.wait()
         self._shut(socket.SHUT_RD)  # what has come is read before that is seen

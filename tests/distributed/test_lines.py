@@ -127,10 +127,8 @@ async def test_a_stream_that_is_being_closed_is_drained() -> None:
     async with two() as (one, other, _):
         await one.lines.send("session 2", 2, b"first")
         await other.hears(b"first")
-        line = one.lines.lines["session 2"]
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(one.lines.drain, "session 2")
-            nursery.start_soon(trio.aclose_forcefully, line.stream)
+        one.lines.lines["session 2"].stream.socket.close()
+        await one.lines.drain("session 2")
 
 
 async def test_a_peer_that_sends_too_much_at_once_is_cut_off_and_no_other() -> None:
