@@ -10,7 +10,6 @@ from functools import partial
 from threading import get_ident
 from typing import Any, Literal, TypeAlias, cast
 
-import trio
 from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._core.primitives.semaphore import SemaphoreCore
@@ -55,7 +54,7 @@ def deadlock_guard(on_deadlock: OnDeadlock = "raise") -> AbstractContextManager[
     others continue as the blocks of that task end.
 
     There is no false alarm. A task that sleeps, waits for its nursery, or is inside another library or a
-    thread may continue, and so may one in a cancel scope with a deadline. The tasks that could release
+    thread may continue, and so may one in a cancel scope that has a deadline at that moment. The tasks that could release
     something must be known: the owner of a :class:`Lock` (one of a :class:`LockMap`, too), :class:`RWLock`
     or :class:`Monitor`; the task that borrowed from a :class:`CapacityLimiter`; the blocks that hold the
     permits of a bounded :class:`Semaphore`, or the items of a :class:`ResourcePool`, each to be left by the
@@ -134,9 +133,6 @@ class _Guard:
         if get_ident() != self.thread:
             return
         task = request.waiter
-        if trio.current_effective_deadline() != math.inf:
-            self._parked.pop(task, None)
-            return
         if len(self._parked) >= self._purge_at:
             for one in tuple(self._parked):
                 self.request_of(one)  # which forgets those that go on
@@ -148,7 +144,7 @@ class _Guard:
         if not isinstance(request, JobsWait) and _counts(request.primitive) and request.claim > 1:
             self._weighted.to_write(request.primitive)
         self._dependents.parks(request)
-        if self._dependents.may_have(task, request):
+        if deadline_of(task) == math.inf and self._dependents.may_have(task, request):
             self._look(task)
 
     def enters(self, task: Task, lives: Sequence[Live[Any]]) -> None:
@@ -187,7 +183,10 @@ class _Guard:
     def request_of(self, who: Hashable) -> Wait | None:
         """Return for what a task is parked without a deadline; None if it may go on."""
         request = self._parked.get(who)
-        if request is None or (request.parked and request.status is PENDING):
+        # Of now, because it may be set at any time. Cancelled (-inf) and parked still, it cannot be cancelled.
+        if request is None or math.isfinite(deadline_of(request.waiter)):
+            return None
+        if request.parked and request.status is PENDING:
             return request
         if request.status is not GRANTED:
             # Cancelled in a condition, it sleeps on in the queue of the lock, by another request.
@@ -296,6 +295,12 @@ class _Guard:
                 raised = own
         if raised is not None:
             end_wait(request, raised)
+
+
+def deadline_of(task: Task) -> float:
+    """Return the effective deadline of a task, of which trio tells for the current one only."""
+    status = cast("Any", task)._cancel_status
+    return math.inf if status is None else float(status.effective_deadline())  # None: it has ended
 
 
 def _counts(live: Live[Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from trio.lowlevel import Task
 
-from structsync._core.queue.waits_for import Need
+from structsync._core.queue.waits_for import Need, unmet
 
 from .needs import Reason
 from .places import Names, line_of, titled
@@ -43,13 +43,12 @@ def edges_of(waits: Any, names: Names, blocked: Any) -> Iterator[WaitEdge]:
     """Yield who of the stuck waits for whom."""
     seen = set()
     for who in names:
-        for needs in waits[who]:
-            for need in needs:
-                for holder, _ in need.holders:
-                    live = _reason(need).primitive
-                    if holder in blocked and (who, holder, id(live)) not in seen:
-                        seen.add((who, holder, id(live)))
-                        yield WaitEdge(names[who], titled(live), names[holder])
+        for need in unmet(waits, who, blocked):
+            live = _reason(need).primitive
+            for holder, _ in need.holders:
+                if holder in blocked and (who, holder, id(live)) not in seen:
+                    seen.add((who, holder, id(live)))
+                    yield WaitEdge(names[who], titled(live), names[holder])
 
 
 def _reason(need: Need) -> Reason:

@@ -42,12 +42,14 @@ class Dependents:
 
     def parks(self, request: Wait) -> None:
         """Take note of what a task waits for."""
-        core = request.primitive._core
-        if isinstance(core, _NOT_OWNED):
-            self._asked.to_write(request.primitive)
-        elif isinstance(core, _BY_CONDITIONS):
-            # Who is cancelled in a condition parks for its lock or monitor, and does not tell.
-            self._by_conditions = True
+        group = request.group
+        for one in group.members if isinstance(group, Claims) else (request,):
+            core = one.primitive._core
+            if isinstance(core, _NOT_OWNED):
+                self._asked.to_write(one.primitive)
+            elif isinstance(core, _BY_CONDITIONS):
+                # Who is cancelled in a condition parks for its lock or monitor, and does not tell.
+                self._by_conditions = True
 
     def holds(self, task: Any, units: int) -> None:
         """Take note that a task holds so many permits more in blocks, or less."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import pytest
@@ -221,3 +222,21 @@ async def test_a_cycle_closes_behind_a_task_that_has_a_deadline() -> None:
                 await wait_all_tasks_blocked()
             both_wait.set()
     assert len(raised) == 1
+
+
+async def test_a_deadline_that_was_lifted_is_no_way_out() -> None:
+    one, other = structsync.Lock(), structsync.Lock()
+    scope = trio.CancelScope(deadline=trio.current_time() + 1000)
+
+    async def waits() -> None:
+        with scope:
+            async with one, other:
+                pass
+
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery, other:
+            nursery.start_soon(waits)
+            await wait_all_tasks_blocked()
+            scope.deadline = math.inf
+            with pytest.raises(DeadlockError):
+                await one.acquire()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
@@ -179,3 +181,55 @@ async def test_cancelled_in_a_condition_it_waits_behind_others_for_the_lock() ->
                 scope.cancel()
                 with pytest.raises(DeadlockError, match="waits for"):
                     await other.acquire()
+
+
+@pytest.mark.parametrize("first", ["lock", "limiter"])
+async def test_each_claim_of_a_group_is_waited_for(first: str) -> None:
+    limiter, lock, held = structsync.CapacityLimiter(1), structsync.Lock(), structsync.Lock()
+    both: list[structsync.Claim[Any]] = [lock.claim(), limiter.claim()]
+    claims = both[:: 1 if first == "lock" else -1]
+
+    async def takes_both() -> None:
+        async with held, structsync.acquire_all(*claims):
+            pass
+
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery, limiter:
+            nursery.start_soon(takes_both)
+            await wait_all_tasks_blocked()
+            with pytest.raises(DeadlockError):
+                await held.acquire()
+
+
+async def test_who_holds_a_permit_that_another_task_releases_is_no_part_of_the_deadlock() -> None:
+    one, other = structsync.Lock(name="one"), structsync.Lock(name="other")
+    permits = structsync.Semaphore(2, max_value=2)
+    goes_on = trio.Event()
+
+    async def holds_a_permit() -> None:
+        async with permits:
+            await goes_on.wait()
+
+    async def holds_a_permit_and_waits() -> None:
+        async with permits, one:
+            pass
+
+    async def takes(block: Any) -> None:
+        async with other, block:
+            pass
+
+    with deadlock_guard():
+        async with trio.open_nursery() as nursery, one:
+            nursery.start_soon(holds_a_permit)
+            nursery.start_soon(holds_a_permit_and_waits)
+            await wait_all_tasks_blocked()
+            nursery.start_soon(takes, one)
+            await wait_all_tasks_blocked()
+            with pytest.raises(DeadlockError) as raised:
+                async with structsync.acquire_all(other.claim(), permits.claim()):
+                    pass
+            goes_on.set()
+    assert [edge.primitive for edge in raised.value.graph.edges] == [
+        "Lock 'other'",
+        "Lock 'one'",
+    ]

@@ -135,7 +135,7 @@ def never(waits: Any) -> set[Any]:
     return set()
 
 
-def without_deadlines() -> float:
+def without_deadlines(task: Any) -> float:
     return float("inf")
 
 
@@ -182,7 +182,7 @@ def every_task_ends_rules(task: Any, other: Any) -> bool:
 FAULTS: list[tuple[Any, Any, Any, str]] = [
     (deadlock, "stuck", any_cycle, "any"),
     (deadlock, "stuck", never, "permits"),
-    (trio, "current_effective_deadline", without_deadlines, "within"),
+    (deadlock, "deadline_of", without_deadlines, "within"),
     (needs._RULES, SemaphoreCore, every_task_known, "all"),
     (needs._RULES, SemaphoreCore, only_itself, "permits"),
     (needs, "_ahead", no_task_ahead, "permits"),

@@ -22,7 +22,7 @@ from .crossing import use
 async def test_a_watcher_that_fails_is_logged_and_removed(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail() -> float:
+    def fail(task: object) -> float:
         monkeypatch.undo()
         raise ZeroDivisionError
 
@@ -30,7 +30,7 @@ async def test_a_watcher_that_fails_is_logged_and_removed(
     with deadlock_guard():
         async with trio.open_nursery() as nursery:
             async with lock:
-                monkeypatch.setattr(trio, "current_effective_deadline", fail)
+                monkeypatch.setattr(deadlock, "deadline_of", fail)
                 nursery.start_soon(use, lock)
                 await wait_all_tasks_blocked()
                 assert not watching.watchers

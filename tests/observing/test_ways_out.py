@@ -58,6 +58,26 @@ async def test_a_deadline_is_a_way_out() -> None:
     await finishes(waits, gives_up)
 
 
+async def test_a_deadline_that_is_set_later_is_a_way_out() -> None:
+    one, other, scope = structsync.Lock(), structsync.Lock(), trio.CancelScope()
+
+    async def gives_up() -> None:
+        async with one:
+            await wait_all_tasks_blocked()
+            with scope:
+                await other.acquire()
+
+    async def waits() -> None:
+        async with other:
+            await wait_all_tasks_blocked(0.01)  # the other one is parked
+            scope.deadline = trio.current_time() + 0.01
+            async with one:
+                pass
+
+    await finishes(gives_up, waits)
+    assert scope.cancelled_caught
+
+
 async def test_a_permit_of_no_block_may_be_released_by_any_task() -> None:
     semaphore, lock = structsync.Semaphore(1, max_value=1), structsync.Lock()
 
