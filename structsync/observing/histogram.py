@@ -59,7 +59,7 @@ class Histogram:
         seen = 0
         for upper, count in self.buckets:
             seen += count
-            if seen >= share * self.count:
+            if seen / self.count >= share:  # a product may be rounded up: 0.07 of 100
                 return min(upper, self.longest)
         return 0.0
 

@@ -32,7 +32,7 @@ Key: TypeAlias = tuple[str, str | None]
 class _Row:
     """What is counted for one class and name."""
 
-    __slots__ = ("clock", "counts", "holds", "longest_waiter", "waiting", "waits")
+    __slots__ = ("clock", "counts", "holds", "longest_waiter", "untimed", "waiting", "waits")
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -40,6 +40,7 @@ class _Row:
         self.longest_waiter: str | None = None
         # By the identity of the request, the oldest first; the request is kept so that it has one.
         self.waiting: dict[int, tuple[object, float | None, Task | None]] = {}
+        self.untimed = 0  # of those who wait, beyond the most that are timed
         # That of their run: who reads the numbers may be another thread.
         self.clock: trio.abc.Clock | None = None
 
@@ -59,7 +60,7 @@ class _Row:
             withdrawn=counts["withdrawn"],
             broken=counts["broken"],
             released=counts["released"],
-            waiting=len(waiting),
+            waiting=len(waiting) + self.untimed,
             waits=self.waits.shown(),
             holds=self.holds.shown(),
             longest_waiter=self.longest_waiter,
@@ -79,7 +80,7 @@ class Metrics:
         self._thread = get_ident()
         self._most = most
         self._rows: dict[Key, _Row] = {}
-        self._holds: Holds[float] = Holds()
+        self._holds: Holds[tuple[float, trio.abc.Clock]] = Holds()
 
     def primitives(self) -> tuple[PrimitiveMetrics, ...]:
         """Return the numbers of each class and name, sorted by total waiting time, the longest first."""
@@ -88,9 +89,8 @@ class Metrics:
 
     def row(self, live: Live[Any]) -> PrimitiveMetrics | None:
         """Return the numbers of a primitive, and of all that are counted together with it."""
-        key = (type(live).__name__, live._name)
-        row = self._rows.get(key)
-        return None if row is None else row.shown(key)
+        row = self._rows.get(_key_of(live))
+        return None if row is None else row.shown(_key_of(live))
 
     def to_prometheus(self) -> str:
         """Return the numbers in the text format of Prometheus, version 0.0.4."""
@@ -108,28 +108,37 @@ class Metrics:
                 row.clock = trio.lowlevel.current_clock()
             if len(row.waiting) < MOST_TIMED:
                 row.waiting[id(event.request)] = (event.request, event.time, event.task)
+            else:
+                row.untimed += 1
             return
         if kind == "released":
-            for since in self._holds.released(event):
-                if event.time is not None:
+            for since, clock in self._holds.released(event):
+                # By the clock of another run, it has held for any time.
+                if event.time is not None and clock is trio.lowlevel.current_clock():
                     row.holds.add(event.time - since)
             return
-        _, asked, task = row.waiting.pop(id(event.request), (None, None, None))
+        seen, asked, task = row.waiting.pop(id(event.request), (None, None, None))
+        if seen is None and row.untimed:
+            row.untimed -= 1
         if kind == "granted" and event.time is not None:
             if asked is not None:
                 # What never stood in a queue has a mere object as its request.
                 is_at_once = type(event.request) is object
                 row.waited(0.0 if is_at_once else event.time - asked, task)
-            self._holds.granted(event, event.time)
+            self._holds.granted(event, (event.time, trio.lowlevel.current_clock()))
 
     def _row_of(self, live: Any) -> _Row:
-        key = (type(live).__name__, live._name)
+        key = _key_of(live)
         row = self._rows.get(key)
         if row is None:
             if len(self._rows) >= self._most:
                 key = (OTHERS, None)
             row = self._rows.setdefault(key, _Row())
         return row
+
+
+def _key_of(live: Live[Any]) -> Key:
+    return type(live).__name__, live._name or None  # which Prometheus does not tell apart
 
 
 #: Those that are on, the one that was opened last at the end.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from trio.lowlevel import Task, enable_ki_protection
 from structsync._runtime.arguments import check_count
 from structsync._runtime.events import PrimitiveEvent, observe
 
+from .per_primitive import PerPrimitive
 from .places import current_time, name_of_task, titled
 from .spans import Span, Spans
 
@@ -40,7 +42,8 @@ class Recording:
         self._spans = Spans(self._ended)
         self._slices: list[tuple[Span, str]] = []
         self._lengths: list[tuple[float, str, int]] = []
-        self._length_of: dict[str, int] = {}
+        self._length_of: PerPrimitive[int] = PerPrimitive()
+        self._total_of: Counter[str] = Counter()
 
     def to_trace_events(self) -> dict[str, Any]:
         """Return the trace events: an object of the JSON format that Perfetto reads.
@@ -86,11 +89,13 @@ class Recording:
             self._note_length(event.primitive, event.time)
 
     def _note_length(self, live: Any, time: float) -> None:
-        """Note how many wait, where that has changed."""
+        """Note how many wait, where that has changed; primitives of one title have one counter."""
         title, length = titled(live), len(live._core.queue)
-        if self._length_of.get(title, 0) != length:
-            self._length_of[title] = length
-            self._lengths.append((time, title, length))
+        before = self._length_of.of(live).get(title, 0)
+        if before != length:
+            self._length_of.to_write(live)[title] = length
+            self._total_of[title] += length - before
+            self._lengths.append((time, title, self._total_of[title]))
 
     def _ended(self, span: Span) -> None:
         if span.what == "hold" or span.until > span.since:  # who need not wait does not wait

@@ -159,6 +159,47 @@ async def test_what_a_signal_leaves_behind_is_bounded(monkeypatch: pytest.Monkey
     assert only(found).withdrawn == 20
 
 
+async def test_those_who_are_not_timed_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "MOST_TIMED", 2)
+    lock = structsync.Lock()
+    with observe.metrics() as found:
+        async with trio.open_nursery() as nursery:
+            async with lock:
+                for _ in range(5):
+                    nursery.start_soon(hold, lock, 0)
+                await wait_all_tasks_blocked()
+                assert only(found).waiting == lock.statistics().tasks_waiting == 5
+        one = only(found)
+        assert (one.waiting, one.granted, one.waits.count) == (0, 6, 3)
+
+
+def test_what_is_released_in_another_run_is_not_timed() -> None:
+    limiter = structsync.CapacityLimiter(1)
+
+    async def take() -> None:
+        await limiter.acquire_on_behalf_of("a job")
+
+    async def release() -> None:
+        limiter.release_on_behalf_of("a job")
+
+    with observe.metrics() as found:
+        trio.run(take)
+        trio.run(release)
+        one = only(found)
+        assert (one.granted, one.released, one.holds.count) == (1, 1, 0)
+
+
+async def test_an_empty_name_is_none() -> None:
+    with observe.metrics() as found:
+        for lock in (structsync.Lock(name=""), structsync.Lock()):
+            async with lock:
+                pass
+            row = found.row(lock)
+            assert row is not None
+            assert row.name is None
+        assert only(found).granted == 2
+
+
 async def test_what_a_primitive_leaves_is_forgotten_with_it() -> None:
     with observe.metrics() as found:
         lock = structsync.Lock()
@@ -274,6 +315,13 @@ def test_a_quantile_is_at_most_an_eighth_too_long() -> None:
         assert share <= found.quantile(share) <= share * 1.125
     assert found.quantile(1) == found.longest == 1
     assert found.at_most(0.25) == 25
+
+
+def test_a_share_that_is_reached_exactly_is_reached() -> None:
+    durations = Durations()
+    for number in range(100):
+        durations.add(0.001 if number < 7 else 1.0)
+    assert durations.shown().quantile(0.07) < 0.002  # 0.07 * 100 is more than 7
 
 
 def test_a_share_is_between_nothing_and_all() -> None:

@@ -152,6 +152,21 @@ async def test_what_has_not_ended_ends_where_the_recording_is_read(
     assert {end for *_, end in slices(found)} == {0}, "after the block it is the last step"
 
 
+async def test_primitives_of_one_name_are_counted_together(autojump_clock: MockClock) -> None:
+    one, other = structsync.Lock(name="row"), structsync.Lock(name="row")
+    with structsync.recording() as found:
+        async with trio.open_nursery() as nursery, one:
+            for _ in range(2):
+                nursery.start_soon(hold, one, 1)
+            await wait_all_tasks_blocked()
+            async with other:
+                await trio.sleep(1)
+    lengths = [
+        e["args"]["waiting"] for e in found.to_trace_events()["traceEvents"] if e["ph"] == "C"
+    ]
+    assert lengths == [1, 2, 1, 0]
+
+
 async def test_what_no_task_asked_for_has_a_row(autojump_clock: MockClock) -> None:
     limiter = structsync.CapacityLimiter(1)
     with recording() as found:
