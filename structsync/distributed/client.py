@@ -270,7 +270,11 @@ class LogClient:
             self.is_busy = False
             self._continue()
 
-        begun = self.engine.append_soon(self.name, entries, self.replica.position, done, told)
+        begun = False
+        try:
+            begun = self.engine.append_soon(self.name, entries, self.replica.position, done, told)
+        except Exception as error:  # noqa: BLE001 - it is the session's, not of the task that asks
+            self.failure = error
         if not begun:
             self.unread, self.is_busy = unread, False
         return begun

@@ -56,7 +56,7 @@ class Session(Membership):
 
         Raises:
           TypeError, ValueError: if ``permits`` is not an int, or less than 1; of all methods here: if the name is
-              not a str, or has no prefix.
+              not a str, has no prefix, or cannot be encoded as UTF-8.
           trio.ClosedResourceError: of all methods here: if the session is closed.
         """
         check_count(permits, "permits")
@@ -295,7 +295,8 @@ async def open_session(
       deliveries: for tests with ``memory://``: decides what happens to messages.
 
     Raises:
-      ValueError: if there is no such engine, or it has no such option.
+      ValueError: if there is no such engine, or it has no such option; if the namespace is empty, or cannot be
+          encoded as UTF-8.
       RuntimeError: if the file has another version or is in use in another container or network namespace,
           or the system is not Linux; if the server refuses the login, is too old, or evicts keys.
       OSError: if the server cannot be reached, or is still loading its data.

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from .engine import Engine
 from .memory import Deliveries, MemoryEngine, hub_of
+from .names import check_encodable
 from .sqlite import SQLiteEngine
 
 #: What begins the URL of a server, and how long a lease lasts there, in seconds.
@@ -84,6 +85,7 @@ def namespace_of(url: str, namespace: str | None) -> str:
         raise TypeError(f"namespace must be a str or None, not {namespace!r}")
     if not namespace:
         raise ValueError("namespace must not be empty; leave it out for the default")
+    check_encodable("namespace", namespace)
     return namespace
 
 

@@ -483,6 +483,7 @@ async def test_an_observer_that_raises_is_removed(caplog: pytest.LogCaptureFixtu
         ("gopher", {}, ValueError, r"no engine for ://"),
         (b"redis://me:secret@h", {}, TypeError, "url must be a str, not a bytes"),
         ("memory://", {"namespace": ""}, ValueError, "must not be empty"),
+        ("memory://", {"namespace": "\udc80"}, ValueError, "namespace must be encodable as UTF-8"),
         ("memory://", {"namespace": 3}, TypeError, "must be a str or None, not 3"),
         ("memory://", {"ttl": True}, TypeError, "number of seconds, not True"),
         ("memory://", {"ttl": "1"}, TypeError, "number of seconds, not '1'"),
@@ -510,6 +511,12 @@ async def test_primitives_are_refused_with_the_reason() -> None:
         attempts: list[tuple[Any, type[Exception], str]] = [
             (lambda: here.lock(3), TypeError, "name must be a str"),
             (lambda: here.lock("/x"), ValueError, "a prefix that is not empty"),
+            (
+                lambda: here.lock("\udc80"),
+                ValueError,
+                r"name must be encodable as UTF-8.*'\\udc80'",
+            ),
+            (lambda: here.lock("a/\udc80"), ValueError, r"lone surrogate '\\udc80' at index 2"),
             (lambda: here.semaphore("db", 0), ValueError, "permits must be >= 1"),
             (lambda: here.semaphore("db", True), TypeError, "permits must be an int"),
             (lambda: here.semaphore("db", 2).permits(0), ValueError, "n must be >= 1"),

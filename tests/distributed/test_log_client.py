@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 import trio
 
 from structsync._core.shared.operations import Operation, Verb
+from structsync.distributed import LeaseLost
 from structsync.distributed.client import AT_ONCE, LogClient
 from structsync.distributed.engine import Appended, Tail
 from structsync.distributed.memory import Hub, MemoryEngine
@@ -76,6 +78,24 @@ async def test_news_of_a_log_that_loses_nothing_are_read_instead() -> None:
     client = LogClient(Answering(*joined[:2]), "session 0", "log")
     assert not client.told(Tail(0, joined, None, [1, 2, 3])), "no history that they could continue"
     assert client.replica.position == 2, "it was read"
+
+
+class Failing(Answering):
+    """Cannot even send."""
+
+    def append_soon(self, *arguments: Any) -> bool:
+        raise ZeroDivisionError
+
+
+async def test_what_fails_while_it_is_sent_is_raised_where_it_ends_the_session() -> None:
+    client = LogClient(Failing(), "session 1", "log")
+    pending = client.begin("log/lock", Verb.RELEASE, 0)
+    with pytest.raises(ZeroDivisionError):
+        await client.drive()
+    assert not client.is_busy
+    client.lose()
+    with pytest.raises(LeaseLost):
+        await pending.wait()
 
 
 class Late(MemoryEngine):

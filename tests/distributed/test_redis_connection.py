@@ -63,6 +63,15 @@ async def test_a_reply_that_was_abandoned_is_not_taken_for_the_next_one() -> Non
         assert await second.wait() == b"second"
 
 
+async def test_a_request_that_cannot_be_encoded_takes_no_reply() -> None:
+    async with running() as pair:
+        with pytest.raises(UnicodeEncodeError):
+            pair.connection.post("GET", "\udc80")
+        second = pair.connection.post("GET", "b")
+        await pair.says(b"$6\r\nsecond\r\n")
+        assert second.value == b"second"
+
+
 async def test_a_connection_that_leaves_a_request_without_an_answer_for_too_long_is_dropped(
     autojump_clock: MockClock,
 ) -> None:

@@ -141,9 +141,10 @@ class Connection:
 
     def post_then(self, then: Callable[[Any], object] | None, *command: str | bytes | int) -> Reply:
         """Do the same; the function is called with the reply, or with None if it will not come."""
+        data = _pack(command)  # which may refuse it: then no reply will come
         reply = Reply(then)
         self.replies.append(reply)
-        self._outgoing += _pack(command)
+        self._outgoing += data
         if self._socket is not None and self.is_usable:
             self._send_at_once(self._socket)
         if self._outgoing:
