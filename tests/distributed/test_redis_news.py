@@ -140,9 +140,10 @@ def test_what_cannot_be_read_is_no_news(said: bytes) -> None:
     assert news.understood(news.NEWS + said)[1] is None
 
 
-def test_news_come_as_they_were_written() -> None:
+@pytest.mark.parametrize("log", ["lock", "two\nlines", "\N{SNOWMAN}"])
+def test_news_come_as_they_were_written(log: str) -> None:
     told = Tail(3, [b'["join"]', b'["a","b"]', b"[]"], None, [5, 6, 9])
-    assert news.understood(news.written("lock", told)) == ("lock", told)
+    assert news.understood(news.written(log, told)) == (log, told)
 
 
 async def test_news_that_come_while_a_session_connects_are_read_instead(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeAlias
+from urllib.parse import quote, unquote
 
 from structsync.distributed.engine import Tail
 
@@ -38,13 +39,14 @@ def read(lines: Sequence[bytes]) -> tuple[list[bytes], list[int]]:
 def written(log: str, news: Tail) -> bytes:
     """Return what is published."""
     lines = [b"%d %b" % one for one in zip(news.stamps, news.entries, strict=True)]
-    return NEWS + b"\n".join([log.encode(), b"%d" % news.start, *lines])
+    name = quote(log)  # it may have several lines
+    return NEWS + b"\n".join([name.encode(), b"%d" % news.start, *lines])
 
 
 def understood(said: bytes) -> tuple[str, Tail | None]:
     """Return which log it is about, and what has been appended to it; None if it says nothing of that."""
     name, *said_of_it = said.removeprefix(NEWS).split(b"\n")
-    log = name.decode(errors="replace")
+    log = unquote(name)
     try:
         start, *lines = said_of_it
         entries, stamps = read(lines)
