@@ -9,6 +9,7 @@ from pathlib import Path
 
 import trio
 
+from .errors import LeaseLost
 from .findings import Finding, in_ms, measure
 from .session import open_session
 from .urls import SERVERS, engine_of, lease_of, path_of, scheme_of
@@ -65,6 +66,11 @@ async def _try_session(url: str, namespace: str, ttl: float | None) -> Finding:
             return Finding(
                 what, "holds", f"a lock is acquired and released in {in_ms(p50)}; p99 {in_ms(p99)}"
             )
+    except LeaseLost:
+        text = (
+            f"its lease has ended meanwhile: ttl={lease:g} is too short for the way to the engine"
+        )
+        return Finding(what, "does not hold", text)
     except (OSError, RuntimeError, ValueError) as error:
         return Finding(what, "does not hold", str(error))
     return Finding(what, "does not hold", f"no lock was granted in {patience:g} s")

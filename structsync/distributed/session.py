@@ -299,7 +299,7 @@ async def open_session(
           encoded as UTF-8.
       RuntimeError: if the file has another version or is in use in another container or network namespace,
           or the system is not Linux; if the server refuses the login, is too old, or evicts keys.
-      OSError: if the server cannot be reached, or is still loading its data.
+      OSError: if the server cannot be reached, does not answer within ``ttl``, or is still loading its data.
       TypeError: if an argument is of another type.
     """
     lasts = lease_of(url, ttl)

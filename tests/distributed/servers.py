@@ -146,3 +146,15 @@ def server(*options: str) -> Iterator[Server]:
             yield one
         finally:
             one.kill()
+
+
+@contextmanager
+def silent() -> Iterator[str]:
+    """Yield the URL of what takes connections, and says nothing."""
+    with (
+        tempfile.TemporaryDirectory(prefix="structsync-") as folder,
+        socket.socket(socket.AF_UNIX) as one,
+    ):
+        one.bind(f"{folder}/silent")
+        one.listen()
+        yield f"unix://{folder}/silent"

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import trio
 from click.testing import CliRunner, Result
+from trio.testing import MockClock
 
 from structsync.cli import main
-from structsync.distributed import examination
+from structsync.distributed import LeaseLost, examination
 from structsync.distributed.examination import file_system_of
 from structsync.distributed.findings import Finding, latency
-from tests.distributed.servers import Server
+from tests.distributed.servers import Server, silent
 
 pytest.importorskip("hiredis")
 
@@ -42,7 +43,7 @@ def test_a_server_that_is_right_holds(victim: Server) -> None:
     result = asked(victim)
     assert (result.exit_code, "does not hold" in result.output) == (0, False), result.output
     assert "a lock is acquired and released in" in verdict_on("a session in the name", result)
-    assert "no appendonly" in verdict_on("persistence", result)
+    assert "no appendonly: the sessions bring back" in verdict_on("persistence", result)
     assert "standalone, primary" in verdict_on("mode", result)
     assert "p99" in verdict_on("round trip", result)
     assert "from ours" in verdict_on("clock", result)
@@ -67,7 +68,11 @@ def test_a_setting_that_breaks_a_promise_is_told(
 
 
 @pytest.mark.parametrize(
-    ("fsync", "text"), [("always", "costs nothing but time"), ("everysec", "the last moments")]
+    ("fsync", "text"),
+    [
+        ("always", "costs nothing but time"),
+        ("everysec", "the sessions bring back its last moments"),
+    ],
 )
 def test_what_a_restart_costs_is_told(victim: Server, fsync: str, text: str) -> None:
     victim.ask("CONFIG", "SET", "appendonly", "yes", "appendfsync", fsync)
@@ -114,6 +119,34 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
     result = doctor(f"unix://{tmp_path}/nowhere")
     assert result.exit_code == 1
     assert "does not hold" in verdict_on("connection", result)
+
+
+async def test_a_server_that_says_nothing_is_given_up(autojump_clock: MockClock) -> None:
+    with silent() as url, trio.fail_after(60):
+        found = {one.what: one async for one in examination.examine(url, "test", 2)}
+    assert found["connection"].verdict == "does not hold"
+    assert "silent: no answer within 10 seconds" in found["connection"].text
+    session = found["a session in the namespace 'test'"]
+    assert session.verdict == "does not hold"
+    assert "has not answered within ttl=2 seconds" in session.text
+
+
+def test_a_lease_that_ends_meanwhile_is_told_with_its_length(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def ends(acquire: object) -> tuple[float, float]:
+        raise LeaseLost("lock")
+
+    monkeypatch.setattr(examination, "measure", ends)
+    result = doctor("memory://", "--ttl", "3")
+    assert result.exit_code == 1, result.output
+    assert "ttl=3 is too short" in verdict_on("a session", result)
+
+
+def test_a_file_for_tls_that_is_not_there_is_a_wrong_url(tmp_path: Path) -> None:
+    result = doctor(f"rediss://host?ssl_ca_certs={tmp_path}/none")
+    assert result.exit_code == 64
+    assert "ssl_ca_certs" in result.output
 
 
 def test_a_lock_that_is_not_granted_is_told(

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from structsync.distributed import LeaseLost, client, open_session
-from tests.distributed.servers import TTL, Server, base, opens
+from tests.distributed.servers import TTL, Server, base, opens, silent
 from tests.distributed.waiting import until_waiting
 
 pytest.importorskip("hiredis")
@@ -108,6 +109,16 @@ async def test_a_server_that_hangs_up_is_told_without_more() -> None:
             async with open_session(f"redis://127.0.0.1:{port}", namespace="test"):
                 pytest.fail("it was opened")
         nursery.cancel_scope.cancel()
+
+
+async def test_a_server_that_says_nothing_is_given_up_after_a_lease(
+    autojump_clock: MockClock,
+) -> None:
+    with silent() as url, trio.fail_after(60):
+        with pytest.raises(TimeoutError, match="silent has not answered within ttl=3 seconds"):
+            async with open_session(url, namespace="test", ttl=3):
+                pytest.fail("it was opened")
+        assert trio.current_time() == pytest.approx(3)
 
 
 async def _serve(handler: Any, task_status: Any) -> None:

@@ -261,6 +261,24 @@ async def test_a_server_that_proves_nothing_is_not_spoken_to(
             pytest.fail("it was opened")
 
 
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("ssl_ca_certs={0}/none", "ssl_ca_certs=.*/none.*No such file"),
+        ("ssl_ca_certs={0}/text", "ssl_ca_certs=.*/text.*in PEM format"),
+        ("ssl_certfile={0}/text", "ssl_certfile=.*/text"),
+        ("ssl_certfile={0}/text&ssl_keyfile={0}/none", "ssl_certfile=.*/text, ssl_keyfile=.*/none"),
+    ],
+)
+async def test_a_file_for_tls_that_cannot_be_read_is_refused_by_its_name(
+    tmp_path: Path, query: str, problem: str
+) -> None:
+    (tmp_path / "text").write_text("no certificate")
+    with pytest.raises(ValueError, match=problem):
+        async with open_session(f"rediss://h?{query.format(tmp_path)}", namespace="test"):
+            pytest.fail("it was opened")
+
+
 async def test_a_server_that_speaks_no_tls_is_given_up(tmp_path: Path) -> None:
     async def hang_up(stream: trio.SocketStream) -> None:
         await stream.aclose()

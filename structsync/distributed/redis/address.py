@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import final
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -78,7 +79,7 @@ def parse(url: str) -> Address:
     """Return what a URL says.
 
     Raises:
-      ValueError: if it has another form; none of the messages repeats what may be a password.
+      ValueError: if it has another form, or names a file that cannot be read; none of the messages repeats what may be a password.
     """
     read = _read(url)
     if read is None:
@@ -120,7 +121,20 @@ def _wrong(what: str) -> ValueError:
 
 def _context(files: dict[str, str]) -> ssl.SSLContext:
     """Return a context that checks the certificate and the name of the server: always."""
-    context = ssl.create_default_context(cafile=files.get("ssl_ca_certs"))
+    authorities, *ours = FILES
+    with _refused(files, authorities):
+        context = ssl.create_default_context(cafile=files.get(authorities))
     if "ssl_certfile" in files:
-        context.load_cert_chain(files["ssl_certfile"], files.get("ssl_keyfile"))
+        with _refused(files, *ours):
+            context.load_cert_chain(files["ssl_certfile"], files.get("ssl_keyfile"))
     return context
+
+
+@contextmanager
+def _refused(files: dict[str, str], *options: str) -> Iterator[None]:
+    """Name the files that cannot be read, as Python's error does not."""
+    try:
+        yield
+    except OSError as error:
+        named = ", ".join(f"{name}={files[name]}" for name in options if name in files)
+        raise ValueError(f"{named} must be readable files in PEM format: {error}") from None

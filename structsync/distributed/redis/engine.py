@@ -78,22 +78,29 @@ class RedisEngine:
         self.identity = secrets.token_hex(8)
         lasts = round(ttl * MICROSECONDS)
         self.joining = (lasts, VERSION, *_comes_and_goes(self.identity))
+        place = self.address.place
         try:
-            self.connection = await self._connect()
-            try:
-                (reply,) = await self.connection.exchange(self._command("open", *self.joining))
-                self._check_opened(reply, ttl)
-            except BaseException:
-                await self.connection.close()
-                raise
+            with trio.fail_after(ttl):  # who takes longer keeps no lease alive
+                await self._join(ttl)
         except DeliveryFailed:
-            raise ConnectionError(f"{self.address.place} has closed the connection") from None
+            raise ConnectionError(f"{place} has closed the connection") from None
+        except trio.TooSlowError:
+            raise TimeoutError(f"{place} has not answered within ttl={ttl:g} seconds") from None
         self.connected.set()
         _log.info(
             "session %s in the namespace %r of %s, database %d",
-            self.identity, self.namespace, self.address.place, self.address.db,
+            self.identity, self.namespace, place, self.address.db,
         )  # fmt: skip
         return self.identity
+
+    async def _join(self, ttl: float) -> None:
+        self.connection = await self._connect()
+        try:
+            (reply,) = await self.connection.exchange(self._command("open", *self.joining))
+            self._check_opened(reply, ttl)
+        except BaseException:
+            await self.connection.close()
+            raise
 
     def _check_opened(self, reply: Any, ttl: float) -> None:
         if isinstance(reply, hiredis.ReplyError):

@@ -13,14 +13,17 @@ from structsync.distributed.errors import DeliveryFailed
 from structsync.distributed.findings import Finding, Verdict, latency, measure
 
 from .address import Address, parse
-from .connection import Connection
+from .connection import Command, Connection
 from .server import OLDEST, login_of
+
+#: What is lost in any case.
+UNREAD = "what no session that lives on has read is lost"
 
 #: Of itself, what a server is asked about.
 CONFIGURED = ("appendfsync", "min-replicas-to-write", "min-replicas-max-lag")
 LOCAL = ("localhost", "127.0.0.1", "::1")
-#: In seconds: how long a connection may take to be made.
-CONNECTING = 10
+#: In seconds: how long a connection may take to be made, and each answer to come.
+ANSWERING = 10
 
 
 async def examine_server(url: str, ttl: float) -> AsyncIterator[Finding]:
@@ -29,18 +32,28 @@ async def examine_server(url: str, ttl: float) -> AsyncIterator[Finding]:
     yield _encryption(address)
     found: list[Finding] = []
     try:
-        with trio.fail_after(CONNECTING):
+        with trio.fail_after(ANSWERING):
             stream = await address.connect()
         connection = Connection(stream, lambda said: None)
         try:
             found = await _look(connection, address, ttl)
         finally:
             await connection.close()
-    except (OSError, DeliveryFailed, trio.TooSlowError) as error:
-        reason = str(error) or type(error).__name__
-        found.append(Finding("connection", "does not hold", f"{address.place}: {reason}"))
+    except trio.TooSlowError:
+        found.append(_no_connection(address, f"no answer within {ANSWERING} seconds"))
+    except (OSError, DeliveryFailed) as error:
+        found.append(_no_connection(address, str(error) or type(error).__name__))
     for one in found:
         yield one
+
+
+def _no_connection(address: Address, reason: str) -> Finding:
+    return Finding("connection", "does not hold", f"{address.place}: {reason}")
+
+
+async def _answers(connection: Connection, *commands: Command) -> list[Any]:
+    with trio.fail_after(ANSWERING):
+        return await connection.exchange(*commands)
 
 
 def _encryption(address: Address) -> Finding:
@@ -52,13 +65,13 @@ def _encryption(address: Address) -> Finding:
 
 
 async def _look(connection: Connection, address: Address, ttl: float) -> list[Finding]:
-    (about,) = await connection.exchange(("HELLO", 3, *login_of(address)))
+    (about,) = await _answers(connection, ("HELLO", 3, *login_of(address)))
     if isinstance(about, hiredis.ReplyError):
         return [Finding("login", "does not hold", str(about))]
     its = {bytes(name).decode(): value for name, value in about.items()}
     found = [*_kind(its)]
-    info, *replies = await connection.exchange(
-        ("INFO", "everything"), *(("CONFIG", "GET", name) for name in CONFIGURED)
+    info, *replies = await _answers(
+        connection, ("INFO", "everything"), *(("CONFIG", "GET", name) for name in CONFIGURED)
     )
     if isinstance(info, hiredis.ReplyError):
         found.append(Finding("configuration", "does not hold", f"INFO is not allowed: {info}"))
@@ -71,7 +84,7 @@ async def _look(connection: Connection, address: Address, ttl: float) -> list[Fi
         }
         found += _configuration(_fields(bytes(info).decode()), configured, ttl)
     found.append(await _clock(connection))
-    p50, p99 = await measure(lambda: connection.exchange(("PING",)))
+    p50, p99 = await measure(lambda: _answers(connection, ("PING",)))
     return [*found, latency(p50, p99, ttl)]
 
 
@@ -108,12 +121,16 @@ def _configuration(
 def _persistence(info: dict[str, str], fsync: str | None) -> Finding:
     what = "persistence"
     if info["aof_enabled"] != "1":
-        return Finding(what, "note", "no appendonly: a restart may end all sessions")
+        return Finding(
+            what, "note", f"no appendonly: the sessions bring back what a restart loses; {UNREAD}"
+        )
     if fsync is None:
         return Finding(what, "unknown", "appendonly; CONFIG GET appendfsync is not allowed")
     if fsync != "always":
         return Finding(
-            what, "note", f"appendfsync {fsync}: a restart ends sessions of the last moments"
+            what,
+            "note",
+            f"appendfsync {fsync}: the sessions bring back its last moments after a restart; {UNREAD}",
         )
     return Finding(what, "holds", "appendfsync always: a restart costs nothing but time")
 
@@ -145,7 +162,7 @@ def _replicas(info: dict[str, str], configured: dict[str, str | None], ttl: floa
 async def _clock(connection: Connection) -> Finding:
     """Compare the clocks; leases are counted by that of the server alone, tokens grow by it."""
     before = time.time()
-    (reply,) = await connection.exchange(("TIME",))
+    (reply,) = await _answers(connection, ("TIME",))
     here = (before + time.time()) / 2
     if isinstance(reply, hiredis.ReplyError):
         return Finding("clock", "does not hold", f"TIME is not allowed: {reply}")
