@@ -153,7 +153,8 @@ async def test_what_a_signal_leaves_behind_is_bounded(monkeypatch: pytest.Monkey
         requests = [semaphore.request(1_000) for _ in range(20)]
         held = found._holds.of(semaphore)
         assert len(held) == 5
-        assert only(found).waiting == 5
+        assert only(found).waiting == 20
+        assert [len(row.waiting) for row in found._rows.values()] == [5]
         for one in requests:
             one.withdraw()
     assert only(found).withdrawn == 20
