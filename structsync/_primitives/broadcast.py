@@ -10,6 +10,7 @@ from trio.lowlevel import cancel_shielded_checkpoint, checkpoint_if_cancelled, e
 
 from structsync._core.queue.request import PENDING
 from structsync._runtime.arguments import check_name
+from structsync._runtime.runs import check_changeable
 
 from .buffer import Buffer
 from .buffer_statistics import BroadcastStatistics
@@ -161,6 +162,7 @@ class Broadcast(Generic[T]):
         """
         self._refuse_if_complete()
         if self._slow == "drop":
+            self._check_changeable()
             for subscription in self.subscriptions:
                 buffer = subscription._buffer
                 with suppress(trio.ClosedResourceError):  # a finalizer may end one just now
@@ -179,17 +181,30 @@ class Broadcast(Generic[T]):
 
     @enable_ki_protection
     def complete(self) -> None:
-        """Declare that nothing more will be put; each consumer still gets what is left for it. Idempotent."""
+        """Declare that nothing more will be put; each consumer still gets what is left for it. Idempotent.
+
+        Raises:
+          RuntimeError: if another trio run uses one of the subscriptions now; nothing is complete then.
+        """
+        self._check_changeable()
         self._completed = True
         for subscription in self.subscriptions:
             subscription._buffer.complete()
 
     @enable_ki_protection
     def close(self) -> None:
-        """Close it and every subscription, and drop the items that are left. Idempotent."""
+        """Close it and every subscription, and drop the items that are left. Idempotent.
+
+        Raises:
+          RuntimeError: if another trio run uses one of the subscriptions now; nothing is closed then.
+        """
+        self._check_changeable()
         self._completed = self._closed = True
         for subscription in self.subscriptions:
             subscription.close()
+
+    def _check_changeable(self) -> None:
+        check_changeable([one._buffer for one in self._subscriptions])
 
     def _refuse_if_complete(self) -> None:
         if self._completed:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, final
 
 from trio.lowlevel import enable_ki_protection
 
+from structsync._runtime.runs import check_changeable
 from structsync._runtime.transitions import at_once_or_after_this_step
 
 from .buffer import Buffer
@@ -82,7 +83,12 @@ class Subscription(Generic[T]):
 
     @enable_ki_protection
     def close(self) -> None:
-        """Unsubscribe: drop the items that are left, and grant the puts that wait for this consumer. Idempotent."""
+        """Unsubscribe: drop the items that are left, and grant the puts that wait for this consumer. Idempotent.
+
+        Raises:
+          RuntimeError: if another trio run uses it now; it is not closed then.
+        """
+        check_changeable([self._buffer])
         self._subscriptions.pop(self, None)
         self._buffer.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,6 +55,19 @@ def transitions_of(live: Live[Any]) -> Transitions:
     """Return the transitions in which the primitive may be used from here."""
     transitions = live._transitions
     return transitions if transitions.mark._is_owned() else check_run(live)
+
+
+def check_changeable(several: Iterable[Live[Any]]) -> None:
+    """Raise if one of these may not be changed from here now: who changes them all is refused as a whole.
+
+    Raises:
+      RuntimeError: if another run uses one of them, or a transition runs in this thread (I6).
+    """
+    here = of_this_thread()
+    if here.running:
+        here.refuse()
+    for live in several:
+        transitions_of(live)
 
 
 def _is_free(live: Live[Any]) -> bool:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import trio
 import trio.testing
 
-from structsync import Broadcast, Buffer, PrimitiveEvent, Subscription, observe, open_scope
+from structsync import (
+    Broadcast,
+    Buffer,
+    PrimitiveEvent,
+    Semaphore,
+    Subscription,
+    observe,
+    open_scope,
+)
 
 settle = trio.testing.wait_all_tasks_blocked
 
@@ -215,6 +224,83 @@ async def test_a_scope_that_owns_it_closes_it_with_its_subscriptions() -> None:
         assert (broadcast.closed, subscription.closed) == (False, False)
     assert broadcast.closed
     assert subscription.closed
+
+
+# ==== what is refused has changed nothing ====
+
+ENDS: dict[str, Callable[[Broadcast[int], Subscription[int]], None]] = {
+    "the broadcast is closed": lambda broadcast, _: broadcast.close(),
+    "the broadcast is complete": lambda broadcast, _: broadcast.complete(),
+    "the subscription is closed": lambda _, subscription: subscription.close(),
+}
+each_end = pytest.mark.parametrize("end", ENDS.values(), ids=[*ENDS])
+
+
+async def goes_on(broadcast: Broadcast[int], *subscriptions: Subscription[int]) -> None:
+    assert (broadcast.completed, broadcast.closed) == (False, False)
+    assert broadcast.subscriptions == subscriptions
+    await broadcast.put(1)
+    for subscription in subscriptions:
+        assert not subscription.closed
+        assert rest(subscription) == [1]
+
+
+@each_end
+async def test_an_end_that_another_thread_is_refused_has_ended_nothing(end: Any) -> None:
+    broadcast = Broadcast[int](1)
+    idle, used = broadcast.subscribe(), broadcast.subscribe()
+
+    def refused() -> None:
+        with pytest.raises(RuntimeError, match="in use by another trio run"):
+            end(broadcast, used)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(used.get)
+        await settle()
+        await trio.to_thread.run_sync(refused)
+        assert not idle.closed
+        broadcast.put_nowait(0)
+    assert rest(idle) == [0]
+    await goes_on(broadcast, idle, used)
+
+
+@each_end
+@pytest.mark.parametrize("subscribed", [False, True])
+async def test_an_end_that_an_observer_is_refused_has_ended_nothing(
+    end: Any, subscribed: bool
+) -> None:
+    broadcast = Broadcast[int](1)
+    subscription = broadcast.subscribe()
+    if not subscribed:
+        subscription.close()
+    errors: list[str] = []
+
+    def observer(event: PrimitiveEvent) -> None:
+        with pytest.raises(RuntimeError) as caught:
+            end(broadcast, subscription)
+        errors.append(str(caught.value))
+
+    with observe(observer):
+        await Semaphore(1).acquire()
+    assert "observer must not change" in errors[0]
+    await goes_on(broadcast, *[subscription][: int(subscribed)])
+
+
+async def test_an_item_that_another_thread_may_not_put_for_all_it_puts_for_none() -> None:
+    broadcast = Broadcast[int](1, slow="drop")
+    idle, used = broadcast.subscribe(), broadcast.subscribe()
+
+    def refused() -> None:
+        with pytest.raises(RuntimeError, match="in use by another trio run"):
+            broadcast.put_nowait(0)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(used.get)
+        await settle()
+        await trio.to_thread.run_sync(refused)
+        assert rest(idle) == []
+        broadcast.put_nowait(1)
+    assert rest(idle) == [1]
 
 
 # ==== a block that is left in the middle of a step, by an observer or a finalizer ====
