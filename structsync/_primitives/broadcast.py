@@ -25,8 +25,8 @@ WhenSlow: TypeAlias = Literal["wait", "drop"]
 class Broadcast(Generic[T]):
     """Hands each item to every consumer that has subscribed, each at its own pace.
 
-    A consumer gets what is put after it subscribed, in the order of the puts, which is the same for all. It
-    may be up to ``max_items`` behind. If it is slower than that, ``slow`` decides: with ``"wait"`` a put
+    An item is for those who have subscribed when its put is called, and not for who subscribes while that
+    waits. A consumer gets its items in the order of the puts, which is the same for all. It may be up to ``max_items`` behind. If it is slower than that, ``slow`` decides: with ``"wait"`` a put
     waits for it; with ``"drop"`` a put never waits, and the slow consumer loses its oldest item.
     ``Broadcast(1, slow="drop")`` conflates: a get returns the latest item::
 
@@ -121,7 +121,7 @@ class Broadcast(Generic[T]):
 
     @enable_ki_protection
     def subscribe(self) -> Subscription[T]:
-        """Return a subscription to the items that are put from now on (none, if it is complete)."""
+        """Return a subscription to what later puts put: none that waits already, and none if it is complete."""
         buffer = Buffer[T](self._max_items, name=self._name)
         subscription = Subscription(self._subscriptions, buffer)
         if self._completed:
@@ -134,23 +134,26 @@ class Broadcast(Generic[T]):
     async def put(self, item: T) -> None:
         """Hand an item to every consumer, in one step; with ``"wait"``, wait for room at each of them.
 
-        Without consumers the item is dropped.
+        It is for those who have subscribed by now. Without any, or once all of them have left, it is dropped.
 
         Raises:
           trio.ClosedResourceError: if the broadcast is complete, before or meanwhile.
         """
-        while True:
-            await checkpoint_if_cancelled()
-            self._refuse_if_complete()
-            if self._slow == "drop" or not self._subscriptions:
-                self.put_nowait(item)
-                await cancel_shielded_checkpoint()
-                return
-            claims = [one._buffer.put_claim(item) for one in self.subscriptions]
-            # Where it is closed meanwhile, it is asked again: a subscriber may have left, and the others wait.
-            with suppress(trio.ClosedResourceError):
+        await checkpoint_if_cancelled()
+        self._refuse_if_complete()
+        if self._slow == "drop" or not self._subscriptions:
+            self.put_nowait(item)
+            await cancel_shielded_checkpoint()
+            return
+        asked = self.subscriptions
+        while asked:
+            claims = [one._buffer.put_claim(item) for one in asked]
+            with suppress(trio.ClosedResourceError):  # complete meanwhile, or left by a consumer
                 async with acquire_all(*claims):
                     return
+            self._refuse_if_complete()
+            asked = tuple([one for one in asked if one in self._subscriptions])
+        await cancel_shielded_checkpoint()
 
     @enable_ki_protection
     def put_nowait(self, item: T) -> None:

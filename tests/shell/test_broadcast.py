@@ -303,6 +303,40 @@ async def test_an_item_that_another_thread_may_not_put_for_all_it_puts_for_none(
     assert rest(idle) == [1]
 
 
+# ==== who subscribes while a put waits ====
+
+
+@pytest.mark.parametrize("another_leaves", [False, True])
+async def test_an_item_is_for_those_alone_who_had_subscribed_when_its_put_was_called(
+    another_leaves: bool,
+) -> None:
+    broadcast = Broadcast[int](1)
+    slow, another = broadcast.subscribe(), broadcast.subscribe()
+    broadcast.put_nowait(1)
+    another.get_nowait()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(broadcast.put, 2)
+        await settle()
+        late = broadcast.subscribe()
+        if another_leaves:
+            another.close()
+            await settle()
+        assert slow.get_nowait() == 1
+    assert (rest(slow), rest(late)) == ([2], [])
+
+
+async def test_an_item_whose_consumers_have_all_left_is_handed_to_no_later_one() -> None:
+    broadcast = Broadcast[int](1)
+    consumer = broadcast.subscribe()
+    broadcast.put_nowait(1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(broadcast.put, 2)
+        await settle()
+        late = broadcast.subscribe()
+        consumer.close()
+    assert rest(late) == []
+
+
 # ==== a block that is left in the middle of a step, by an observer or a finalizer ====
 
 
