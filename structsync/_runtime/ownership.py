@@ -1,17 +1,25 @@
 """Which task touched which owned primitive, so that trio tells us when an owner ends (C5).
 
 A task keeps weak references to what it held or queued for, until it ends; the primitive knows these
-tasks. Nothing is noted at a release: adding and removing a breaker at every acquire and release, as
+tasks. Where a task makes many claims on one primitive, those that are over are forgotten now and then.
+Nothing is noted at a release: adding and removing a breaker at every acquire and release, as
 trio's own lock does, costs a third of an uncontended acquire.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from contextlib import nullcontext
 from typing import Any, cast
 from weakref import ref
 
-from trio.lowlevel import ParkingLot, Task, add_parking_lot_breaker, current_task
+from trio.lowlevel import (
+    ParkingLot,
+    Task,
+    add_parking_lot_breaker,
+    current_root_task,
+    current_task,
+)
 
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.owned import OwnedArbiter
@@ -45,7 +53,7 @@ _ENDS = cast(ParkingLot, _Ends())
 # The owned primitives that a live task held, or has or had a request for, with its claim; each once.
 _by_task: dict[Task, list[tuple[ref[Live[Any]], Any]]] = {}
 
-# From how many on those that are gone are forgotten, where it is more than 16. A table of its own,
+# From how many on those that are gone or over are forgotten, where it is more than 16. A table of its own,
 # because an object with both for each task would cost as much as all the rest of a note.
 _purge_at: dict[Task, int] = {}
 
@@ -61,14 +69,47 @@ def note(live: Live[Any], claim: Any) -> None:
     if touched is fresh:
         add_parking_lot_breaker(task, _ENDS)
     if len(touched) >= _purge_at.get(task, 16):
-        count = len(touched)
-        _purge_at[task] = 2 * count + 16  # before, so that a finalizer does not forget them too
-        touched[:count] = [each for each in touched[:count] if each[0]() is not None]
-        _purge_at[task] = 2 * len(touched) + 16
+        _purge(task, touched)
     touched.append((ref(live), claim))
     if not isinstance(live._touched_by, set):
         live._touched_by = set()
     live._touched_by.add(claim)
+
+
+def _purge(task: Task, touched: list[tuple[ref[Live[Any]], Any]]) -> None:
+    """Forget the primitives that are gone, and what is over of those where a task has many claims.
+
+    Until the next time as much is noted as was looked at, so that a note costs the same however long the
+    queues are.
+    """
+    count = len(touched)
+    _purge_at[task] = 2 * count + 16  # before, so that a finalizer does not forget them too
+    there = [(live, each) for each in touched[:count] if (live := each[0]()) is not None]
+    claims: dict[int, tuple[Live[Any], list[Any]]] = {}
+    for live, (_, claim) in there:
+        if isinstance(live._core, OwnedArbiter) and _is_used_here(live):
+            claims.setdefault(id(live), (live, []))[1].append(claim)
+    looked = sum(live._core.queue.length for live, _ in claims.values())
+    over = {key: _forget_what_is_over(*one) for key, one in claims.items()}
+    touched[:count] = [each for live, each in there if each[1] not in over.get(id(live), ())]
+    _purge_at[task] = 2 * len(touched) + 16 + looked
+
+
+def _is_used_here(live: Live[Any]) -> bool:
+    """Return whether it was used last in this run, so that no other thread changes its queue."""
+    return live._transitions is of_this_thread() or live._root is current_root_task()
+
+
+def _forget_what_is_over(live: Live[Any], claims: list[Any]) -> set[Any]:
+    """Have the primitive forget those of the claims that are neither held nor in its queue; return them."""
+    transitions = of_this_thread()
+    # A note is made in a transition or outside; in one no finalizer changes the queue.
+    with nullcontext() if transitions.running else transitions:
+        core = cast("OwnedArbiter[Any]", live._core)
+        queued = {request.claim for request in core.queue}
+        over = {claim for claim in claims if claim not in queued and not core.holds(claim)}
+        cast("set[Any]", live._touched_by).difference_update(over)
+    return over
 
 
 def left_by(task: Task) -> list[Live[Any]]:
