@@ -6,6 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Literal, TypeAlias, final
 
 import trio
@@ -100,6 +101,7 @@ class Membership:
         self._received: Callable[[bytes], object] = lambda message: None
         self._lost = False
         self._closed = False
+        self._thread = get_ident()
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "lost" if self._lost else "open"
@@ -120,6 +122,11 @@ class Membership:
     def _check(self) -> None:
         if self._closed:
             raise trio.ClosedResourceError("this session is closed")
+        if get_ident() != self._thread:  # what it wakes are tasks of its run
+            raise RuntimeError(
+                f"{self!r} belongs to the trio run of another thread: open a session in this run, or go through "
+                "trio.from_thread.run()"
+            )
 
     def _queue(self, wants: Sequence[Want]) -> Pending[Outcome]:
         """Take a position in the queues at once, for a task that waits for it later."""

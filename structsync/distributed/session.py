@@ -58,6 +58,7 @@ class Session(Membership):
           TypeError, ValueError: if ``permits`` is not an int, or less than 1; of all methods here: if the name is
               not a str, has no prefix, or cannot be encoded as UTF-8.
           trio.ClosedResourceError: of all methods here: if the session is closed.
+          RuntimeError: of all methods here: in another thread than that of the run that has opened the session.
         """
         check_count(permits, "permits")
         return SharedSemaphore(self, name, permits)

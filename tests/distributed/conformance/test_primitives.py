@@ -309,6 +309,23 @@ async def test_a_closed_session_is_refused(opens: Open) -> None:
         session.acquire_all(lock.claim())
 
 
+async def test_a_session_is_refused_in_the_run_of_another_thread(opens: Open) -> None:
+    async with opens() as session:
+        lock = session.lock("lock")
+
+        async def elsewhere() -> None:
+            with pytest.raises(RuntimeError, match="belongs to the trio run of another thread"):
+                await lock.__aenter__()
+            with pytest.raises(RuntimeError, match="belongs to the trio run of another thread"):
+                session.lock("other")
+
+        async with lock:
+            await trio.to_thread.run_sync(trio.run, elsewhere)
+        with trio.fail_after(30):
+            async with lock:
+                pass
+
+
 async def test_a_session_that_is_cancelled_while_it_opens_is_closed(opens: Open) -> None:
     for ticks in range(8):
         with trio.CancelScope() as scope:
