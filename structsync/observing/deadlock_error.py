@@ -57,7 +57,9 @@ def _reason(need: Need) -> Reason:
 
 def message_of(cycle: list[tuple[Hashable, Need]], names: Names) -> str:
     """Return the cycle in words, a line for each task, and what to do."""
-    lines = ["this wait would never end, because each of these waits for the next:"]
+    alone = len(names) == 1
+    because = "this task waits for itself:" if alone else "each of these waits for the next:"
+    lines = [f"this wait would never end, because {because}"]
     for place, (who, need) in enumerate(cycle):
         after = cycle[(place + 1) % len(cycle)][0]
         lines.append(f"  {_sentence(who, need, after, names)}")
@@ -65,6 +67,10 @@ def message_of(cycle: list[tuple[Hashable, Need]], names: Names) -> str:
         lines.append(f"and every other way out leads to these {len(names)} tasks, too.")
     if any(_reason(need).is_job for _, need in cycle):
         lines.append("Hold nothing that a job needs while you wait for the job.")
+    elif alone:
+        lines.append(
+            "Leave the block that holds it first, or take at once all that the task needs."
+        )
     else:
         lines.append("Acquire in the same order everywhere, or together by acquire_all().")
     return "\n".join(lines)

@@ -46,10 +46,12 @@ async def test_a_task_that_waits_for_itself_is_a_cycle() -> None:
     semaphore = structsync.Semaphore(2, max_value=2)
     with deadlock_guard():
         async with semaphore:
-            with pytest.raises(DeadlockError, match=r"which .* holds"):
+            with pytest.raises(DeadlockError, match=r"which .* holds") as raised:
                 async with semaphore.permits(2):
                     pass
         assert semaphore.value == 2
+    assert "this task waits for itself" in str(raised.value)
+    assert "acquire_all" not in str(raised.value)
 
 
 async def test_who_gets_on_is_no_part_of_the_knot() -> None:
