@@ -153,7 +153,8 @@ class ResourcePool(Primitive[Loan], Generic[T]):
         Entering raises:
           Exception: what ``factory`` or ``check`` raises.
           TypeError: if ``factory`` is no async function, or ``check`` returns no bool.
-          trio.ClosedResourceError: if the pool is closed, before or meanwhile.
+          trio.ClosedResourceError: if the pool is closed, before it has a place. A borrower whose item is
+              made or checked meanwhile is lent it, and the end of its block closes it.
         """
         return PoolItem(self, keep_on_error)
 
@@ -180,7 +181,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
         Raises:
           Exception: what ``factory`` raises.
-          trio.ClosedResourceError: if the pool is closed.
+          trio.ClosedResourceError: if the pool is closed, before or meanwhile; then no item is left.
         """
         await lending.fill(self)
         await trio.lowlevel.cancel_shielded_checkpoint()

@@ -141,11 +141,14 @@ async def fill(pool: Live[Any]) -> None:
         with transitions_of(pool):
             missing = core.reserve(place)
         if not missing:
-            return
+            break
         try:
             core.put_in(place, await call(of(pool)._factory, "factory"))
         finally:
             leave(pool, place, is_borrowed=False)
+    if core.cause is not None:  # who closed the pool meanwhile could not close what was being made
+        await close_stale(pool)
+        raise error_of(core.cause)
 
 
 async def _close(pool: Live[Any], item: Any) -> None:

@@ -8,6 +8,7 @@ import math
 import pytest
 import trio
 import trio.testing
+from trio.testing import wait_all_tasks_blocked
 
 import structsync
 from structsync import ResourcePool
@@ -229,6 +230,49 @@ async def test_closing_tells_who_waits_and_the_borrower_closes_its_item() -> Non
             await pool.aclose()
             assert shop.closed == []
         assert shop.closed == [item]
+
+
+@pytest.mark.parametrize("missing", [1, 2])
+async def test_an_item_that_is_made_ahead_while_the_pool_is_closed_is_closed_too(
+    missing: int,
+) -> None:
+    shop = Workshop()
+    shop.gate = trio.Event()
+    pool = ResourcePool(shop.make, 2, min_size=missing, close=shop.close)
+
+    async def fill() -> None:
+        with pytest.raises(trio.ClosedResourceError, match="was closed"):
+            await pool.fill()
+        assert [item.number for item in shop.closed] == [1]
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fill)
+        await wait_all_tasks_blocked()
+        await pool.aclose()
+        shop.gate.set()
+    assert (shop.open, lent_and_idle(pool)) == ([], (0, 0))
+
+
+@pytest.mark.parametrize("is_checked", [False, True])
+async def test_an_item_that_is_made_or_checked_for_a_borrower_while_the_pool_is_closed_is_lent(
+    is_checked: bool,
+) -> None:
+    shop = Workshop()
+    pool = ResourcePool(shop.make, 1, check=shop.check, close=shop.close)
+    if is_checked:
+        await borrow_at_once(pool, 1)
+    gate = shop.gate = shop.check_gate = trio.Event()
+
+    async def borrow() -> None:
+        async with pool.item() as item:
+            assert (shop.open, shop.closed) == ([item], [])
+        assert (shop.open, shop.closed) == ([], [item])
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(borrow)
+        await wait_all_tasks_blocked()
+        await pool.aclose()
+        gate.set()
 
 
 async def test_closing_closes_what_is_idle_also_where_it_is_cancelled() -> None:
