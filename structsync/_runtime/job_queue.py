@@ -237,8 +237,8 @@ class JobQueue(Live[Job[Any]]):
         transitions = transitions_of(self)
         with transitions:
             was_open = self._core.cause is None
-            ended = self._core.close(Closed(self._title()))
-            self._end_unstarted(transitions, ended)
+            cause = Closed(self._title())
+            self._end_unstarted(transitions, self._core.close(cause), cause)
             if self._observers and was_open:
                 emit("closed", self, None, running_task())
 
@@ -253,10 +253,14 @@ class JobQueue(Live[Job[Any]]):
         self._core.take_newly_accepted()
         self._end_unstarted(transitions, ended)
 
-    def _end_unstarted(self, transitions: Transitions, ended: list[Request[Any]]) -> None:
+    def _end_unstarted(
+        self, transitions: Transitions, ended: list[Request[Any]], refusal: Closed | None = None
+    ) -> None:
+        """End jobs that never ran: cancelled, or refused, because they were not accepted yet."""
         for request in ended:
             if not request.parked:  # else it was never submitted: its submit() raises
-                self._end_job(transitions, request.claim, CANCELLED)
+                error = None if refusal is None else refusal.error()
+                self._end_job(transitions, request.claim, CANCELLED, error=error)
         resume(transitions, ended)
         if self._observers:
             emit_ended(self, ended)

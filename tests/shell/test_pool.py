@@ -272,6 +272,27 @@ async def test_a_closed_pool_does_what_it_has_accepted(gate: Gate) -> None:
     assert pool.statistics().cancelled == 0
 
 
+async def test_a_job_that_is_run_and_held_back_as_the_pool_is_closed_was_refused(
+    gate: Gate,
+) -> None:
+    refused = []
+
+    async def run() -> None:
+        with pytest.raises(trio.ClosedResourceError, match="this TaskPool was closed"):
+            await pool.run(gate.job, "held back")
+        refused.append("run")
+
+    async with open_pool(1, max_queued=0) as pool, trio.open_nursery() as nursery:
+        pool.submit_nowait(gate.job, "runs")
+        nursery.start_soon(run)
+        await wait_all_tasks_blocked()
+        pool.close()
+        await wait_all_tasks_blocked()
+        assert refused == ["run"]
+        gate.open.set()
+    assert gate.begun == ["runs"]
+
+
 async def test_observers_see_jobs_begin_and_end(gate: Gate) -> None:
     events: list[PrimitiveEvent] = []
     with observe(events.append):

@@ -270,6 +270,19 @@ async def test_a_closed_pool_gives_the_results_that_it_has(is_async: bool) -> No
         assert found == [2]
 
 
+async def test_a_loop_is_told_that_the_pool_was_closed_before_it_accepted_a_job() -> None:
+    found = []
+    async with open_pool(1, max_queued=1) as pool:
+        results = pool.map(double, range(6), ahead=6)
+        with trio.move_on_after(0):
+            await anext(results)
+        pool.close()
+        with pytest.raises(trio.ClosedResourceError, match="this TaskPool was closed"):
+            async for result in results:
+                found.append(result)  # noqa: PERF401 - kept if it fails
+    assert found == [0, 2]
+
+
 @pytest.mark.parametrize("is_async", [True, False])
 async def test_a_loop_outside_is_told_that_the_pool_was_cancelled(is_async: bool) -> None:
     async def never() -> AsyncIterator[int]:
