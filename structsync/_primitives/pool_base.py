@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextvars import copy_context
+from functools import partial
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import trio
 from trio.lowlevel import enable_ki_protection
@@ -135,14 +136,19 @@ class PoolManager(Generic[PoolT]):
         self._kind = kind
         self._name = check_name(name)
         self.prepare: Callable[[PoolT], object] = bool
-        self._core = JobQueueCore(workers, max_queued, policy=policy, ageing=ageing)
+        self._new_core = partial(JobQueueCore, workers, max_queued, policy=policy, ageing=ageing)
+        self._new_core()  # refuses what it does not take
+        self._pool: PoolT | None = None
 
     @enable_ki_protection
     async def __aenter__(self) -> PoolT:
+        if self._pool is not None:
+            raise RuntimeError("this block was entered already; open a pool for each block")
         self._nursery_manager = trio.open_nursery()  # here: a manager may be made outside a run
-        self._pool = self._kind(self._core, await self._nursery_manager.__aenter__(), self._name)
-        self.prepare(self._pool)
-        return self._pool
+        nursery = await self._nursery_manager.__aenter__()
+        self._pool = pool = self._kind(self._new_core(), nursery, self._name)
+        self.prepare(pool)
+        return pool
 
     @enable_ki_protection
     async def __aexit__(
@@ -151,9 +157,11 @@ class PoolManager(Generic[PoolT]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool | None:
+        pool = cast(PoolT, self._pool)
         if error is None:
-            self._pool._leave()
+            pool._leave()
         try:
             return await self._nursery_manager.__aexit__(kind, error, traceback)
         finally:
-            self._pool._cancel_all()  # nothing is left but after an error
+            pool._cancel_all()  # nothing is left but after an error
+            self._pool = None

@@ -293,6 +293,32 @@ async def test_a_job_that_is_run_and_held_back_as_the_pool_is_closed_was_refused
     assert gate.begun == ["runs"]
 
 
+async def square(number: int) -> int:
+    return number * number
+
+
+def test_a_manager_makes_a_pool_each_time_that_it_is_entered() -> None:
+    manager, done = open_pool(1, name="again"), list[int]()
+
+    async def main() -> None:
+        async with manager as pool:
+            done.append(await pool.run(square, len(done)))
+
+    for _ in range(3):
+        trio.run(main)
+    assert done == [0, 1, 4]
+
+
+async def test_a_manager_is_not_entered_while_its_block_runs(gate: Gate) -> None:
+    manager = open_pool(1)
+    async with manager as pool:
+        pool.submit_nowait(gate.job, "runs")
+        with pytest.raises(RuntimeError, match="entered already; open a pool for each block"):
+            await manager.__aenter__()
+        gate.open.set()
+    assert pool.statistics().done == 1
+
+
 async def test_observers_see_jobs_begin_and_end(gate: Gate) -> None:
     events: list[PrimitiveEvent] = []
     with observe(events.append):
