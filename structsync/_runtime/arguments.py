@@ -61,6 +61,11 @@ def check_priority(priority: object, core: Arbiter[Any]) -> None:
         )
 
 
+def not_async(what: str, found: object) -> TypeError:
+    """Return the error of a function that was called, and returned no awaitable."""
+    return TypeError(f"{what} must be an async function, but it returned {found!r}")
+
+
 def check_name(name: object) -> str | None:
     """Return the name of a primitive; raise unless it is None or a text.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from functools import partial
+from inspect import isawaitable
 from typing import Any
 
 import trio
@@ -24,6 +25,7 @@ from structsync._core.primitives.job_queue import JobQueueCore
 from structsync._core.queue.request import GRANTED, Request
 
 from . import workers
+from .arguments import not_async
 from .causes import Closed, PoolEnded
 from .events import emit, emit_ended
 from .job import CANCELLED, DONE, FAILED, Job, JobStatus, begin, has_ended
@@ -60,6 +62,8 @@ class JobQueue(Live[Job[Any]]):
     def _call(self, job: Job[Any]) -> Awaitable[Any]:
         """Call the function of a job that begins."""
         awaitable: Awaitable[Any] = job._fn(*job._args)
+        if not isawaitable(awaitable):
+            raise not_async(f"the function of {job!r}", awaitable)
         return awaitable
 
     # ==== submitting ====

@@ -28,6 +28,7 @@ from trio.lowlevel import (
 from structsync._core.primitives.resource_pool import ResourcePoolCore
 
 from . import parking, releasing
+from .arguments import not_async
 from .causes import error_of
 from .done import coroutine_function
 from .live import Live
@@ -176,7 +177,7 @@ async def call(function: Callable[..., Awaitable[T]], what: str, *args: Any) -> 
     """Run an async function of the user; Ctrl-C may interrupt that."""
     awaitable: object = function(*args)
     if not inspect.isawaitable(awaitable):
-        raise TypeError(f"{what} must be an async function, but it returned {awaitable!r}")
+        raise not_async(what, awaitable)
     # Nothing is called between these two, so that no interrupt comes between them: an item would be lost.
     found: T = await awaitable
     return found

@@ -110,6 +110,13 @@ async def test_the_error_of_run_goes_to_its_caller_alone() -> None:
         assert pool.statistics().failed == 1
 
 
+async def test_a_job_that_is_no_async_function_is_said_to_be_none() -> None:
+    sync: Any = len
+    async with open_pool(1) as pool:
+        with pytest.raises(TypeError, match=r"<Job .* len, .* async function, but it returned 2"):
+            await pool.run(sync, "ab")
+
+
 async def test_who_waits_for_a_job_that_failed_learns_why() -> None:
     async with trio.open_nursery() as nursery:
         with pytest.RaisesGroup(ValueError):
