@@ -23,6 +23,12 @@ from .errors import DeliveryFailed, LeaseLost, SessionEnded
 #: What part of a lease is left to others: their clocks may run faster by so much.
 MARGIN = 0.1
 
+#: So many prefixes of one session hint at names such as order-17, where order/17 was meant.
+MANY = 1000
+PREFIXES = """\
+session %s has used %d prefixes, %r last, and keeps a log for each until it ends; begin names with one prefix that \
+they share, for example order/17 instead of order-17, because names of one prefix share a log"""
+
 _log = logging.getLogger("structsync")
 
 SharedEventKind: TypeAlias = Literal["requested", "granted", "withdrawn", "released", "lost"]
@@ -114,6 +120,8 @@ class Membership:
         prefix = name.partition("/")[0]
         found = self._clients.get(prefix)
         if found is None:
+            if len(self._clients) == MANY:
+                _log.warning(PREFIXES, self.identity, MANY, [*self._clients][-1])
             found = self._clients[prefix] = LogClient(self._engine, self.identity, prefix)
             found.lost = self._lost
             self._nursery.start_soon(self._drive, found, name=f"structsync log {prefix!r}")

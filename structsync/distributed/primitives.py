@@ -41,7 +41,8 @@ class SharedPrimitive:
 
     Attributes:
       name: the name by which other sessions find it. The part before the first ``/`` is its prefix: names
-          with the same prefix are decided together, in one log.
+          with the same prefix are decided together, in one log, which a session keeps until it ends. Without a
+          ``/`` all of it is the prefix; so write ``"order/17"``, not ``"order-17"``, where there are many.
     """
 
     name: str

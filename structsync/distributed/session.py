@@ -45,6 +45,11 @@ class Session(Membership):
     Its methods create nothing: they name a primitive, which exists while any task uses it. A name has one
     definition at a time; using it with another one is a ``ValueError``.
 
+    What a session does keep, until it ends, is a log and a task for each prefix of the names that it has used: for
+    ``"order-17"``, which is a prefix of its own, but only one for all of ``"order/17"``, ``"order/18"`` and so on.
+    Each renewal of a lease tells of all of them. So names that contain a number need a prefix before it; beyond a
+    thousand prefixes a warning is logged (logger ``structsync``).
+
     Attributes:
       identity: identifies this session among all sessions of its engine.
     """

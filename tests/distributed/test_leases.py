@@ -17,6 +17,7 @@ from structsync.distributed import (
     SharedEvent,
     SharedStatistics,
     client,
+    membership,
     open_session,
 )
 from structsync.distributed.errors import DeliveryFailed
@@ -503,6 +504,22 @@ async def test_the_default_namespace_is_logged(caplog: pytest.LogCaptureFixture)
     caplog.set_level("INFO", "structsync")
     async with open_session("memory://"):
         assert "no namespace given for memory://" in caplog.text
+
+
+async def test_a_session_with_very_many_prefixes_is_warned_about_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(membership, "MANY", 3)
+    async with opens() as session:
+        for number in range(5):
+            async with session.lock(f"order/{number}"):
+                pass
+        assert caplog.text == ""
+        for number in range(5):
+            async with session.lock(f"order-{number}"):
+                pass
+    (record,) = caplog.records
+    assert "has used 3 prefixes, 'order-1' last, and keeps a log for each" in record.getMessage()
 
 
 async def test_primitives_are_refused_with_the_reason() -> None:
