@@ -8,6 +8,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
 import trio
 
+from .raised import raised_by_call
+
 T = TypeVar("T")
 
 RemoteCallStatus: TypeAlias = Literal["pending", "returned", "raised", "cancelled"]
@@ -31,7 +33,7 @@ class RemoteCall(Generic[T]):
         self._scope = trio.CancelScope()
         self._ended = trio.Event()
         self._value: Any = None
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         self._callbacks: list[Callable[[RemoteCall[T]], object]] = []
 
     def __repr__(self) -> str:
@@ -41,7 +43,7 @@ class RemoteCall(Generic[T]):
         """Wait until the call has ended, and return its result. Cancelling the wait does not cancel the call.
 
         Raises:
-          Exception: what the call raised.
+          Exception: what the call raised, also where it was cancelled and its cleanup raised.
           RuntimeError: if it was cancelled.
         """
         await self._ended.wait()
@@ -82,8 +84,8 @@ class RemoteCall(Generic[T]):
                 try:
                     self._value = await function(*args, **kwargs)
                     ended = "returned"
-                except Exception as error:  # noqa: BLE001 - it is for the task that waits
-                    self._error = error
+                except BaseException as error:  # noqa: BLE001 - it is for the task that waits
+                    self._error = raised_by_call(error)
                     ended = "raised"
         finally:
             self.status = ended

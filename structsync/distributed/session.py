@@ -24,6 +24,7 @@ from .primitives import (
     SharedRWLock,
     SharedSemaphore,
 )
+from .raised import first_of
 from .remote_call import RemoteCall
 from .synchronizer import SharedSynchronizer
 from .urls import engine_of, lease_of, namespace_of
@@ -330,12 +331,6 @@ async def open_session(
                     await session._close()
     except BaseExceptionGroup as group:
         # The tasks of a session are no children of the block: what ends one of them ends the session.
-        raise _innermost(group) from None
+        raise first_of(group) from None
     if failure is not None:
         raise failure
-
-
-def _innermost(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -53,7 +53,7 @@ def known_errors(registered: Sequence[type[Exception]]) -> Errors:
     return known
 
 
-def describe(error: Exception, known: Errors) -> tuple[str, list[Any] | None, str, str]:
+def describe(error: BaseException, known: Errors) -> tuple[str, list[Any] | None, str, str]:
     """Return what a caller is told of an error: name, arguments, text and traceback."""
     kind = type(error)
     name = next((name for name, one in known.items() if one is kind), None)

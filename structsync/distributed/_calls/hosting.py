@@ -16,6 +16,7 @@ from structsync._core.shared.calls import CallTable, Result, Ticket, Verdict
 from structsync.distributed.engine import LONGEST
 from structsync.distributed.errors import DeliveryFailed, LeaseLost
 from structsync.distributed.membership import Grant, Membership
+from structsync.distributed.raised import raised_by_call
 
 from .failures import Errors, describe
 from .interface import Method, encode_value
@@ -240,8 +241,8 @@ class Hosting:
                 return None
             # Also where its caller is cancelled: that would say that no others have started because of it.
             return self._encode(ANSWERS[Verdict.STOPPED], ticket, self.token)
-        except Exception as error:  # noqa: BLE001 - it is the caller's
-            name, arguments, text, traceback = describe(error, self._errors)
+        except BaseException as error:  # noqa: BLE001 - it is the caller's
+            name, arguments, text, traceback = describe(raised_by_call(error), self._errors)
             raised = partial(
                 Raised, error=name, arguments=arguments, text=text, traceback=traceback
             )

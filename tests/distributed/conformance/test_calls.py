@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -206,6 +207,74 @@ async def test_a_cancelled_call_is_cancelled_at_the_host(opens: Open) -> None:
             nursery.cancel_scope.cancel()
         assert shop.was_cancelled.is_set()
         assert await remote(there).count() == 0
+
+
+class Unclean:
+    """What it is cancelled in raises something else, too."""
+
+    def __init__(self) -> None:
+        self.entered = trio.Event()
+
+    async def work(self) -> None:
+        async def clean_up() -> None:
+            try:
+                await trio.sleep_forever()
+            finally:
+                raise ValueError("the disk is full")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(clean_up)
+            nursery.start_soon(trio.sleep_forever)
+            await trio.lowlevel.checkpoint()
+            self.entered.set()
+
+    async def leave(self) -> None:
+        raise asyncio.CancelledError("of another library")
+
+    async def give(self) -> str:
+        return "given"
+
+
+async def test_what_a_cancelled_call_raises_beside_its_cancellation_is_for_its_caller(
+    opens: Open,
+) -> None:
+    unclean = Unclean()
+    async with opens() as here, opens() as there, here.host("unclean", unclean):
+        proxy = there.connect("unclean", Unclean)
+        call = there.start(proxy.work)
+        await unclean.entered.wait()
+        call.cancel()
+        with pytest.raises(RemoteError, match="the disk is full"):
+            await call.wait()
+        assert await proxy.give() == "given"
+
+
+async def test_what_a_call_raises_that_is_no_exception_is_told_to_its_caller(opens: Open) -> None:
+    async with opens() as here, opens() as there, here.host("unclean", Unclean()):
+        proxy = there.connect("unclean", Unclean)
+        with pytest.raises(RemoteError, match=r"CancelledError: of another library"):
+            await proxy.leave()
+        assert await proxy.give() == "given"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("is_alone", [True, False])
+async def test_what_ends_a_program_ends_it_where_it_is_hosted(
+    opens: Open, error: type[BaseException], *, is_alone: bool
+) -> None:
+    class Ending:
+        async def end(self) -> None:
+            if is_alone:
+                raise error
+            raise BaseExceptionGroup("both", [ValueError(), error()])
+
+    async with opens() as there:
+        call = there.start(there.connect("ending", Ending).end)
+        with pytest.raises(error):
+            async with opens() as here, here.host("ending", Ending()):
+                await trio.sleep_forever()
+        with pytest.raises(CallOutcomeUnknown):
+            await call.wait()
 
 
 async def test_a_call_that_is_done_although_it_is_cancelled_returns(opens: Open) -> None:

@@ -105,6 +105,35 @@ async def test_a_queued_call_that_is_cancelled_does_not_run_and_leaves_the_queue
         assert (first.status, ran) == ("cancelled", [2])
 
 
+async def test_what_a_cancelled_call_raises_beside_its_cancellation_is_for_who_waits_for_it(
+    opens: Open,
+) -> None:
+    async def clean_up() -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            raise ValueError("the disk is full")
+
+    async def body() -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(clean_up)
+            nursery.start_soon(trio.sleep_forever)
+            await trio.lowlevel.checkpoint()
+            entered.set()
+
+    async with opens() as session:
+        monitor, entered = session.monitor("m"), trio.Event()
+        call = monitor.do_when_free(body)
+        await entered.wait()
+        call.cancel()
+        with pytest.raises(ExceptionGroup) as found:
+            await call.wait()
+        assert found.group_contains(ValueError, match="the disk is full")
+        assert not found.group_contains(trio.Cancelled)
+        assert call.status == "raised"
+        assert await monitor.entry(lambda: "free")() == "free"
+
+
 async def test_a_queued_call_that_is_cancelled_in_the_same_step_leaves_nothing_behind(
     opens: Open,
 ) -> None:
