@@ -215,15 +215,18 @@ class Membership:
 
         A cancellation from outside does not end it: what is held must still be released.
         """
-        try:
-            with trio.CancelScope(shield=True) as self._life:
-                async with trio.open_nursery() as self._nursery:
+        with trio.CancelScope(shield=True) as self._life:
+            async with trio.open_nursery() as self._nursery:
+                try:
                     await self._nursery.start(self._engine.listen, self._hinted, self._take)
                     if self._ttl < math.inf or self._engine.recheck < math.inf:
                         self._nursery.start_soon(self._renew, name="structsync lease")
                     begun.set()
-        finally:
-            self._end()  # one of these may have failed, and a shielded task may use the session still
+                    await trio.sleep_forever()
+                finally:
+                    # One of these may have failed, and a shielded task may use the session still. It is refused
+                    # before the nursery closes, which would refuse it by an error that says nothing of a session.
+                    self._end()
 
     def _hinted(self, prefix: str, news: Tail | None = None) -> bool:
         client = self._clients.get(prefix)

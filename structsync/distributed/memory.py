@@ -218,7 +218,10 @@ class MemoryEngine:
         member = self.hub.members[self.session]
         member.hinted, member.received = hinted, received
         task_status.started()
-        await trio.sleep_forever()
+        try:
+            await trio.sleep_forever()
+        finally:  # the session can start no task for a message any more, and its sender must not fail by that
+            member.hinted = member.received = None
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:
         return await self._deliver(lambda: self.hub.append(self.session, log, operations, after))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Callable
@@ -263,6 +264,47 @@ async def test_a_host_whose_lease_is_over_takes_nothing() -> None:
         here._deadline = ends
         here._received(call(here, there.identity, 1, "tea"))
         assert len(host.calls) == 1
+
+
+async def fails() -> None:
+    raise ZeroDivisionError
+
+
+async def test_a_message_to_a_session_that_has_failed_goes_to_the_next_host(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    counter = Counter()
+    async with open_session("memory://", namespace="test") as there:
+        with pytest.raises(ZeroDivisionError):
+            async with open_session("memory://", namespace="test") as here:
+                async with here.host("counter", Counter()):
+                    proxy = there.connect("counter", Counting)
+                    assert await proxy.add("tea") == 1
+                    with trio.CancelScope(shield=True):
+                        here._nursery.start_soon(fails)
+                        await trio.testing.wait_all_tasks_blocked()
+                        call = there.start(proxy.add, "tea")
+                        await trio.testing.wait_all_tasks_blocked()
+        async with open_session("memory://", namespace="test") as here:
+            async with here.host("counter", counter):
+                assert await call.wait() == 1
+
+
+@pytest.mark.parametrize("steps", range(1, 9))  # until the call comes; its tasks end in any order
+async def test_a_host_takes_no_call_when_its_session_fails(steps: int) -> None:
+    class Calling(trio.abc.Instrument):
+        def after_task_step(self, task: trio.lowlevel.Task) -> None:
+            is_failing = here._nursery.cancel_scope.cancel_called and here._nursery.child_tasks
+            if is_failing and next(later) == steps:
+                here._received(call(here, there.identity, 0, "tea"))
+
+    later, calling = itertools.count(1), Calling()
+    with pytest.raises(ZeroDivisionError):
+        async with hosted() as (_, here, there):
+            here._nursery.start_soon(fails)
+            trio.lowlevel.add_instrument(calling)
+            await trio.sleep_forever()
+    trio.lowlevel.remove_instrument(calling)  # which is there still if it has raised nothing
 
 
 async def test_who_asks_a_session_that_never_was_a_host_is_answered() -> None:

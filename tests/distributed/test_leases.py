@@ -211,6 +211,24 @@ async def test_a_session_that_fails_is_over_for_a_task_that_is_not_cancelled_by_
     assert [one.rpartition(", ")[2] for one in used] == ["closed>"] * 2
 
 
+async def test_a_session_that_fails_is_closed_before_no_task_can_be_started_in_it() -> None:
+    class Last(trio.abc.Instrument):
+        def task_exited(self, task: trio.lowlevel.Task) -> None:
+            if here._nursery._closed:
+                states.append(repr(here).rpartition(", ")[2])
+
+    async def fail() -> None:
+        raise ValueError("a failure")
+
+    states: list[str] = []
+    with pytest.raises(ValueError, match="a failure"):
+        async with opens() as here:
+            trio.lowlevel.add_instrument(Last())
+            here._nursery.start_soon(fail)
+            await trio.sleep_forever()
+    assert {*states} == {"closed>"}
+
+
 async def test_who_holds_or_waits_when_a_lease_cannot_be_renewed_at_all_is_told(
     autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

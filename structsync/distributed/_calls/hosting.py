@@ -89,7 +89,10 @@ class Hosting:
             with lease._scope:
                 async with trio.open_nursery() as self.nursery:
                     task_status.started()
-                    await self.idle.wait()
+                    try:
+                        await self.idle.wait()
+                    finally:
+                        self.table.is_open = False  # before the nursery closes
         finally:
             self._session._grants.pop(lease, None)
             self._ended.set()
