@@ -174,6 +174,7 @@ def test_nonsense_stops_no_host(said: list[bytes]) -> None:
         pytest.param(b"\xdf\xff\xff\xff\xff", id="a dictionary that is said to be huge"),
         pytest.param(b"\xdd\xff\xff\xff\xff", id="a list that is said to be huge"),
         pytest.param(b"x" * (LONGEST + 1), id="too long"),
+        pytest.param(b"\x91\xa1\x80", id="a text that is none"),
     ],
 )
 async def test_what_is_no_message_is_passed_over(nonsense: bytes) -> None:
@@ -195,6 +196,17 @@ async def test_an_argument_that_is_nested_deeply_is_refused() -> None:
         await trio.testing.wait_all_tasks_blocked()
         assert await there.connect("counter", Counting).add("tea") == 1
         assert counter.added == {"tea": 1}
+
+
+async def test_an_argument_that_is_no_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with hosted() as (counter, here, there):
+        assert await there.connect("counter", Counting).add("tea") == 1
+        told: list[Any] = []
+        monkeypatch.setattr(there, "_received", lambda data: told.append(messages.decode(data)))
+        here._received(call(here, there.identity, 5, b"\xa1\x80"))
+        await trio.testing.wait_all_tasks_blocked()
+        (answer,) = told
+        assert (answer.error, counter.added) == ("TypeError", {"tea": 1})
 
 
 async def test_a_caller_of_whom_no_log_tells_is_forgotten_and_its_calls_are_cancelled() -> None:

@@ -11,7 +11,7 @@ import msgspec
 from structsync import Monitor
 from structsync._primitives.entry_methods import EntryMethod
 
-from .messages import encode
+from .messages import UNREADABLE, encode
 
 Decode = Callable[[bytes | msgspec.Raw], Any]
 
@@ -77,7 +77,7 @@ class Method:
             if name in arguments:
                 try:
                     values[name] = self.decoders[name](arguments[name])
-                except (msgspec.MsgspecError, RecursionError) as error:
+                except UNREADABLE as error:
                     raise TypeError(f"the argument {name!r} of {self.name}: {error}") from None
             elif parameter.default is parameter.empty:
                 raise TypeError(f"{self.name} needs an argument {name!r}")

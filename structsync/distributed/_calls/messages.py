@@ -107,6 +107,9 @@ AnyMessage: TypeAlias = (
     Call | Cancel | Ask | Returned | Raised | Cancelled | NotTaken | Stopped | Gone
 )
 
+#: What is raised by bytes that are no such data; a text that is none raises no error of msgspec's.
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
 _decoder: msgspec.msgpack.Decoder[AnyMessage] = msgspec.msgpack.Decoder(AnyMessage)
 encode = msgspec.msgpack.Encoder().encode
 
@@ -117,5 +120,5 @@ def decode(data: bytes) -> AnyMessage | None:
         return None
     try:
         return _decoder.decode(data)
-    except (msgspec.MsgspecError, RecursionError):
+    except UNREADABLE:
         return None

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, final
 
-import msgspec
-
 from structsync.distributed.errors import RemoteError
 
 from .caller import Caller
 from .failures import Errors, error_of
 from .interface import Method
-from .messages import Raised, Returned
+from .messages import UNREADABLE, Raised, Returned
 
 
 @final
@@ -38,7 +36,7 @@ class RemoteMethod:
         assert isinstance(answer, Returned)
         try:
             return self._method.decode_result(answer.value)
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except UNREADABLE as error:
             declared = f"{self.name} has returned something else than it declares: {error}"
             raise RemoteError("result", declared, "") from None
 
