@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from click.testing import CliRunner
 
 from structsync.checking import Verdict
 from structsync.cli import main
-from structsync.testing._command.merge import digest_of, merge, versions
+from structsync.testing._command.merge import digest_of_sources, merge, versions
 
 from .test_pytest_inside import run
 
@@ -65,7 +67,7 @@ def results(files: list[Path]) -> list[Any]:
 CHANGES: dict[str, tuple[tuple[str, ...], object, str]] = {
     "settings": (("settings", "cancels"), 3, "the settings (cancels) differ"),
     "versions": (("versions", "python"), "3.0", "the versions differ"),
-    "file": (("source",), "another", "the files of the test differ"),
+    "modules": (("sources",), "another", "the modules of the test differ"),
     "prefixes": (("shard", "digest"), "another", "the prefixes, or who has which, differ"),
     "incomplete": (("shard", "complete"), False, "shard 2/3 is not complete: shard 2 of 3"),
 }
@@ -106,10 +108,17 @@ def test_other_files_are_refused(files: list[Path], tmp_path: Path) -> None:
     assert "what it has was not explored with --shard K/N" in ran.stderr
 
 
-def test_a_function_of_no_file_has_no_digest() -> None:
-    space: dict[str, Any] = {}
-    exec(compile("def function(): ...", "<nowhere>", "exec"), space)
-    assert digest_of(space["function"]) is None
+def test_a_module_that_the_test_imports_is_part_of_the_search(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    module = types.ModuleType("helper_of_the_test")
+    module.__file__ = str(tmp_path / "helper_of_the_test.py")
+    before = digest_of_sources()
+    Path(module.__file__).write_text("check = None\n")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    imported = digest_of_sources()
+    Path(module.__file__).write_text("def check(): ...\n")
+    assert len({before, imported, digest_of_sources()}) == 3
 
 
 @pytest.mark.parametrize("text", ["3", "0/4", "5/4", "a/b"])

@@ -34,7 +34,7 @@ from structsync.testing._errors import (
 from structsync.testing._result import REPLAYED, Exploration
 from structsync.testing._search.runs import Progress
 
-from .merge import digest_of, versions
+from .merge import digest_of_sources, versions
 from .options import as_options, asked_for, setting_options
 from .targets import Target, targets
 
@@ -102,14 +102,16 @@ def explore(
         chosen = [target for one in given for target in targets(one)]
         if replay and len(chosen) != 1:
             raise click.UsageError(f"--replay is for one function, and {len(chosen)} are given")
+        sources = (
+            digest_of_sources()
+        )  # before a test imports more, one in this shard and another in that
         found, left = _explore_all(chosen, changes, replay)
     code = _exit_code(found, left)
     files = [file for one in found if report for file in _runner.write_report(report, one)[:1]]
     if as_json:
         document = _document(found, left, code)
-        sources = {target.name: target.fn for target in chosen}
         for one in document["explored"]:
-            one["source"] = digest_of(sources[one["test"]])
+            one["sources"] = sources
         click.echo(json.dumps(document, indent=2))
     else:
         _print(found, left, files)

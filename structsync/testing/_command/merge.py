@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import platform
 import sys
@@ -20,11 +19,14 @@ from rich.table import Table
 
 from structsync.checking._suite import EXIT_CONFIRMED, EXIT_REFUTED, EXIT_UNFINISHED
 from structsync.checking._verdict import Verdict
+from structsync.testing._execution.under_test import is_under_test
 
 FORMAT = "structsync.shards/1"
 
 #: Settings that decide who does which work, or when it is given up, and not what there is to do.
 _NOT_COMPARED = ("shard", "workers", "executions", "states", "seconds", "exhaustive")
+#: Folders of libraries.
+_INSTALLED = {"site-packages", "dist-packages"}
 _CODES = {
     Verdict.CONFIRMED: EXIT_CONFIRMED,
     Verdict.REFUTED: EXIT_REFUTED,
@@ -42,12 +44,14 @@ def versions() -> dict[str, str]:
     }
 
 
-def digest_of(function: object) -> str | None:
-    """Return a digest of the file in which a function stands, if it stands in one."""
-    file = inspect.getsourcefile(inspect.unwrap(function))  # type: ignore[arg-type]
-    if file is None or not Path(file).is_file():
-        return None
-    return blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()
+def digest_of_sources() -> str:
+    """Return a digest of the modules that are loaded, but for libraries: of what may be under test."""
+    digest = blake2b(digest_size=16)
+    for name, module in sorted(sys.modules.items()):
+        file = Path(getattr(module, "__file__", None) or "")
+        if file.suffix == ".py" and is_under_test(name) and not _INSTALLED & set(file.parts):
+            digest.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 @click.command()
@@ -60,7 +64,8 @@ def merge_shards(files: Sequence[Path], as_json: bool) -> None:
 
     FILES have the output of `structsync explore --shard K/N --json`, one for each K. A test is
     confirmed if all of its shards are present and complete, and belong to the same search: the same
-    test, settings, versions of Python, trio and structsync, and division into shards.
+    test and modules that it imports, settings, versions of Python, trio and structsync, and division into
+    shards.
 
     Exit code: 0 all confirmed; 1 a schedule breaks something; 2 something is not finished; 64 wrong usage.
     """
@@ -140,7 +145,7 @@ def _difference(one: dict[str, Any], other: dict[str, Any]) -> str | None:
     for name, value in one["settings"].items():
         if name not in _NOT_COMPARED and other["settings"].get(name) != value:
             return f"the settings ({name})"
-    for name, words in (("versions", "the versions"), ("source", "the files of the test")):
+    for name, words in (("versions", "the versions"), ("sources", "the modules of the test")):
         if one[name] != other[name]:
             return words
     cut = ("of", "depth", "prefixes", "digest")

@@ -25,7 +25,7 @@ def summary(
     A search that did not end needs none, unless pytest is to be verbose: few tests have so few schedules.
     """
     if not noted:
-        yield "bold", "none: there is no async test that pytest-trio runs"
+        yield "bold", "none: no async test that pytest-trio runs has run"
         return
     kinds = {test: str(one.get(ALL, "not explored")) for test, one in noted.items()}
     order = ("refuted", "not explored", "not finished", "confirmed")
