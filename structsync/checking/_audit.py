@@ -16,7 +16,7 @@ from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._exchanged import check_exchanges
 from ._finding import error_text
-from ._image import difference, image_of, parts_of
+from ._image import difference, image_of, parts_of, shared_parts
 from ._judging import refinements_of
 from ._language import Snapshot, Spec
 from ._model import Model, Move, Property
@@ -41,6 +41,8 @@ class Audit:
         self._refinements = refinements_of(model)
         self._surroundings = Surroundings(model.spec_class, model.factories())
         self._watched: dict[int, tuple[object, Any]] = {}
+        self._shared = shared_parts(_cores(model, model.live), _cores(model, model.before))
+        self._shared_at_first = image_of(self._shared)
 
     def look(self, number: int, snapshot: Snapshot) -> None:
         """Take all moves of a state twice, and compare."""
@@ -90,6 +92,16 @@ class Audit:
                 f"a state consists of immutable values, and {changed[0]} was changed in place "
                 f"from {changed[1]} to {changed[2]}, in all states at once; put a new object in "
                 "its place: a frozen dataclass, and dataclasses.replace(...)"
+            )
+
+    def _shared_are_unchanged(self, move: Move) -> None:
+        changed = difference(self._shared_at_first, image_of(self._shared))
+        if changed:
+            where, before, after = changed
+            raise SpecError(
+                f"a state shares nothing that changes with another one, and {self.model.shown(move)} "
+                f"changed {where}, which is one object in all of them, from {before} to {after}; let "
+                "the factory make it anew each time: start(lambda: ...)"
             )
 
     def _restore(self, spec: Spec, snapshot: Snapshot, given: Snapshot | None = None) -> None:
@@ -149,6 +161,7 @@ class Audit:
         self._restore(live, snapshot)
         ours = self._outcome(live, move)
         self._watched_are_unchanged()
+        self._shared_are_unchanged(move)
         theirs = self._outcome(self._twin(snapshot), move)
         if ours[0] != theirs[0]:
             raise self._differs(model.shown(move), snapshot, ours[1], theirs[1])
@@ -268,6 +281,10 @@ class Audit:
             "another; a spec is deterministic: what it depends on is a field or a constant, and "
             "never random, a clock, the order of a set, or a counter outside of the state"
         )
+
+
+def _cores(model: Model, spec: Spec) -> dict[str, Any]:
+    return {name: vars(spec)[name] for name in model.cores}
 
 
 def _asked(model: Model, spec: Spec) -> list[tuple[Move, tuple[Any, ...]]] | str:

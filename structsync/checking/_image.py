@@ -38,6 +38,15 @@ def image_of(roots: dict[str, Any]) -> Image:
     return walk.image
 
 
+def shared_parts(some: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
+    """Return what two groups of objects both hold, by its path in the first."""
+    mine, theirs = _Walk(), _Walk()
+    for walk, roots in ((mine, some), (theirs, others)):
+        for name, value in roots.items():
+            walk.into(name, value)
+    return {mine.paths[id(one)]: one for one in mine.kept if id(one) in theirs.paths}
+
+
 def difference(one: Image, other: Image) -> tuple[str, str, str] | None:
     """Return where two images differ, with what each has there, or None."""
     for path in [*one, *(path for path in other if path not in one)]:

@@ -74,6 +74,10 @@ class _Reach:
                 self.through(one)
             if isinstance(value, Field):
                 self.through(value.factory)
+                for key, given in [*enumerate(value.args), *value.kwargs.items()]:
+                    self._value(
+                        f"argument {key} of {kind.__qualname__}.{name}", partial(_itself, given)
+                    )
             elif not _is_code(value) and not _is_dunder(name):
                 self.places[f"{kind.__qualname__}.{name}"] = partial(vars(kind).get, name, _GONE)
 

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from structsync import Arbiter
 from structsync.checking import (
     SpecError,
+    Verdict,
     action,
     check,
     start,
+    step,
 )
 
 from .wheel import Wheel
@@ -116,6 +119,87 @@ def test_an_object_is_not_shared_by_two_snapshots() -> None:
 
     with pytest.raises(SpecError, match="changed in place"):
         check(Shared)
+
+
+# ==== State that is shared ====
+
+
+class Shelf:
+    """Keeps the list that it is given."""
+
+    def __init__(self, items: list[str]) -> None:
+        self.items = items
+
+    def snapshot(self) -> tuple[str, ...]:
+        return tuple(self.items)
+
+    def restore(self, snapshot: tuple[str, ...]) -> None:
+        self.items[:] = snapshot
+
+
+def shelf_around(items: list[str]) -> Callable[[], Shelf]:
+    return lambda: Shelf(items)
+
+
+class Shelved(Wheel):
+    abstract = True
+    shelf: Shelf
+
+    @action(when=lambda spec: len(spec.shelf.items) > 0)
+    def take(self) -> None:
+        self.shelf.items.pop()
+
+    @action(when=lambda spec: len(spec.shelf.items) < 2)
+    def put(self) -> None:
+        self.shelf.items.append("x")
+
+    @action
+    def look(self) -> None:
+        pass
+
+    @step
+    def nothing_is_taken(self, before: Any) -> bool:
+        return len(self.shelf.items) >= len(before.shelf.items)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: start(Shelf, ["a", "b"]),
+        lambda: start(Shelf, items=["a", "b"]),
+        lambda: start(shelf_around(["a", "b"])),
+        lambda: start(partial(Shelf, ["a", "b"])),
+    ],
+    ids=["argument", "by name", "closure", "partial"],
+)
+def test_two_specs_share_nothing_that_changes(made: Callable[[], Any]) -> None:
+    class Aliased(Shelved):
+        shelf: Shelf = made()
+
+    with pytest.raises(
+        SpecError, match=r"take\(\) changed shelf.items, which is one object in all"
+    ):
+        check(Aliased)
+
+
+def test_a_core_may_keep_what_it_copies_and_share_what_is_constant() -> None:
+    class Copying(Shelf):
+        def __init__(self, items: list[str], sizes: dict[str, int]) -> None:
+            super().__init__(list(items))
+            self.sizes = sizes
+
+    class Copied(Shelved):
+        shelf: Shelf = start(Copying, ["a", "b"], sizes={"a": 1})
+
+    assert check(Copied)["nothing_is_taken"].verdict is Verdict.REFUTED
+
+
+def test_the_arguments_of_a_factory_are_not_used_up() -> None:
+    class Dealt(Wheel):
+        held: int = start(list.pop, [0] * 1_000)
+
+    with pytest.raises(SpecError, match=r"argument 0 of .*Dealt.held changed"):
+        check(Dealt)
 
 
 # ==== State that a snapshot forgets ====
