@@ -47,7 +47,7 @@ def check(
 
     Args:
         spec: the spec class.
-        only: the properties to judge; all of them by default.
+        only: the properties to judge, at least one; all of them by default.
         max_states: end the search, not finished, when it knows more states than this.
         max_depth: do not take moves from states that are more steps away from the first one.
         seconds: end the search, not finished, after this time.
@@ -71,7 +71,8 @@ def spec_search(
 ) -> Search:
     """Return the search of a spec, which is still to be run."""
     model = Model(runnable(spec), only=only)
-    return kind(model, budget, on_progress, built_in=_built_in(only))
+    open_to_the_end = [name for name in (EVERY_ACTION_FIRES,) if name in (only or ())]
+    return kind(model, budget, on_progress, built_in=[*_built_in(only), *open_to_the_end])
 
 
 def result_of(
@@ -90,7 +91,7 @@ def result_of(
         depth=graph.depth(),
         seconds=search.seconds(),
         bytes_per_state=search.bytes_per_state(),
-        stopped_by=search.stopped_by,
+        stopped_by=search.stopped_by or search.not_asked,
     )
 
 
@@ -222,7 +223,9 @@ def _verdicts(
             yield _confirmed_unless_vacuous(search, name, kind)
     if history:
         yield _of_history(history, called)
-    if only is None:
+    elif only is not None and NO_HIDDEN_HISTORY in only:
+        yield _without_walks(search)
+    if only is None or EVERY_ACTION_FIRES in only:
         yield _every_action_fires(search)
 
 
@@ -238,8 +241,20 @@ def _of_history(history: History, called: str) -> PropertyResult:
     return PropertyResult(name, "built-in", Verdict.CONFIRMED, detail)
 
 
+def _without_walks(search: Search) -> PropertyResult:
+    if search.stopped_by:
+        verdict, detail = Verdict.UNFINISHED, f"ended by {search.stopped_by}"
+    else:
+        why = search.model.spec_class.restored_before_each_step
+        verdict, detail = (
+            Verdict.VACUOUS,
+            why or "no field has a snapshot(), so none remembers anything",
+        )
+    return PropertyResult(NO_HIDDEN_HISTORY, "built-in", verdict, detail)
+
+
 def _end(search: Search) -> str:
-    return search.stopped_by or "the refutation of every property"
+    return search.stopped_by or search.not_asked or "the refutation of every property"
 
 
 def _confirmed_unless_vacuous(search: Search, name: str, kind: str) -> PropertyResult:

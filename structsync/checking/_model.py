@@ -263,12 +263,11 @@ def _actions(spec: type[Spec], pulse: Pulse) -> tuple[Action, ...]:
 
 def _properties(spec: type[Spec], only: Iterable[str] | None) -> tuple[Property, ...]:
     wanted = None if only is None else frozenset(only)
-    unknown = (wanted or frozenset()) - {*property_names(spec), EVERY_ACTION_FIRES}
-    if unknown:
-        raise SpecError(
-            f"{spec.__name__} has no property {', '.join(sorted(unknown))}; "
-            f"its properties are {', '.join(property_names(spec))}"
-        )
+    names = (*property_names(spec), EVERY_ACTION_FIRES)
+    if wanted is not None and not (wanted and wanted <= {*names}):
+        unknown = ", ".join(sorted(wanted - {*names}))
+        fault = f"has no property {unknown}" if wanted else "is asked for none of its properties"
+        raise SpecError(f"{spec.__name__} {fault}; its properties are {', '.join(names)}")
     found: list[Property] = []
     for name, function in declared_in(spec).items():
         word = word_of(function)

@@ -54,6 +54,8 @@ class Search:
         self.judge = self.judge_type(model, built_in, answers_only)
         self.transitions = 0
         self.stopped_by: str | None = None
+        self.not_asked: str | None = None
+        """The error in the first state of which nothing tells the moves, if there is one."""
         self.out_of_depth = False
         self.graph = Graph(model.fields, bool(self.judge.temporal), model.symmetry)
         self._audit = Audit(model) if audit else None
@@ -71,7 +73,8 @@ class Search:
     @property
     def complete(self) -> bool:
         """True if every state was seen and every move taken."""
-        return not self.stopped_by and self.graph.expanded == len(self.graph.states)
+        seen = self.graph.expanded == len(self.graph.states)
+        return seen and not self.stopped_by and not self.not_asked
 
     def run(self) -> None:
         """Search until everything is seen, every property is refuted, or the budget is spent."""
@@ -191,6 +194,10 @@ class Search:
         except ANY_ERROR as error:
             detail = f"asking which actions are possible raised {error_text(error)}"
             judge.refute(Finding(NO_ACTION_FAILS, number, detail))
+            at = model.shown_state(snapshot)
+            self.not_asked = (
+                self.not_asked or f"{error_text(error)} in a `when` or a domain at {at}"
+            )
             moves = []
             for marks in judge.marks:
                 marks[number] = CLOSED

@@ -91,5 +91,5 @@ _BADNESS = (Verdict.CONFIRMED, Verdict.UNFINISHED, Verdict.VACUOUS, Verdict.REFU
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the verdict that decides: a refutation first, then what is not finished."""
-    return max(verdicts, key=_BADNESS.index, default=Verdict.CONFIRMED)
+    """Return the verdict that decides: a refutation first; of none, that nothing was judged."""
+    return max(verdicts, key=_BADNESS.index, default=Verdict.VACUOUS)

@@ -21,6 +21,8 @@ from structsync.checking import (
 )
 from structsync.checking import _history as history
 
+from .wheel import Wheel
+
 
 class Shelf:
     """Books by their number, and how many there are; a restore counts them anew."""
@@ -323,6 +325,20 @@ def test_it_is_judged_alone_if_it_is_asked_for_alone() -> None:
     result = check(MiscountingSpec, only=["no_hidden_history"])
     assert [one.name for one in result.properties] == ["no_hidden_history"]
     assert result.verdict is Verdict.REFUTED
+
+
+def test_it_is_not_confirmed_if_it_is_asked_for_alone_and_nothing_walks() -> None:
+    def asked(spec: type[Spec], **bounds: int) -> tuple[Verdict, str]:
+        (found,) = check(spec, only=["no_hidden_history"], **bounds).properties
+        return found.verdict, found.detail
+
+    class Restored(MiscountingSpec):
+        restored_before_each_step = "it counts what is not restored"
+
+    nothing = "no field has a snapshot(), so none remembers anything"
+    assert asked(Wheel) == (Verdict.VACUOUS, nothing)
+    assert asked(Restored) == (Verdict.VACUOUS, "it counts what is not restored")
+    assert asked(Wheel, max_states=0) == (Verdict.UNFINISHED, "ended by the bound of 0 states")
 
 
 def test_the_walks_of_a_planted_fault_remember_what_was_not_searched() -> None:

@@ -1,6 +1,7 @@
 """No verdict is another one than it should be: ends of the program, canonical, equal values, faults, implications."""
 
 import enum
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,51 @@ def test_an_exit_anywhere_else_is_an_error() -> None:
 
     with pytest.raises(SpecError, match="ends the program: SystemExit: 0"):
         check(Leaving)
+
+
+# ==== What was not searched ====
+
+
+class Till(Spec):
+    """In one state a mistake in a `when` hides all that may follow."""
+
+    n: int = start(int)
+
+    @action(when=lambda spec: spec.n < 3)
+    def put(self) -> None:
+        self.n += 1
+
+    @action(when=lambda spec: 6 % (spec.n - 2) == 0)
+    def look(self) -> None: ...
+
+    @invariant
+    def at_most_two(self) -> bool:
+        return self.n <= 2
+
+
+@pytest.mark.parametrize("only", [None, ["at_most_two"]], ids=["all", "one"])
+def test_nothing_is_confirmed_where_asking_for_actions_raises(only: list[str] | None) -> None:
+    result = check(Till, only=only)
+    assert result["at_most_two"].verdict is Verdict.UNFINISHED
+    said = "ZeroDivisionError: .* in a `when` or a domain at n=2"
+    assert re.fullmatch(f"ended by {said}", result["at_most_two"].detail)
+    assert re.fullmatch(said, result.stopped_by or "")
+
+
+def test_that_every_action_fires_is_judged_alone_if_it_is_asked_for_alone() -> None:
+    class Silent(Wheel):
+        @action(when=lambda spec: spec.n > 4)
+        def never(self) -> None: ...
+
+    result = check(Silent, only=["every_action_fires"])
+    assert [one.name for one in result.properties] == ["every_action_fires"]
+    assert (result.verdict, result.states) == (Verdict.VACUOUS, 5)
+    assert check(Wheel, only=["every_action_fires"]).verdict is Verdict.CONFIRMED
+
+
+def test_no_property_at_all_is_not_confirmed() -> None:
+    with pytest.raises(SpecError, match="asked for none of its properties; its properties are no_"):
+        check(Wheel, only=[])
 
 
 # ==== canonical ====
