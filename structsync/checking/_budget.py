@@ -63,6 +63,11 @@ class Pulse:
         self.interrupted = False
         self.deadline = time.perf_counter() + seconds
 
+    def rest(self) -> None:
+        """Never raise again: what is found is only told now."""
+        self.interrupted = False
+        self.deadline = float("inf")
+
     def along(self, values: Iterable[Any]) -> Iterable[Any]:
         """Return the values, with a beat now and then if they may be many."""
         few = isinstance(values, Sized) and len(values) < 256

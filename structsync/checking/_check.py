@@ -81,6 +81,7 @@ def result_of(
     """Run the search of a spec, and return a verdict for each of its properties."""
     _run(search.run)
     history = _history(search) if only is None or NO_HIDDEN_HISTORY in only else None
+    search.model.pulse.rest()
     called = name or spec_name(search.model.spec_class)
     graph = search.graph
     return Result(
@@ -137,9 +138,10 @@ def fault_result_of(fault: Fault, search: Search, name: str | None = None) -> Fa
     _run(search.run)
     spec_called = spec_name(fault.spec)
     with_fault = f"{spec_called} with {fault.name}"
+    history = _history(search) if fault.refuted_by == NO_HIDDEN_HISTORY else None
+    search.model.pulse.rest()
     finding = search.findings.get(fault.refuted_by)
     shown = counterexample_of(search, finding, with_fault) if finding else None
-    history = _history(search) if fault.refuted_by == NO_HIDDEN_HISTORY else None
     if history and history.refuted:
         shown = history.counterexample(with_fault)
     verdict, detail = _fault_verdict(fault, search, shown)

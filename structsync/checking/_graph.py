@@ -83,19 +83,19 @@ class Graph:
             self.turn.append(self._symmetry.turn)
         return number
 
-    def node(self, number: int) -> int:
-        """Return the number of a state; another one where `Unfolded` stands for this."""
-        return number
-
     def snapshot(self, node: int) -> Snapshot:
         """Return a state."""
         return self.states[node]
 
-    def path(self, state: int) -> list[tuple[int, int]]:
+    def path(self, node: int) -> list[tuple[int, Snapshot]]:
         """Return the shortest way to a state as pairs of a label and the state it leads to."""
-        found = []
+        return self.way(node)
+
+    def way(self, state: int) -> list[tuple[int, Snapshot]]:
+        """Return the same; another one where `Unfolded` stands for this."""
+        found: list[tuple[int, Snapshot]] = []
         while self.parent[state] != NOWHERE:
-            found.append((self.via[state], state))
+            found.append((self.via[state], self.states[state]))
             state = self.parent[state]
         return found[::-1]
 

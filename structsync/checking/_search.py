@@ -62,6 +62,7 @@ class Search:
         self._started = time.perf_counter()
         self._memory = resident()
         self._live_checked = 0
+        self._unfolded: Unfolded | None = None
         self.helpers: Helpers | None = None
         """Who takes moves ahead of this search, if any process may."""
 
@@ -259,9 +260,11 @@ class Search:
                 edges.add(label, target)
 
     def view(self) -> Graph | Unfolded:
-        """Return all states, also those for which others stand."""
+        """Return all states, also those for which others stand; once the search is over."""
         model, graph = self.model, self.graph
-        return Unfolded(graph, model, model.symmetry) if model.symmetry else graph
+        if model.symmetry and self._unfolded is None:
+            self._unfolded = Unfolded(graph, model, model.symmetry)
+        return self._unfolded or graph
 
     def add(self, snapshot: Snapshot, parent: int, label: int, *, judged: bool = False) -> int:
         """Store a new state and judge it, unless that was done elsewhere."""

@@ -23,8 +23,8 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
     With `canonical`, the states shown are the representatives that the search stores.
     """
     model, view = search.model, search.view()
-    reached = finding.state if finding.lasso else view.node(finding.state)
-    way = [(label, state, "") for label, state in view.path(reached)]
+    reached = view.path(finding.state) if finding.lasso else view.way(finding.state)
+    way = [(label, state, "") for label, state in reached]
     cycle_start, start_note = None, ""
     if finding.lasso:
         waiting = "obligation pending"
@@ -32,12 +32,10 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
             way[-1] = (*way[-1][:2], waiting)
         else:
             start_note = waiting
-        way += [(label, state, "") for label, state in finding.lasso.stem]
+        way += [(label, view.snapshot(node), "") for label, node in finding.lasso.stem]
         cycle_start = len(way)
-        way += [(label, state, "") for label, state in finding.lasso.cycle]
-    steps = [
-        step_of(model, model.moves[a], _state(model, view.snapshot(s)), note) for a, s, note in way
-    ]
+        way += [(label, view.snapshot(node), "") for label, node in finding.lasso.cycle]
+    steps = [step_of(model, model.moves[a], _state(model, s), note) for a, s, note in way]
     if finding.move:
         steps.append(_last_step(search, finding, finding.move))
     kind, claim = claim_of(model.spec_class, finding.property)
@@ -45,7 +43,7 @@ def counterexample_of(search: Search, finding: Finding, spec_name: str) -> Count
         spec=spec_name,
         refuted=finding.property,
         kind=kind,
-        start=_state(model, view.snapshot(0)),
+        start=_state(model, search.graph.states[0]),
         steps=tuple(steps),
         claim=claim,
         detail=finding.detail,

@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 
 from ._errors import SpecError
 from ._graph import NOWHERE, Edges, Graph
@@ -25,34 +26,44 @@ class Unfolded:
 
     def __init__(self, graph: Graph, model: Model, symmetry: Symmetry) -> None:
         self._graph, self._model, self._symmetry = graph, model, symmetry
-        self._images = []
-        self._begin = array("Q")
-        total = 0
-        for state in graph.states:
-            model.pulse.beat()
-            self._images.append(symmetry.orbit(state))
-            self._begin.append(total)
-            total += max(self._images[-1]) + 1
-        self.size = total
-        """The number of states."""
         self._labels: dict[tuple[int, int], int] = {}
 
-    def node(self, representative: int) -> int:
-        """Return the number that a representative has here."""
-        return self._begin[representative]
+    @cached_property
+    def _images(self) -> list[array[int]]:
+        # Only once it is asked for: it takes as long as the search, and a way to a representative
+        # needs no numbers.
+        found: list[array[int]] = []
+        for state in self._graph.states:
+            self._model.pulse.beat()
+            found.append(self._symmetry.orbit(state))
+        return found
+
+    @cached_property
+    def _begin(self) -> array[int]:
+        sizes = [max(images) + 1 for images in self._images]
+        return array("Q", accumulate(sizes, initial=0))
+
+    @property
+    def size(self) -> int:
+        """The number of states."""
+        return self._begin[-1]
 
     def snapshot(self, node: int) -> Snapshot:
         """Return a state."""
         state, renaming = self._found(node)
         return self._symmetry.image(self._graph.states[state], renaming)
 
-    def path(self, node: int) -> list[tuple[int, int]]:
+    def path(self, node: int) -> list[tuple[int, Snapshot]]:
         """Return the shortest way to a state as pairs of a label and the state it leads to."""
-        graph, found = self._graph, []
-        state, renaming = self._found(node)
+        return self.way(*self._found(node))
+
+    def way(self, state: int, renaming: int = 0) -> list[tuple[int, Snapshot]]:
+        """Return the same for a representative, or for what a renaming makes of it."""
+        graph, symmetry = self._graph, self._symmetry
+        found: list[tuple[int, Snapshot]] = []
         while graph.parent[state] != NOWHERE:
-            here = self._begin[state] + self._images[state][renaming]
-            renaming = self._symmetry.after[renaming][graph.turn[state]]
+            here = symmetry.image(graph.states[state], renaming)
+            renaming = symmetry.after[renaming][graph.turn[state]]
             found.append((self._label(graph.via[state], renaming), here))
             state = graph.parent[state]
         return found[::-1]

@@ -24,7 +24,8 @@ from structsync.checking import (
     start,
     step,
 )
-from structsync.checking._budget import Budget
+from structsync.checking._budget import Budget, Progress
+from structsync.checking._check import result_of, spec_search
 from structsync.checking._load import shipped_specs
 from structsync.checking._model import Model
 from structsync.checking._renaming import Names, renamed
@@ -190,6 +191,19 @@ def test_the_states_of_a_shipped_spec_are_those_that_its_representatives_stand_f
     assert isinstance(view, _unfolded.Unfolded)
     assert view.size == len(all_of_them.graph.states) > 10 * len(few.graph.states)
     assert few.findings == all_of_them.findings == {}
+
+
+@pytest.mark.parametrize("spec", [Crowded, Unfair])
+def test_what_is_found_is_told_after_the_time_is_up_too(spec: type[Spec]) -> None:
+    def let_the_time_be_up(progress: Progress) -> None:
+        if progress.states == progress.expanded:  # the search is over
+            search.model.pulse.deadline = 0
+
+    search = spec_search(spec, Budget(seconds=60), let_the_time_be_up)
+    result = result_of(search)
+    found = {one.name: one.counterexample for one in result.properties}
+    assert found == {one.name: one.counterexample for one in check(spec).properties}
+    assert any(found.values())
 
 
 @pytest.mark.parametrize("name", ["not_all_were_inside", "the_third_does_not_leave"])
