@@ -22,7 +22,7 @@ from ._language import Snapshot, Spec
 from ._model import Model, Move, Property
 from ._reach import Surroundings
 from ._rules import STEPS
-from ._values import alike, changeable_parts, exact, has_identity, turned
+from ._values import alike, changeable_parts, has_identity, turned
 
 FIRST = 6  # states that are all looked at
 RARER = 1.6  # after them, the next one has a number larger by this factor
@@ -145,15 +145,9 @@ class Audit:
             if ours != theirs:
                 raise self._differs("asking which actions are possible", snapshot, ours, theirs)
             return []
-        for move, arguments in [*ours, *theirs]:
-            if move.arguments is not arguments and exact(move.arguments) != exact(arguments):
-                raise SpecError(
-                    f"the arguments {arguments!r} and {move.arguments!r} of {move.action.name} "
-                    "are equal and not the same; use values of one type"
-                )
-        if sorted(m.label for m, _ in ours) != sorted(m.label for m, _ in theirs):
+        if sorted(m.label for m in ours) != sorted(m.label for m in theirs):
             raise self._differs("the possible actions", snapshot, _calls(ours), _calls(theirs))
-        return [move for move, _ in ours]
+        return ours
 
     def _same_successor(self, snapshot: Snapshot, move: Move) -> Snapshot | None:
         """Take a move twice; return the state after it if canonical changes that."""
@@ -287,9 +281,9 @@ def _cores(model: Model, spec: Spec) -> dict[str, Any]:
     return {name: vars(spec)[name] for name in model.cores}
 
 
-def _asked(model: Model, spec: Spec) -> list[tuple[Move, tuple[Any, ...]]] | str:
+def _asked(model: Model, spec: Spec) -> list[Move] | str:
     try:
-        return model.offered(spec)
+        return model.enabled_in(spec)
     except SpecError:
         raise
     except ANY_ERROR as error:
@@ -305,5 +299,5 @@ def _answer(one: Property, spec: Spec) -> object:
         return f"raised {type(error).__name__}"
 
 
-def _calls(moves: Iterable[tuple[Move, tuple[Any, ...]]]) -> str:
-    return ", ".join(f"{move.action.name}{arguments!r}" for move, arguments in moves) or "none"
+def _calls(moves: Iterable[Move]) -> str:
+    return ", ".join(f"{move.action.name}{move.arguments!r}" for move in moves) or "none"

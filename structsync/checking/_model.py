@@ -33,7 +33,7 @@ from ._language import (
 )
 from ._rules import EVERY_ACTION_FIRES, NO_PROPERTIES, check_class, property_names, word_of
 from ._symmetry import symmetry_of
-from ._values import check_value
+from ._values import check_value, exact, same
 
 
 class Move(NamedTuple):
@@ -145,27 +145,27 @@ class Model:
         """Return every move of one action that a spec allows in its present state."""
         moves, when = action.moves, action.when
         return [
-            moves.get(arguments) or self.move(action, arguments)
+            known
+            if (known := moves.get(arguments)) and known.arguments is arguments
+            else self.move(action, arguments)
             for arguments in action.arguments(spec)
             if when is None
             or (held := when(spec, *arguments)) is True
             or (held is not False and _allows(held, action))
         ]
 
-    def offered(self, spec: Spec) -> list[tuple[Move, Arguments]]:
-        """Return the same, each with the arguments as its domains gave them."""
-        return [
-            (self.move(action, arguments), arguments)
-            for action in self.actions
-            for arguments in action.arguments(spec)
-            if action.when is None or _allows(action.when(spec, *arguments), action)
-        ]
-
     def move(self, action: Action, arguments: Arguments) -> Move:
         """Return an action with its arguments; if it was not met so far, it gets a label."""
         known = action.moves.get(arguments)
         if known:
-            return known
+            mine = known.arguments
+            # Spelled where the quick look says no: a set that is turned round is the same one.
+            if mine is arguments or same(mine, arguments) or exact(mine) == exact(arguments):
+                return known
+            raise SpecError(
+                f"the arguments {arguments!r} and {mine!r} of {action.name} are equal and not the "
+                "same; use values of one type"
+            )
         for name, value in zip(action.parameters, arguments, strict=True):
             check_value(value, f"the value of {action.name}'s parameter {name!r}")
         move = Move(action.run, arguments, len(self.moves), action)

@@ -328,8 +328,8 @@ def test_it_is_judged_alone_if_it_is_asked_for_alone() -> None:
 
 
 def test_it_is_not_confirmed_if_it_is_asked_for_alone_and_nothing_walks() -> None:
-    def asked(spec: type[Spec], **bounds: int) -> tuple[Verdict, str]:
-        (found,) = check(spec, only=["no_hidden_history"], **bounds).properties
+    def asked(spec: type[Spec], max_states: int | None = None) -> tuple[Verdict, str]:
+        (found,) = check(spec, only=["no_hidden_history"], max_states=max_states).properties
         return found.verdict, found.detail
 
     class Restored(MiscountingSpec):

@@ -315,6 +315,32 @@ def test_equal_values_that_can_be_told_apart_are_two_states(one: Any, other: Any
     assert result.states == 2
 
 
+def test_equal_arguments_that_can_be_told_apart_are_refused_wherever_they_come() -> None:
+    class Late(Spec):
+        n: int = start(int)
+        held: object = start(int)
+
+        @action(when=lambda spec: spec.n < 12)
+        def up(self) -> None:
+            self.n += 1
+
+        @action(value=lambda spec: [True] if spec.n == 7 else [1])
+        def put(self, value: object) -> None:
+            self.held = value
+
+        @action
+        def clear(self) -> None:
+            self.held = 0
+
+        @invariant
+        def no_flag(self) -> bool:
+            return self.held is not True
+
+    said = r"the arguments \(True,\) and \(1,\) of put are equal and not the same"
+    with pytest.raises(SpecError, match=said):
+        check(Late)
+
+
 # ==== Planted faults ====
 
 
