@@ -13,7 +13,8 @@ from structsync.report import to_json, to_text
 from structsync.report._words import counted
 
 from ._check import spec_name
-from ._errors import SpecError
+from ._errors import ANY_ERROR, SpecError, where_raised
+from ._finding import error_text
 from ._following import Follower
 from ._load import Loaded
 from ._nearest import nearest
@@ -38,8 +39,16 @@ def follow_file(trace: Path, loaded: Sequence[Loaded], only: str) -> Follower:
         )
     follower = Follower(specs[chosen[0]])
     for event in read_events(trace):
-        if not follower.see(event):
-            break
+        try:
+            if not follower.see(event):
+                break
+        except SpecError:
+            raise
+        except ANY_ERROR as error:
+            raise SpecError(
+                f"{chosen[0]}: {error_text(error)} (raised in {where_raised(error)}), when event "
+                f"{follower.events} of the trace, {event}, was followed"
+            ) from error
     return follower
 
 

@@ -1,6 +1,7 @@
 """A specification that follows a trace: in which states it may be, and the first event that is in none.
 
-Where an event leaves a choice open, all are followed, so what is kept is a set of states. Each
+Where an event leaves a choice open, all are followed, so what is kept is a set of states; a way on which a
+property is broken is dropped while there are others, for one of them may be what happened. Each
 remembers the last steps of a way that led to it, and no more: a trace may go on for months.
 """
 
@@ -14,10 +15,12 @@ from structsync.report import Counterexample, Step
 from structsync.report._words import counted, listed
 
 from ._check import runnable, spec_name
-from ._errors import SpecError
+from ._errors import ANY_ERROR, SpecError
 from ._events import Call, Meaning, TraceEvent
+from ._finding import Finding, error_text
 from ._language import Snapshot, Spec
 from ._model import Model, Move
+from ._rules import NO_ACTION_FAILS
 from ._simulation import action_of, call_of, moves_of
 from ._trace import claim_of, described, step_of
 from ._witness import Broken, Taken, Way, Witness
@@ -54,6 +57,8 @@ class Follower:
         self._unseen = [action_of(self.model, Call(name)) for name in names]
         self._states: _States = {self.model.raw_snapshot(self.model.live): ()}
         self._differ: list[str] = []
+        self._dropped: Broken | None = None
+        """The first way of the last event that cannot be what happened, because it breaks a property."""
         self._witness = Witness(self.model)
 
     @property
@@ -78,14 +83,14 @@ class Follower:
         if self.refutation is not None:
             return False
         self.events += 1
-        self._differ = []
+        self._differ, self._dropped = [], None
         try:
             found = self._followed(event)
         except Broken as broken:
-            self.refutation = self._broken(event, broken)
-            return False
+            found, self._dropped = {}, broken
         if not found:
-            self.refutation = self._refuted(event)
+            dropped = self._dropped
+            self.refutation = self._broken(event, dropped) if dropped else self._refuted(event)
             return False
         last = [way[-1] for way in found.values() if way]
         # of several that it may have been, one has happened
@@ -120,10 +125,10 @@ class Follower:
             for action in self._unseen:
                 self._enter(state)
                 for move in self.model.enabled_of(action, self.model.live):
-                    after = self._taken(move, state)
-                    if after not in seen:
-                        seen[after] = (*seen[state], Taken(move, state, after, None))[-KEPT:]
-                        self._witness.step(seen[after])
+                    longer = self._taken(move, state, seen[state], None)
+                    if longer and longer[-1].after not in seen and self._holds(longer):
+                        after = longer[-1].after
+                        seen[after] = longer[-KEPT:]
                         to_do.append(after)
                         self._check_size(seen)
 
@@ -146,20 +151,40 @@ class Follower:
         for call in calls:
             self._enter(state)
             for move in [*moves_of(self.model, call)]:
-                after = self._taken(move, state)
-                if self._agrees(event, f"after {call_of(move)!r} "):
-                    longer = (*way, Taken(move, state, after, event))
-                    self._witness.step(longer)
-                    yield after, longer
+                longer = self._taken(move, state, way, event)
+                told = f"after {call_of(move)!r} "
+                if longer and self._agrees(event, told) and self._holds(longer):
+                    yield longer[-1].after, longer
 
     def _enter(self, state: Snapshot) -> None:
         """Put the live spec into a state as its next step finds it."""
         self.model.restore(self.model.live, self._witness.remembered(state))
 
-    def _taken(self, move: Move, state: Snapshot) -> Snapshot:
+    def _taken(self, move: Move, state: Snapshot, way: Way, event: TraceEvent | None) -> Way | None:
+        """Take a move from the end of a way; return the longer way, or None if the move raises."""
         self._enter(state)
-        move.run(self.model.live, *move.arguments)
-        return self.model.raw_snapshot(self.model.live)
+        try:
+            move.run(self.model.live, *move.arguments)
+        except SpecError:
+            raise
+        except ANY_ERROR as error:
+            finding = Finding(NO_ACTION_FAILS, 0, f"raised {error_text(error)}", move)
+            self._drop(Broken(finding, (*way, Taken(move, state, state, event))))
+            return None
+        after = self.model.raw_snapshot(self.model.live)
+        return (*way, Taken(move, state, after, event))
+
+    def _holds(self, way: Way) -> bool:
+        """Tell whether the last step of a way breaks no property."""
+        try:
+            self._witness.step(way)
+        except Broken as broken:
+            self._drop(broken)
+            return False
+        return True
+
+    def _drop(self, broken: Broken) -> None:
+        self._dropped = self._dropped or broken
 
     def _agrees(self, event: TraceEvent, when: str) -> bool:
         """Compare what can be seen of the live spec with what the event tells."""

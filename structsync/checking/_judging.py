@@ -29,12 +29,8 @@ class Judge:
         self.model = model
         self.answers_only = answers_only
         """True where a property that raises has not found anything (see _faults.py)."""
-        self.findings: dict[str, Finding] = {}
         self.unanswered: dict[str, Finding] = {}
-        self.invariants = [one for one in model.properties if one.kind == "invariant"]
         self.refinements = refinements_of(model)
-        self.steps = steps_of(model, self.refinements)
-        self.all_hold = compiled(self.steps)
         self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
         self.marks = [bytearray() for _ in self.temporal]
         self.dead_ends = DeadEnds(model)
@@ -44,7 +40,17 @@ class Judge:
             for n in range(len(self.temporal))
         ]
         """For each property of behaviours those that it becomes by renaming, itself at least."""
-        self.open = {*(one.name for one in model.properties), *built_in}
+        self._built_in = built_in
+        self.reopen()
+
+    def reopen(self) -> None:
+        """Ask about everything, whatever was found so far."""
+        model = self.model
+        self.findings: dict[str, Finding] = {}
+        self.invariants = [one for one in model.properties if one.kind == "invariant"]
+        self.steps = steps_of(model, self.refinements)
+        self.all_hold = compiled(self.steps)
+        self.open = {*(one.name for one in model.properties), *self._built_in}
 
     def only_temporal(self) -> bool:
         """Tell whether nothing is open but what needs whole behaviours."""

@@ -47,8 +47,8 @@ class Witness:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._judge = Judge(model, built_in=())
-        self._asked: set[tuple[Snapshot, int]] = set()
-        """Which moves, from which states, were asked about: in the same state the same move is the same step."""
+        self._asked: dict[tuple[Snapshot, int], Finding | None] = {}
+        """What came of the moves that were asked about: in the same state the same move is the same step."""
         self.remembered: Callable[[Snapshot], Snapshot] = (
             compile_forgetting(model.live, model.fields) or tuple
         )
@@ -62,7 +62,7 @@ class Witness:
         """
         self._judge.begin()
         self._judge.state(0)
-        self._tell(())
+        self._tell(self._found(), ())
 
     def step(self, way: Way) -> None:
         """Ask about the last step of a way.
@@ -72,19 +72,26 @@ class Witness:
         """
         model, judge, last = self._model, self._judge, way[-1]
         before = self.remembered(last.before)
+        key = (before, last.move.label)
         if len(self._asked) >= MOST_ASKED:
             self._asked.clear()
-        if (before, last.move.label) in self._asked:
-            return
-        self._asked.add((before, last.move.label))
+        if key in self._asked:
+            return self._tell(self._asked[key], way)
         model.restore(model.before, before)
         judge.enter(model.before)
         model.restore(model.live, last.after)
         if not judge.all_hold(model.live, model.before):
             judge.step(0, last.move)
         judge.state(0)
-        self._tell(way)
+        self._asked[key] = self._found()
+        return self._tell(self._asked[key], way)
 
-    def _tell(self, way: Way) -> None:
-        for finding in self._judge.findings.values():
-            raise Broken(finding, way)
+    def _found(self) -> Finding | None:
+        found = next(iter(self._judge.findings.values()), None)
+        if found:
+            self._judge.reopen()  # another way is asked about all of it again
+        return found
+
+    def _tell(self, found: Finding | None, way: Way) -> None:
+        if found:
+            raise Broken(found, way)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -421,10 +422,57 @@ def test_a_step_property_is_asked_of_each_step_on_the_way() -> None:
 
 
 def test_they_are_evaluated_for_what_is_not_seen_too() -> None:
-    follower = Follower(Leaky, unseen=["fill_small", "pour"])
-    assert not follower.see(TraceEvent("spill"))
+    follower = Follower(Leaky, unseen=["pour"])
+    assert follower.see(fill(litres=3))
+    assert not follower.see(fill(litres=3))  # only after what was not seen
     assert follower.refutation is not None
+    assert follower.refutation.refuted == "a_full_jug_is_not_poured"
     assert follower.refutation.steps[-1].action == "pour"
+
+
+def test_a_way_that_breaks_a_property_is_not_what_happened_while_there_is_another() -> None:
+    follower = Follower(Leaky, unseen=["fill_small", "pour"])
+    for _ in range(2):  # of what was found before something is asked again
+        assert follower.see(TraceEvent("spill"))
+    assert follower.see(fill())
+    assert follower.see(TraceEvent("pour", state={"large": 2}))
+    assert follower.see(TraceEvent("pour", state={"large": 4}))
+    assert not follower.see(TraceEvent("pour", state={"large": 5}))
+    assert follower.refutation is not None
+    assert follower.refutation.refuted in ("four_at_most", "a_full_jug_is_not_poured")
+
+
+class Tight(Jugs):
+    """The large jug takes four litres, and says so by an error."""
+
+    @action(when=lambda self: self.small > 0)
+    def pour(self) -> None:
+        if self.small + self.large > 4:
+            raise OverflowError("it is full")
+        super().pour()
+
+
+def test_an_action_that_raises_breaks_a_property_on_its_way() -> None:
+    follower = Follower(Tight)
+    assert follower.see(fill(litres=3))
+    assert follower.see(TraceEvent("pour"))
+    assert follower.see(fill(litres=2))
+    assert not follower.see(TraceEvent("pour"))
+    found = follower.refutation
+    assert found is not None
+    assert found.refuted == "no_action_fails"
+    assert found.detail == "after event 4 of the trace, pour(): raised OverflowError: it is full"
+
+
+@pytest.mark.parametrize("unseen", [(), ("pour",)])
+def test_an_action_that_may_have_raised_is_not_what_happened_while_there_is_another(
+    unseen: tuple[str, ...],
+) -> None:
+    follower = Follower(Tight, unseen=unseen)
+    assert follower.see(fill(litres=3))
+    assert follower.see(TraceEvent("pour"))
+    assert follower.see(fill())
+    assert follower.see(TraceEvent("pour", state={"large": 4}))
 
 
 def test_what_a_property_says_besides_is_told_and_the_first_state_is_asked_too() -> None:
@@ -616,6 +664,30 @@ def test_names_of_the_package_come_from_where_they_are_at_home() -> None:
     assert {"validate", "check"} <= {*dir(checking)}
     with pytest.raises(AttributeError, match="has no attribute 'validtae'"):
         checking.validtae  # type: ignore[attr-defined]  # noqa: B018 - the mistake is the test
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def explain(self, event): return 1 // 0",
+        "def observed(self): return 1 // 0",
+        "close = action(when=lambda self: 1 // 0)(Door.close)",
+    ],
+)
+def test_a_specification_that_cannot_follow_a_file_is_told_with_its_event(
+    tmp_path: Path, line: str
+) -> None:
+    file = tmp_path / "run.jsonl"
+    with record(file) as trace:
+        trace.happened("open", how="softly", state={"is_open": True})
+        trace.happened("close")
+    spec = tmp_path / "worse.py"
+    spec.write_text(f"{SPEC}\nclass Worse(Door):\n    {line}\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["check", str(spec), "--trace", str(file), "--only", "Worse"])
+    assert done.exit_code == 64, done.output
+    said = " ".join(done.output.split())
+    assert "worse.Worse: ZeroDivisionError:" in said
+    assert re.search(r"when event [12] of the trace, \w+\(.*\), was followed", said)
 
 
 # ==== the example ====
