@@ -229,6 +229,12 @@ CORNERS: dict[str, Hidden] = {
         lambda: place.last[-2],
         "1",
     ),
+    "a hexadecimal number of five digits": Hidden(
+        lambda: setattr(place, "last", ""),
+        lambda number: setattr(place, "last", f"a fault at 0x{number}0000"),
+        lambda: place.last[-5],
+        "1",
+    ),
     "a file in memory": Hidden(
         lambda: empty(in_a_buffer),
         lambda number: in_a_buffer.write(str(number)),

@@ -324,6 +324,19 @@ def test_an_object_of_a_class_that_hides_a_part_is_opaque() -> None:
         states(holds(reader))
 
 
+class OfAnotherKind(super):
+    """What it says of itself is what the object behind it says."""
+
+
+@pytest.mark.parametrize(
+    "thing", [weakref.proxy(Summed), OfAnotherKind(Summed, Summed(0, 0))], ids=["weak", "super"]
+)
+def test_what_stands_in_front_and_does_not_tell_of_what_is_opaque(thing: object) -> None:
+    """A class has no bound method, and a subclass of super() may hold more."""
+    with pytest.raises(Opaque):
+        states(holds(thing))
+
+
 def test_a_type_is_looked_up_once() -> None:
     assert expander(Summed) is expander(Summed)
 

@@ -7,6 +7,7 @@ import contextvars
 import struct
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -64,6 +65,11 @@ def _thread(number: int) -> object:
     return made
 
 
+def _weak_proxy(number: int) -> object:
+    return weakref.proxy(LASTING if number else Local(0))
+
+
+LASTING = Local(0)
 MAKERS: dict[str, Callable[[int], object]] = {
     "a local of threads": _local,
     "a subclass of it": Local,
@@ -74,6 +80,8 @@ MAKERS: dict[str, Callable[[int], object]] = {
     "a union": lambda number: int | str if number else int | bytes,
     "a context": _context,
     "a used token": _token,
+    "a weak proxy of what is gone": _weak_proxy,
+    "the slot of an object": lambda number: {1: number}.__setitem__,
 }
 
 

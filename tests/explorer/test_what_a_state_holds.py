@@ -32,7 +32,9 @@ from structsync.testing._state import (
     named_by_code,
     set_order,
 )
+from structsync.testing._state.identity import Expanded
 
+from .hidden_behind import BEHIND, Gate, Lists
 from .hidden_in_corners import CORNERS, Day, Defaults, Dice, Reference, TellsNothing
 from .hidden_state import HIDDEN, Meta
 
@@ -44,7 +46,7 @@ def no_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "audit", lambda *_: Audit(0, 0))
 
 
-ALL = HIDDEN | CORNERS
+ALL = HIDDEN | CORNERS | BEHIND
 
 
 def verdict(name: str) -> Verdict:
@@ -74,9 +76,15 @@ def both(one: Fault, other: Fault) -> Fault:
     return patch
 
 
+def by_attributes(thing: Any) -> Expanded:
+    return type(thing).__name__, [*vars(thing).values()]
+
+
 NAMES = attribute(global_variables.Bindings, "__call__", lambda self: [])
 OTHERWISE_NAMED = attribute(builtin_types, "_otherwise_named", lambda *_: ())
 NO_ORDER = attribute(set_order, "_is_made_of_values", lambda thing: False)
+NO_CLASS = attribute(class_instances, "_own", lambda kind: [])
+VALUES = type(iter(dict[int, int]().values()))
 REBOUND = attribute(global_variables, "plain", lambda value: None)
 FAULTS: dict[str, Fault] = {
     "a global Decimal": NAMES,
@@ -127,11 +135,34 @@ FAULTS: dict[str, Fault] = {
     "the order of frozen dataclasses in a set": NO_ORDER,
     "the order of equal hashes in a set": attribute(set_order, "of_equal_hashes", lambda *_: []),
     "a small hexadecimal number": attribute(fingerprint, "_LEAST_ADDRESS", 0),
+    "a hexadecimal number of five digits": attribute(fingerprint, "_LEAST_ADDRESS", 1 << 16),
     "a file in memory": attribute(global_variables, "_is_open_file", lambda file: False),
     "a buffer in a library": attribute(libraries, "_CONTENT", ()),
     "the name of a level of logging": attribute(libraries, "_SETTINGS", {}),
     "the handler of a signal": attribute(libraries, "_SETTINGS", {}),
     "the timeout of sockets": attribute(libraries, "_SETTINGS", {}),
+    "a dict behind a proxy": expander(types.MappingProxyType, builtin_types.mapping),
+    "a dict behind its keys": expander(type(iter({})), class_instances.reduced),
+    "a dict behind its values": expander(VALUES, class_instances.reduced),
+    "a dict behind its items": expander(type(iter({}.items())), class_instances.reduced),
+    "a dict behind its reversed keys": expander(type(reversed({})), class_instances.reduced),
+    "a dict behind its reversed values": expander(
+        type(reversed({}.values())), class_instances.reduced
+    ),
+    "a dict behind its reversed items": expander(
+        type(reversed({}.items())), class_instances.reduced
+    ),
+    "a dict behind a zip": expander(VALUES, class_instances.reduced),
+    "a set behind an iterator": expander(type(iter(set[int]())), class_instances.reduced),
+    "an object behind a weak proxy": expander(weakref.ProxyType),
+    "the callback of a weak proxy": both(
+        expander(weakref.ProxyType), attribute(afterlife, "_callback", lambda _: None)
+    ),
+    "the object behind super()": expander(super),
+    "slots on top of an enumeration": expander(Gate, by_attributes),
+    "what an enumeration contains": expander(Lists, by_attributes),
+    "a class made for an error": NO_CLASS,
+    "a class made for a reference": NO_CLASS,
 }
 
 

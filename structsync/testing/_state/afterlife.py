@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import weakref
 from collections.abc import Container
 from typing import Any
@@ -17,8 +18,14 @@ def reference(thing: Any) -> Expanded:
 
 def callbacks(thing: Any) -> list[Any]:
     """Return what is called when an object dies, apart from its finalizers."""
-    found = [getattr(one, "__callback__", None) for one in weakref.getweakrefs(thing)]
+    found = [_callback(one) for one in weakref.getweakrefs(thing)]
     return [one for one in found if one is not None and not isinstance(one, weakref.finalize)]
+
+
+def _callback(one: Any) -> Any:
+    if type(one) in weakref.ProxyTypes:  # whose attributes are those of the object
+        return next(iter(gc.get_referents(one)), None)
+    return one.__callback__
 
 
 _registry: dict[weakref.finalize[Any, Any], Any] = weakref.finalize._registry  # type: ignore[attr-defined]

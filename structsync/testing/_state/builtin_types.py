@@ -74,6 +74,10 @@ def builtin(thing: Any) -> Expanded:
     return ("builtin", thing.__name__), [owner]
 
 
+def method_wrapper(thing: Any) -> Expanded:
+    return ("method-wrapper", thing.__name__), [thing.__objclass__, thing.__self__]
+
+
 def partial(thing: Any) -> Expanded:
     return name_of(type(thing)), [thing.func, thing.args, thing.keywords, vars(thing)]
 
@@ -236,12 +240,3 @@ def arbiter(thing: Any) -> Expanded:
 
 def own_state(thing: Any) -> Expanded:
     return name_of(type(thing)), (thing.__explore_state__(),)
-
-
-def member(thing: Any) -> Expanded:
-    return (name_of(type(thing)), thing.name), [*vars(thing).values()]
-
-
-def member_of_a_library(thing: Any) -> Expanded:
-    own = [value for name, value in vars(thing).items() if name != "__objclass__"]
-    return (name_of(type(thing)), thing.name), own

@@ -23,13 +23,20 @@ def exception(kind: type) -> Expander:
     if issubclass(kind, OSError):  # of all errors the only ones with something that is computed
         members.append(vars(OSError)["characters_written"])
 
+    own = _own(kind)
+
     def expand(thing: Any) -> Expanded:
-        children = [thing.args, thing.__cause__, thing.__context__, thing.__traceback__]
+        children = [*own, thing.args, thing.__cause__, thing.__context__, thing.__traceback__]
         children.append(vars(thing))
         children += [_value(member, thing) for member in members]
         return (name_of(kind), thing.__suppress_context__), children
 
     return expand
+
+
+def _own(kind: type) -> list[Any]:
+    """Return the class of an object if it is one of the program, so that its methods are in reach."""
+    return [kind] if is_under_test(kind.__module__) else []
 
 
 def _members(kind: type) -> list[tuple[str, Any]]:
@@ -71,12 +78,12 @@ def reduced(thing: Any) -> Expanded:
 
 def reference(kind: type) -> Expander:
     """Return the expander for a class of weak references, which may have attributes."""
-    slots = [member for _, member in _members(kind)]
+    own, slots = _own(kind), [member for _, member in _members(kind)]
 
     def expand(thing: Any) -> Expanded:
         head, children = afterlife.reference(thing)
         values = [_value(member, thing) for member in slots]
-        return head, [*children, *values, getattr(thing, "__dict__", None)]
+        return head, [*own, *children, *values, getattr(thing, "__dict__", None)]
 
     return expand
 
@@ -108,12 +115,9 @@ def instance(kind: type) -> Expander:
     left_out = frozenset().union(*(DERIVED.get(base, ()) for base in kind.__mro__))
     slots = [(name, member) for name, member in _members(kind) if name not in left_out]
     has_dict = kind.__dictoffset__ != 0
-    contents: Callable[[Any], list[Any]] | None = None
-    for base, look in CONTENTS.items():
-        if issubclass(kind, base):
-            contents = look
+    contents = _contents(kind)
     name = name_of(kind)
-    own = [kind] if is_under_test(kind.__module__) else []
+    own = _own(kind)
     getters = [member.__get__ for _, member in slots]
     told = [vars(base)["__dict__"] for base in kind.__mro__ if "__dict__" in vars(base)]
     made_up = not all(isinstance(one, _DESCRIPTORS) for one in told)
@@ -135,9 +139,21 @@ def instance(kind: type) -> Expander:
             children += attributes.values()
         if made_up:  # a property says what its attributes are, and not what it refers to
             children += gc.get_referents(thing)
-        if contents is not None:
-            children += contents(thing)
+        children += contents(thing)
         return (name, keys), children
+
+    return expand
+
+
+def member(kind: type) -> Expander:
+    """Return the expander for a class of enumerations, which may have a base that holds more than a name."""
+    left_out = () if is_under_test(kind.__module__) else ("__objclass__",)
+    slots, contents = [member for _, member in _members(kind)], _contents(kind)
+
+    def expand(thing: Any) -> Expanded:
+        children = [value for name, value in vars(thing).items() if name not in left_out]
+        children += [_value(member, thing) for member in slots]
+        return (name_of(kind), thing.name), [*children, *contents(thing)]
 
     return expand
 
@@ -158,6 +174,16 @@ CONTENTS: dict[type, Callable[[Any], list[Any]]] = {
     set: lambda thing: [frozenset(thing)],
     frozenset: lambda thing: [frozenset(thing)],
 }
+
+
+def _contents(kind: type) -> Callable[[Any], list[Any]]:
+    """Return what looks into that of an object which it has from a container or a plain value."""
+    found = [look for base, look in CONTENTS.items() if issubclass(kind, base)]
+    return found[-1] if found else _nothing
+
+
+def _nothing(_: Any) -> list[Any]:
+    return []
 
 
 def hides_state(kind: type) -> bool:

@@ -34,6 +34,7 @@ from . import (
     class_instances,
     context_values,
     global_variables,
+    in_front,
     libraries,
     loggers,
 )
@@ -94,7 +95,6 @@ _KINDS: dict[type, Expander] = {
     collections.deque: builtin_types.deque,
     dict: builtin_types.mapping,
     collections.OrderedDict: builtin_types.mapping,
-    types.MappingProxyType: builtin_types.mapping,
     set: SET,
     frozenset: SET,
     bytes: builtin_types.octets,
@@ -111,6 +111,7 @@ _KINDS: dict[type, Expander] = {
     types.CellType: builtin_types.cell,
     types.MethodType: builtin_types.method,
     types.BuiltinMethodType: builtin_types.builtin,
+    types.MethodWrapperType: builtin_types.method_wrapper,
     types.FunctionType: builtin_types.function,
     functools.partial: builtin_types.partial,
     weakref.ref: afterlife.reference,
@@ -120,6 +121,7 @@ _KINDS: dict[type, Expander] = {
     types.GeneratorType: builtin_types.suspended("gi_code", "gi_frame", "gi_yieldfrom"),
     types.AsyncGeneratorType: builtin_types.suspended("ag_code", "ag_frame", "ag_await"),
     **c_types.KINDS,
+    **in_front.KINDS,
     types.TracebackType: builtin_types.traceback,
     global_variables.Bindings: global_variables.look,
     type(os.environ): libraries.environment,
@@ -135,7 +137,6 @@ BY_IDENTITY: tuple[type, ...] = (
     types.WrapperDescriptorType,
     types.ClassMethodDescriptorType,
     types.MethodDescriptorType,
-    types.MethodWrapperType,
     types.GetSetDescriptorType,
     types.MemberDescriptorType,
     types.EllipsisType,
@@ -168,8 +169,7 @@ def _choose(kind: type) -> Expander:
     if issubclass(kind, Arbiter):
         return builtin_types.arbiter
     if issubclass(kind, enum.Enum):
-        own = is_under_test(kind.__module__)
-        return builtin_types.member if own else builtin_types.member_of_a_library
+        return class_instances.member(kind)
     if issubclass(kind, BaseException):
         return class_instances.exception(kind)
     if issubclass(kind, weakref.ref):
@@ -185,7 +185,7 @@ def _choose_for_names(kind: type) -> Expander:
 
 
 def _choose_by_state(kind: type) -> Expander:
-    if issubclass(kind, weakref.finalize) or class_instances.pickles_by_itself(kind):
+    if issubclass(kind, weakref.finalize | super) or class_instances.pickles_by_itself(kind):
         return builtin_types.hidden
     if (
         kind.__flags__ & class_instances.IMMUTABLE

@@ -38,8 +38,9 @@ _NEW, _TEXT = b"new", b"text"
 #: An address in a text, as in the message of an error that names a task.
 _ADDRESS = re.compile(r" at 0x([0-9a-fA-F]+)")
 
-#: No object is below this, so a smaller number is one that the program has written.
-_LEAST_ADDRESS = 1 << 16
+#: No object is below this, so a smaller number is one that the program has written. Large objects may stand
+#: far below the others, right behind the interpreter.
+_LEAST_ADDRESS = min(1 << 32, id((None,) * 1000) >> 4)
 
 _expanders = expanders.EXPANDERS
 
