@@ -6,18 +6,22 @@ Each part of the walk is switched off in turn, and what it sees is confirmed the
 from __future__ import annotations
 
 import collections
+import importlib.util
 import itertools
 import logging
 import os
+import sys
 import types
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
 from structsync.testing import Verdict, explore
+from structsync.testing._execution.under_test import is_under_test
 from structsync.testing._search import search
 from structsync.testing._search.audit import Audit
 from structsync.testing._state import (
@@ -36,7 +40,7 @@ from structsync.testing._state.identity import Expanded
 
 from .hidden_behind import BEHIND, Gate, Lists
 from .hidden_in_corners import CORNERS, Day, Defaults, Dice, Reference, TellsNothing
-from .hidden_state import HIDDEN, Meta
+from .hidden_state import HIDDEN, Hidden, Meta
 
 Fault: TypeAlias = Callable[[pytest.MonkeyPatch], None]
 
@@ -58,6 +62,60 @@ def verdict(name: str) -> Verdict:
 @pytest.mark.parametrize("name", ALL)
 def test_the_state_holds_what_code_can_read(name: str) -> None:
     assert verdict(name) is Verdict.REFUTED
+
+
+MAILBOX = """\
+latest = 0
+
+def deliver(number):
+    global latest
+    latest = number
+"""
+
+
+@pytest.fixture
+def anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No module is known to be under test or not."""
+    is_under_test.cache_clear()
+    yield
+    monkeypatch.undo()
+    is_under_test.cache_clear()
+
+
+@pytest.mark.usefixtures("anew")
+def test_a_module_of_the_program_may_have_the_name_of_one_of_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mailbox.py").write_text(MAILBOX)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "mailbox", sys)
+    del sys.modules["mailbox"]
+    mailbox = importlib.import_module("mailbox")
+    hidden = Hidden(lambda: mailbox.deliver(0), mailbox.deliver, lambda: vars(mailbox)["latest"], 1)
+    found = explore(hidden.program(), search="states", cancels=0, outside="ignore")
+    assert found.verdict is Verdict.REFUTED
+
+
+@pytest.mark.usefixtures("anew")
+def test_a_module_of_python_is_told_by_where_it_is_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any(map(is_under_test, ["sys", "os.path", "zipimport", "sched", "email.message"]))
+    monkeypatch.setitem(sys.modules, "antigravity", types.ModuleType("antigravity"))
+    assert is_under_test("antigravity")
+    installed = importlib.util.spec_from_loader(
+        "tabnanny", None, origin=str(Path(os.__file__).parent / "site-packages" / "tabnanny.py")
+    )
+    module = types.ModuleType("tabnanny")
+    module.__spec__ = installed
+    monkeypatch.setitem(sys.modules, "tabnanny", module)
+    assert is_under_test("tabnanny")
+
+
+@pytest.mark.usefixtures("anew")
+def test_a_name_that_no_module_has_is_pythons_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of its modules are that only other systems have."""
+    names = {*sys.stdlib_module_names, "of_another_system"}
+    monkeypatch.setattr(sys, "stdlib_module_names", frozenset(names))
+    assert not is_under_test("of_another_system.part")
 
 
 def attribute(owner: object, name: str, value: object) -> Fault:
