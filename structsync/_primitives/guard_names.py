@@ -6,17 +6,14 @@ what its ``self`` is. A slip in a name would be found by the first call only: he
 
 from __future__ import annotations
 
-import dis
 import inspect
-from collections.abc import Iterator
 from difflib import get_close_matches
-from types import CodeType
 from typing import Any
+
+from structsync._runtime.code_names import READS, attributes_of, codes_of, names_in
 
 #: Code that uses one of these may give objects any attributes, or ask whether they have them.
 _ANY = {"__dict__", "delattr", "getattr", "hasattr", "setattr", "vars"}
-#: Where a class keeps a function: in itself, in a decorator of the library, in a property.
-_INSIDE = ("__wrapped__", "__func__", "fget", "fset", "func")
 
 
 def check_names(cls: type, base: type, entry: str, guard: Any) -> None:
@@ -30,8 +27,8 @@ def check_names(cls: type, base: type, entry: str, guard: Any) -> None:
     code = getattr(guard, "__code__", None)
     if code is None or not code.co_argcount:  # written in C, or it does not look at its monitor
         return
-    read = list(dict.fromkeys(_attributes_of(code, code.co_varnames[0])))
-    if all(hasattr(cls, name) for name in read) or not _ANY.isdisjoint(_names_in(code)):
+    read = list(dict.fromkeys(attributes_of(code, code.co_varnames[0], READS)))
+    if all(hasattr(cls, name) for name in read) or not _ANY.isdisjoint(names_in(code)):
         return
     known = _known(cls, base)
     for name in read:
@@ -54,37 +51,6 @@ def _known(cls: type, base: type) -> set[str] | None:
         if "__getattr__" in vars(one) or "__getattribute__" in vars(one):
             return None
         for value in vars(one).values():
-            for code in _codes_of(value):
-                used.update(_names_in(code))
+            for code in codes_of(value):
+                used.update(names_in(code))
     return known | used if _ANY.isdisjoint(used) else None
-
-
-def _codes_of(value: Any, depth: int = 3) -> Iterator[CodeType]:
-    if isinstance(code := getattr(value, "__code__", None), CodeType):
-        yield code
-    for name in _INSIDE if depth else ():  # some objects have every attribute that one asks for
-        if (inside := getattr(value, name, None)) is not None:
-            yield from _codes_of(inside, depth - 1)
-
-
-def _nested(code: CodeType) -> Iterator[CodeType]:
-    return (one for one in code.co_consts if isinstance(one, CodeType))
-
-
-def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for one in _nested(code):
-        yield from _names_in(one)
-
-
-def _attributes_of(code: CodeType, variable: str) -> Iterator[str]:
-    """Yield which attributes of a variable the code reads."""
-    is_loaded = False
-    for one in dis.get_instructions(code):
-        if is_loaded and one.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            yield one.argval
-        loaded = one.argval[-1] if isinstance(one.argval, tuple) else one.argval
-        is_loaded = one.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) and loaded == variable
-    for inner in _nested(code):
-        if variable in inner.co_freevars:
-            yield from _attributes_of(inner, variable)

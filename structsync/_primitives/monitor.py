@@ -76,7 +76,10 @@ class Monitor(Primitive[Invocation]):
 
     An entry may not have the name of a method of Monitor, and what overrides an entry in a subclass
     must be an entry: both are a TypeError when the class is made. The overriding body may call
-    the overridden function itself, as ``Account.withdraw.__wrapped__(self, amount)``.
+    the overridden function itself, as ``Account.withdraw.__wrapped__(self, amount)``. A private name that
+    Monitor has for itself, such as ``_entries``, is a TypeError then, too, where a subclass or a mixin has,
+    declares or sets it: they would be one attribute. Overridden may be what a :class:`Primitive` lets
+    subclasses override.
 
     A monitor is not reentrant: a task inside that calls an entry gets RuntimeError. It never breaks: a call
     leaves the monitor, however its function ends.
@@ -108,9 +111,9 @@ class Monitor(Primitive[Invocation]):
         self._entries: dict[object, Entry[..., Any]] = {}  # of the methods that are marked
 
     def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        check_entries(cls, Monitor)
+        check_entries(cls, Monitor)  # first: of what is an entry this says more
         check_attributes(cls)
+        super().__init_subclass__()
 
     # One for each form of a guard: to a union of these, mypy would not tell a lambda its types.
     @overload

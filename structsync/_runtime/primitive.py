@@ -21,6 +21,7 @@ from .claim import Claim
 from .done import DONE
 from .events import emit
 from .live import Live
+from .private_names import refuse_private_names
 from .request import Request
 from .runs import running_task
 from .watching import watchers
@@ -42,7 +43,9 @@ class Primitive(Live[ClaimT]):
     three functions ``admits``, ``admit`` and ``discharge``; and a subclass of this class whose
     methods call ``_acquire``, ``_acquire_nowait``, ``_release``, ``_held`` and ``_request`` with
     claims that your core understands. It then has the fairness, the cancellation rules, ``close``,
-    events, scopes and checks of all others.
+    events, scopes and checks of all others. A class that has, declares or sets another private name of
+    this one for something of its own, such as ``_name``, is a TypeError when it is made; the type of ``_core`` may
+    be declared.
 
     Args:
       core: the decisions; only this primitive may use it.
@@ -84,6 +87,7 @@ class Primitive(Live[ClaimT]):
                     f"{base.__name__} is final; subclass structsync.Primitive to write a primitive "
                     "of your own, or keep a private one inside your class"
                 )
+        refuse_private_names(cls)
 
     # For subclasses.
 
