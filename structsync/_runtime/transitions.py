@@ -18,6 +18,7 @@ import logging
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn, Protocol, cast
+from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
     from trio.lowlevel import Task
@@ -42,7 +43,7 @@ class Transitions:
     same out: a block costs as much as their decision.
     """
 
-    __slots__ = ("carrying_out", "later", "mark", "parking", "running", "thread")
+    __slots__ = ("__weakref__", "carrying_out", "later", "mark", "parking", "running", "thread")
 
     thread: int
     #: Held by the thread forever, so that ``mark._is_owned()`` says whether that is the current one. It is
@@ -122,9 +123,18 @@ def _carry_out(operation: Callable[[], object]) -> None:
         _log.exception("a release or withdrawal in the middle of another transition failed")
 
 
+#: By the idents of their threads. A thread may get the ident of one that has ended, which is then the
+#: owner of both marks: a primitive that the ended one used would have other transitions than the rest.
+_by_ident: WeakValueDictionary[int, Transitions] = WeakValueDictionary()
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
-        self.transitions = Transitions(threading.get_ident())
+        thread = threading.get_ident()
+        found = _by_ident.get(thread)
+        if found is None:
+            found = _by_ident[thread] = Transitions(thread)
+        self.transitions = found
 
 
 _local = _Local()

@@ -2,6 +2,7 @@
 
 import asyncio
 import queue
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from structsync import Condition, Lock, MonitorCondition, Primitive, Semaphore
+from structsync import Condition, Lock, MonitorCondition, Primitive, Semaphore, observe
 
 from ..threads import in_thread  # noqa: TID252 - both folders use it
 from .attempt import Attempt, waiting
@@ -71,6 +72,27 @@ def test_what_a_cancelled_run_used_is_at_rest_after_it(kind: Kind) -> None:
 
     trio.run(use)
     trio.run(use)
+
+
+def test_a_thread_that_has_the_ident_of_an_ended_one_has_one_transition_at_a_time() -> None:
+    used, other = Semaphore(1, max_value=1), Semaphore(100)
+    outcomes: list[outcome.Outcome[object]] = []
+
+    def use() -> int:
+        used.acquire_nowait()
+        used.release()
+        return threading.get_ident()
+
+    def use_inside_a_step() -> int:
+        with observe(lambda event: outcomes.append(outcome.capture(used.acquire_nowait))):
+            other.acquire_nowait()
+        return threading.get_ident()
+
+    ended = in_thread(use).unwrap()
+    assert any(in_thread(use_inside_a_step).unwrap() == ended for _ in range(50))
+    for each in outcomes:
+        with pytest.raises(RuntimeError, match="observer must not change"):
+            each.unwrap()
 
 
 async def refused_elsewhere(kind: Kind, action: Callable[[Any], object]) -> None:
