@@ -102,8 +102,8 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         if not live._core.admissible(claim, priority):
             if task is None:
                 task = current_task()
-            transitions.parking = task
             request = live._core.enqueue(claim, priority, task, True)
+            transitions.parking = task
             request.primitive = live
             if live._observers:
                 # With all its arguments emit() would need a deeper stack, which each sleeper keeps.

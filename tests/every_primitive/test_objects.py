@@ -16,7 +16,7 @@ from structsync import Monitor, Primitive
 from structsync._runtime.transitions import of_this_thread
 from tests.public_names import PUBLIC
 
-from .attempt import waiting
+from .attempt import Attempt, waiting
 from .conftest import kinds
 from .kinds import KINDS, Kind
 
@@ -153,6 +153,16 @@ async def test_a_task_that_has_waited_is_not_taken_for_one_that_is_about_to_park
     async with trio.open_nursery() as nursery:
         await waiting(kind, primitive, nursery)
         kind.free(primitive)
+    assert of_this_thread().parking is None
+
+
+async def test_nor_is_one_whose_claim_was_refused(kind: Kind) -> None:
+    primitive = kind.make()
+    primitive.close()
+    async with trio.open_nursery() as nursery:
+        attempt = Attempt(kind, primitive)
+        nursery.start_soon(attempt.run)
+    assert attempt.outcome == "failed"
     assert of_this_thread().parking is None
 
 
