@@ -17,6 +17,7 @@ from structsync._runtime import releasing
 from structsync._runtime.arguments import check_name
 from structsync._runtime.done import DONE
 from structsync._runtime.runs import check_run, errors_of_ended
+from structsync._runtime.transitions import at_once_or_after_this_step
 
 from .entries import Entry
 from .guards import GuardFunction, WithoutArguments, read_guard
@@ -78,13 +79,16 @@ class Synchronizer:
 
     @enable_ki_protection
     def __aexit__(self, *exc_info: Any) -> CoroutineType[Any, Any, None]:
+        at_once_or_after_this_step(partial(self._end, *exc_info))
+        return DONE
+
+    def _end(self, *exc_info: Any) -> None:
         self._thread = 0
         self._core.entered_by = None
         stack = ExitStack()  # if one monitor cannot be settled, the others still are
         for rules in reversed(self._core.end()):
             stack.callback(releasing.change, rules.primitive, rules.arbiter.settle)
         stack.__exit__(*exc_info)  # with the body's error, which it would else hide
-        return DONE
 
     @overload
     def disable(self, entry: Entry[P, Any], when: Callable[P, bool]) -> None: ...

@@ -7,7 +7,7 @@ program ends as it does where the block is left in peace.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -335,3 +335,28 @@ async def test_what_is_collected_inside_an_observer_is_released_right_after_the_
     with structsync.observe(observer):
         other.acquire_nowait()
     assert (values, semaphore.value) == ([0], 1)
+
+
+async def test_what_a_collected_synchronizer_disabled_is_let_in_right_after_the_step() -> None:
+    synchronizer, monitor, other = structsync.Synchronizer(), Monitor(), Semaphore(1)
+    ran: list[str] = []
+    work = monitor.entry(lambda: ran.append("work"))
+    await synchronizer.__aenter__()
+    synchronizer.disable(work, when=lambda: True)
+
+    def block() -> Iterator[None]:
+        try:
+            yield
+        finally:
+            _ = synchronizer.__aexit__(None, None, None)
+
+    blocks = [block()]
+    next(blocks[0])
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(work)
+        await trio.testing.wait_all_tasks_blocked()
+        with structsync.observe(lambda event: blocks.clear()):
+            other.acquire_nowait()
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert ran == ["work"]
