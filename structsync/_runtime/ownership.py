@@ -120,7 +120,7 @@ def left_by(task: Task) -> list[Live[Any]]:
     if task not in _by_task:
         return []
     touched, _by_task[task] = _by_task[task], []
-    broken = []
+    broken: dict[int, Live[Any]] = {}  # each once, however many claims the task made of it
     for reference, claim in touched:
         live = reference()
         if live is not None:
@@ -128,8 +128,8 @@ def left_by(task: Task) -> list[Live[Any]]:
             owned = _held(live, task, claim) is not None
             cast(Any, live)._owner_exited(task, claim)
             if owned:
-                broken.append(live)
-    return broken
+                broken[id(live)] = live
+    return [*broken.values()]
 
 
 def owned_by(task: Task) -> Iterator[Live[Any]]:

@@ -223,6 +223,20 @@ async def test_a_job_that_ends_with_a_lock_breaks_it_and_fails(kind: str) -> Non
                 await one()
 
 
+async def test_a_job_that_used_a_lock_in_two_modes_is_told_once_which_it_left_behind() -> None:
+    lock = RWLock()
+
+    async def read_and_then_write() -> None:
+        async with lock.reading():
+            pass
+        await lock.acquire_write()
+
+    async with open_pool(1) as pool:
+        with pytest.raises(PermitLeakError) as caught:
+            await pool.run(read_and_then_write)
+    assert str(caught.value).count("<RWLock") == 1
+
+
 async def hold(lock: Lock) -> None:
     async with lock:
         await trio.lowlevel.checkpoint()
