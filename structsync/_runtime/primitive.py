@@ -23,7 +23,7 @@ from .events import emit
 from .live import Live
 from .private_names import refuse_private_names
 from .request import Request
-from .runs import running_task
+from .runs import running_task, transitions_of
 from .watching import watchers
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ class Primitive(Live[ClaimT]):
         before = self._core.cause  # a broken barrier can still be closed
         self._end(Closed(self._title()))
         if self._observers and self._core.cause is not before:
-            emit("closed", self, None, running_task())
+            with transitions_of(self):
+                emit("closed", self, None, running_task())
 
     def _end(self, cause: Hashable) -> None:
         releasing.change(self, lambda: self._core.end(cause))

@@ -253,6 +253,46 @@ CHANGES: dict[str, Callable[[Semaphore], object]] = {
 }
 
 
+STEPS: dict[str, Callable[[Semaphore], object]] = {
+    "granted": Semaphore.acquire_nowait,
+    "released": Semaphore.release,
+    "changed": lambda semaphore: semaphore.resize(8),
+    "closed": Semaphore.close,
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_an_observer_is_refused_whatever_it_is_told_of(
+    kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    watched, other = Semaphore(1, max_value=4), Semaphore(1)
+
+    def acquire(event: PrimitiveEvent) -> None:
+        if event.kind == kind:
+            other.acquire_nowait()
+
+    with observe(acquire):
+        STEPS[kind](watched)
+    (record,) = caplog.records
+    assert "observer must not change" in str(record.exc_info and record.exc_info[1])
+    assert other.value == 1
+
+
+async def test_what_an_observer_releases_when_it_hears_of_a_closing_is_released_right_after() -> (
+    None
+):
+    watched, other, values = Semaphore(1), Semaphore(0), list[int]()
+
+    def release(event: PrimitiveEvent) -> None:
+        if event.kind == "closed":
+            other.release()
+            values.append(other.value)
+
+    with observe(release):
+        watched.close()
+    assert (values, other.value) == ([0], 1)
+
+
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 async def test_an_observer_that_changes_a_primitive_is_refused(
     change: Callable[[Semaphore], object], caplog: pytest.LogCaptureFixture
