@@ -67,7 +67,7 @@ def change(
     """
     transitions = transitions_of(live)
     with transitions:
-        ended, woken = transition(), wakes or live
+        ended, woken = transition(), live if wakes is None else wakes
         in_other_queues = resume(transitions, ended)
         if live._observers:
             for kind, claim in events:

@@ -589,6 +589,34 @@ async def test_a_wait_inside_a_monitor_is_told_with_its_notification() -> None:
     ]
 
 
+class Stack(Monitor):
+    """A monitor that is false while it is empty."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filled = self.condition()
+
+    def __len__(self) -> int:
+        return 0
+
+    @entry
+    async def pop(self) -> None:
+        await self.filled.wait()
+
+
+async def test_whom_the_end_of_a_condition_lets_in_is_told_of_its_monitor_though_that_is_false() -> (
+    None
+):
+    stack = Stack()
+    with pytest.RaisesGroup(trio.ClosedResourceError):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stack.pop)
+            await settle()
+            with observe(story := Story(stack)):
+                stack.filled.close()
+    assert story.kinds == ["granted"]
+
+
 async def test_the_details_of_a_wait_on_a_condition_name_who_is_to_own_the_lock() -> None:
     condition = Condition()
     async with trio.open_nursery() as nursery:
