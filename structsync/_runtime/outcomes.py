@@ -25,17 +25,25 @@ class Pending(Generic[T]):
 
     A cancellation does not end it: it has ``withdraw`` called, and the log says which came first. So a
     raised ``Cancelled`` means that the operation did not happen, also in other processes (C1).
+
+    Attributes:
+      leaves_nothing: whether all that it has done is undone if the log ends before it has said which came first.
     """
 
-    __slots__ = ("_early", "_raise_cancel", "_task", "_withdraw")
+    __slots__ = ("_early", "_raise_cancel", "_task", "_withdraw", "leaves_nothing")
 
     _task: Task | None  # that sleeps; None before it does
     _early: outcome.Outcome[T] | None  # what has ended it before
-    _withdraw: Callable[[], object]
+    _withdraw: Callable[[], object] | None  # None: once sent, it is not withdrawn
     _raise_cancel: Callable[[], Any] | None
 
-    def __init__(self, withdraw: Callable[[], object]) -> None:
+    leaves_nothing: bool
+
+    def __init__(
+        self, withdraw: Callable[[], object] | None, *, leaves_nothing: bool = True
+    ) -> None:
         self._task = self._early = None
+        self.leaves_nothing = leaves_nothing
         self._withdraw = withdraw
         self._raise_cancel = None
 
@@ -49,8 +57,9 @@ class Pending(Generic[T]):
         return result
 
     def _abort(self, raise_cancel: Callable[[], Any]) -> Abort:
-        self._raise_cancel = raise_cancel
-        self._withdraw()
+        if self._withdraw is not None:
+            self._raise_cancel = raise_cancel
+            self._withdraw()
         return Abort.FAILED
 
     @property

@@ -106,27 +106,36 @@ class LogClient:
         self.number += 1
         return number
 
-    async def ask(
-        self, name: str, verb: Verb, *details: Any, withdrawable: bool = False
-    ) -> Outcome:
+    async def ask(self, name: str, verb: Verb, *details: Any) -> Outcome:
         """Send an operation about something, and wait for its outcome.
 
         Raises:
           LeaseLost: if the session has ended.
           ValueError, RuntimeError: what refuses it.
         """
-        return await self.begin(name, verb, *details, withdrawable=withdrawable).wait()
+        return await self.begin(name, verb, *details).wait()
 
     def begin(
-        self, name: str, verb: Verb, *details: Any, withdrawable: bool = False
+        self,
+        name: str,
+        verb: Verb,
+        *details: Any,
+        withdrawable: bool = False,
+        leaves_nothing: bool = True,
     ) -> Pending[Outcome]:
-        """Send an operation about something; return where its outcome is waited for."""
+        """Send an operation about something; return where its outcome is waited for.
+
+        Args:
+          withdrawable: whether a cancellation takes it back.
+          leaves_nothing: whether the end of the session undoes all of it; if not, a cancelled one may have counted.
+        """
 
         def withdraw() -> None:
-            if withdrawable:
-                self.post(Verb.WITHDRAW, number)
+            self.post(Verb.WITHDRAW, number)
 
-        pending: Pending[Outcome] = Pending(withdraw)
+        pending: Pending[Outcome] = Pending(
+            withdraw if withdrawable else None, leaves_nothing=leaves_nothing
+        )
         if self.lost:
             pending.end(outcome.Error(LeaseLost(name)))
             return pending
@@ -183,7 +192,7 @@ class LogClient:
         pending, self.pending = self.pending, {}
         for number, one in pending.items():
             name = self.names.pop(number)
-            if one.is_cancelled:
+            if one.is_cancelled and one.leaves_nothing:
                 one.end_cancelled()
             else:
                 one.end(outcome.Error(LeaseLost(name)))

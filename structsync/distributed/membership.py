@@ -161,13 +161,11 @@ class Membership:
 
     @enable_ki_protection
     async def _ask(
-        self, client: LogClient, name: str, verb: Verb, *details: object, withdrawable: bool = False
+        self, client: LogClient, name: str, verb: Verb, *details: object, **undone: bool
     ) -> Outcome:
-        """Wait for the outcome of an operation that a task may wait for."""
+        """Wait for the outcome of an operation that a task may wait for; see :meth:`LogClient.begin`."""
         await checkpoint_if_cancelled()
-        return await self._follow(
-            name, client.begin(name, verb, *details, withdrawable=withdrawable)
-        )
+        return await self._follow(name, client.begin(name, verb, *details, **undone))
 
     async def _follow(self, name: str, pending: Pending[Outcome]) -> Outcome:
         """Wait for the outcome of an operation that was sent; a cancellation withdraws it."""

@@ -62,11 +62,9 @@ class SharedPrimitive:
     def _want(self, amount: Any = None) -> Want:
         return Want(self.name, self._kind, self._size, amount)
 
-    async def _ask(self, verb: Verb, *details: Any, withdrawable: bool = False) -> Outcome:
+    async def _ask(self, verb: Verb, *details: Any, **undone: bool) -> Outcome:
         client = self._session._client(self.name)
-        return await self._session._ask(
-            client, self.name, verb, *details, withdrawable=withdrawable
-        )
+        return await self._session._ask(client, self.name, verb, *details, **undone)
 
     async def statistics(self) -> SharedStatistics:
         """Read its current state.
@@ -228,7 +226,7 @@ class SharedLatch(SharedPrimitive):
         Raises:
           TypeError: if n is not an int.
           ValueError: if it is less than 1, or more than is left.
-          LeaseLost: if the session has ended; whether it counted is then unknown.
+          LeaseLost: if the session has ended, also where this was cancelled; whether it counted is then unknown.
         """
         check_count(n, "n")
         await self._ask(Verb.COUNT_DOWN, self._want(n))
@@ -243,13 +241,17 @@ class SharedBarrier(SharedPrimitive):
     async def wait(self) -> int:
         """Wait for the others of the round; return a number that is unique within it.
 
-        A cancelled party is not counted, and neither is one whose session ends.
+        A cancelled party is not counted, and neither is one that waits when its session ends.
 
         Raises:
-          LeaseLost: if the session has ended.
+          LeaseLost: if the session has ended; whether this party was counted before is then unknown.
           ValueError: if others use the name for something else.
         """
-        number: int = (await self._ask(Verb.ACQUIRE, (self._want(),), withdrawable=True)).value
+        # A round that this party has completed stays so, whatever becomes of its session.
+        met = await self._ask(
+            Verb.ACQUIRE, (self._want(),), withdrawable=True, leaves_nothing=False
+        )
+        number: int = met.value
         return number
 
 

@@ -345,6 +345,53 @@ async def test_what_becomes_of_a_count_is_not_known_when_the_lease_ends(
         assert trio.current_time() == pytest.approx(0.9 * TTL)
 
 
+async def test_a_count_that_is_cancelled_before_the_lease_ends_is_not_known_either(
+    autojump_clock: MockClock,
+) -> None:
+    deliveries = Deliveries()
+    async with opens() as there, there.lock("latch/lock"), opens(deliveries) as here:
+        deliveries.fate = lambda what: "lost" if what == "answer" else "in time"
+        trio.lowlevel.spawn_system_task(kill_later, deliveries, here.identity)
+        with pytest.raises(LeaseLost, match="'latch/start'"), trio.move_on_after(1):
+            await here.latch("latch/start", 5).count_down(2)
+        assert (await there.latch("latch/start", 5).statistics()).value == 3
+
+
+async def test_what_a_cancelled_block_raises_passes_when_its_lease_ends_before_its_release(
+    autojump_clock: MockClock,
+) -> None:
+    deliveries, events = Deliveries(), list[SharedEvent]()
+    async with opens(deliveries, observer=events.append) as here:
+        with pytest.raises(ValueError, match="of the body"):
+            with trio.move_on_after(1):
+                async with here.lock("lock"):
+                    deliveries.fate = lambda what: "lost" if what == "answer" else "in time"
+                    trio.lowlevel.spawn_system_task(kill_later, deliveries, here.identity)
+                    raise ValueError("of the body")
+    assert [event.kind for event in events] == ["requested", "granted", "lost"]
+
+
+async def kill_later(deliveries: Deliveries, session: str) -> None:
+    await trio.sleep(2)
+    deliveries.kill(session)
+    deliveries.fate = lambda what: "in time"
+
+
+async def test_a_party_that_is_cancelled_before_its_lease_ends_may_have_been_counted(
+    autojump_clock: MockClock,
+) -> None:
+    deliveries, events = Deliveries(), list[SharedEvent]()
+    async with opens() as there, trio.open_nursery() as nursery:
+        nursery.start_soon(there.barrier("barrier", 2).wait)
+        await wait_all_tasks_blocked()
+        async with opens(deliveries, observer=events.append) as here:
+            deliveries.fate = lambda what: "lost" if what == "answer" else "in time"
+            trio.lowlevel.spawn_system_task(kill_later, deliveries, here.identity)
+            with pytest.raises(LeaseLost, match="'barrier'"), trio.move_on_after(1):
+                await here.barrier("barrier", 2).wait()
+    assert [event.kind for event in events] == ["requested", "lost"]
+
+
 # ==== Compaction ====
 
 
