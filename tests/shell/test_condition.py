@@ -1,5 +1,8 @@
 """The two stages of a wait on a condition, notified and granted, and a cancellation in each."""
 
+import sys
+
+import pytest
 import trio
 import trio.testing
 
@@ -50,13 +53,14 @@ async def test_the_oldest_waiters_are_notified_first() -> None:
             condition.notify_all()
 
 
-async def test_notifying_more_than_wait_notifies_all_and_keeps_nothing() -> None:
+@pytest.mark.parametrize("n", [5, sys.maxsize + 1])
+async def test_notifying_more_than_wait_notifies_all_and_keeps_nothing(n: int) -> None:
     condition = Condition()
     async with trio.open_nursery() as nursery:
         waits = Waits(nursery)
         await waits.start("a", condition)
         async with condition:
-            condition.notify(5)
+            condition.notify(n)
         await waits.start("b", condition)
         assert waits.ended == {"a": "notified"}
         nursery.cancel_scope.cancel()

@@ -123,7 +123,8 @@ class ConditionCore(ClaimantArbiter):
             self.lock.conditions.pop(self, None)
 
     def _oldest(self, count: int | None) -> list[Request[Any]]:
-        return list(islice(self.queue, count))
+        most = len(self.queue)  # islice takes no int that is larger than a size
+        return list(islice(self.queue, most if count is None else min(count, most)))
 
     def _stop_waiting(self, request: Request[Any]) -> bool:
         if self._pop(request):
