@@ -61,7 +61,7 @@ class RateLimiter(Primitive[int]):
     Args:
       rate: the number of permits in each ``per`` seconds, a finite number > 0.
       per: the period in seconds, a finite number > 0.
-      burst: the most permits on hand at once, an int >= 1.
+      burst: the most permits on hand at once, an int from 1 to ``sys.maxsize``.
       name: its name in ``repr`` and reports.
 
     Raises:
@@ -82,6 +82,8 @@ class RateLimiter(Primitive[int]):
         _check_positive(rate, "rate")
         _check_positive(per, "per")
         check_count(burst, "burst")
+        if burst > sys.maxsize:  # beyond it the sum of some claims may be no float
+            raise ValueError(f"burst must be <= {sys.maxsize}, not {burst}")
         super().__init__(RateLimiterCore(float(rate), float(per), burst), name=name)
         self._clock = None
 

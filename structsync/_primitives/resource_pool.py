@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -268,3 +270,7 @@ def _check_time(seconds: object, what: str) -> None:
         raise TypeError(f"{what} must be a number of seconds, not {seconds!r}")
     if not seconds > 0:
         raise ValueError(f"{what} must be > 0, not {seconds}")
+    if sys.float_info.max < seconds < math.inf:
+        raise ValueError(
+            f"{what} must be a number that a float can hold, or math.inf, not {seconds}"
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import math
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -41,7 +41,7 @@ def check_window(seconds: object, what: str) -> None:
     """
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         raise TypeError(f"{what} must be a number of seconds, not {seconds!r}")
-    if not 0 <= seconds < math.inf:
+    if not 0 <= seconds <= sys.float_info.max:  # a clock adds floats: no int beyond them
         raise ValueError(f"{what} must be >= 0 seconds and finite, not {seconds}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 from fractions import Fraction
 
 import pytest
@@ -228,6 +229,20 @@ async def test_a_claim_must_be_a_positive_int(n: object) -> None:
         with pytest.raises((TypeError, ValueError), match="n must be"):
             await acquire(n)  # type: ignore[arg-type, misc]  # the mistake
     assert limiter.value == 1
+
+
+@pytest.mark.parametrize("burst", [sys.maxsize + 1, 10**400])
+def test_a_bucket_is_no_larger_than_time_can_fill(burst: int) -> None:
+    with pytest.raises(ValueError, match=f"burst must be <= {sys.maxsize}, not {burst}"):
+        RateLimiter(1, burst=burst)
+
+
+async def test_the_largest_bucket_is_filled_by_the_clock(mock_clock: object) -> None:
+    limiter = RateLimiter(sys.float_info.max, per=sys.float_info.max, burst=sys.maxsize)
+    for n in (sys.maxsize, sys.maxsize):
+        limiter.request(n)
+    assert repr(limiter).startswith("<RateLimiter")
+    assert limiter.statistics().next_time == math.inf
 
 
 @pytest.mark.parametrize("number", [0, -1, True, "1", None, math.inf, math.nan, 10**400])

@@ -428,6 +428,11 @@ async def nothing() -> Item:
             ValueError,
             "close_timeout must be > 0",
         ),
+        (
+            lambda: ResourcePool(nothing, 1, close_timeout=10**400),
+            ValueError,
+            "close_timeout must be a number that a float can hold, or math.inf",
+        ),
         (lambda: ResourcePool(nothing, 1, name=1), TypeError, "name must be a str"),  # type: ignore[arg-type]
     ],
 )
