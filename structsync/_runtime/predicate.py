@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -12,6 +11,8 @@ from trio.lowlevel import (
     checkpoint_if_cancelled,
     enable_ki_protection,
 )
+
+from structsync._core.queue.user_code import refuse_coroutine
 
 from .transitions import of_this_thread
 
@@ -50,9 +51,5 @@ def evaluate(predicate: Callable[[], T]) -> T:
     """Return the value of a predicate that the user wrote."""
     with of_this_thread():  # as in a transition: nothing may change meanwhile (I6)
         value = predicate()
-    if inspect.iscoroutine(value):
-        value.close()
-        raise TypeError(
-            f"predicate must be a sync function, but it returned a coroutine: {value!r}"
-        )
+    refuse_coroutine(value, "predicate")
     return value

@@ -95,6 +95,24 @@ async def test_a_predicate_must_be_a_sync_function() -> None:
             await Value(0).wait_for(wrong)  # type: ignore[arg-type]  # the mistake
 
 
+async def test_a_predicate_that_returns_a_coroutine_is_an_error_and_no_yes() -> None:
+    async def ready() -> bool:
+        return False
+
+    value = Value(0)
+    with pytest.raises(TypeError, match="a predicate must be a sync function, but it returned a c"):
+        await value.wait_for(lambda number: ready())
+
+    async def told_later() -> None:
+        with pytest.raises(TypeError, match="it returned a coroutine"):
+            await value.wait_for(lambda number: number and ready())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(told_later)
+        await settle()
+        value.value = 1
+
+
 async def test_a_cancelled_wait_changes_nothing() -> None:
     value = Value(0)
     with trio.move_on_after(0) as scope:

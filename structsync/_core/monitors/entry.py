@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from types import CoroutineType
 from typing import Any, final
 
 from structsync._core.queue.request import Group, Request, ToSettle
-from structsync._core.queue.user_code import UserCodeFailed
+from structsync._core.queue.user_code import UserCodeFailed, refuse_coroutine
 
 
 @final
@@ -89,15 +88,6 @@ class Trigger:
             refuse_coroutine(done, "trigger")
         except BaseException as error:  # noqa: BLE001 - raised again as what it is
             raise UserCodeFailed(error) from None
-
-
-def refuse_coroutine(answer: object, what: str) -> None:
-    """Raise TypeError if a function that should have been sync returned a coroutine."""
-    if isinstance(answer, CoroutineType):
-        answer.close()
-        raise TypeError(
-            f"a {what} must be a sync function, but it returned a coroutine: {answer!r}"
-        )
 
 
 class EntryRules(Group):

@@ -7,7 +7,7 @@ from typing import Any
 
 from structsync._core.queue.arbiter import Arbiter
 from structsync._core.queue.request import Request
-from structsync._core.queue.user_code import UserCodeFailed
+from structsync._core.queue.user_code import UserCodeFailed, refuse_coroutine
 
 
 class Awaited:
@@ -39,7 +39,9 @@ class ValueCore(Arbiter[Awaited]):
 
     def admits(self, claim: Awaited) -> bool:
         try:
-            return bool(claim.predicate(self.value))
+            answer = claim.predicate(self.value)
+            refuse_coroutine(answer, "predicate")
+            return bool(answer)
         except BaseException as error:  # noqa: BLE001 - for the waiter alone (I6)
             raise UserCodeFailed(error) from None
 

@@ -6,6 +6,8 @@ error of a user travels through a transition as :class:`UserCodeFailed`.
 
 from __future__ import annotations
 
+from types import CoroutineType
+
 
 class UserCodeFailed(Exception):
     """A function of the user raised ``error`` inside a transition."""
@@ -13,3 +15,12 @@ class UserCodeFailed(Exception):
     def __init__(self, error: BaseException) -> None:
         super().__init__(error)
         self.error = error
+
+
+def refuse_coroutine(answer: object, what: str) -> None:
+    """Raise TypeError if a function that should have been sync returned a coroutine."""
+    if isinstance(answer, CoroutineType):
+        answer.close()
+        raise TypeError(
+            f"a {what} must be a sync function, but it returned a coroutine: {answer!r}"
+        )
