@@ -58,6 +58,7 @@ class Broadcast(Generic[T]):
         "_completed",
         "_max_items",
         "_name",
+        "_owned",
         "_slow",
         "_subscriptions",
     )
@@ -72,6 +73,7 @@ class Broadcast(Generic[T]):
         self._max_items = max_items
         self._slow = slow
         self._completed = self._closed = False
+        self._owned = False  # by a scope
         self._subscriptions: dict[Subscription[T], None] = {}
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Awaitable, Callable, Hashable
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar, TypeVarTuple, final
 
@@ -51,7 +52,7 @@ class Scope:
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery = nursery
         self._owned: dict[Primitive[Any], _Account] | None = {}
-        self._broadcasts: dict[Broadcast[Any], None] = {}  # which lend nothing
+        self._broadcasts: list[Broadcast[Any]] = []  # which lend nothing
 
     @property
     def nursery(self) -> trio.Nursery:
@@ -84,14 +85,22 @@ class Scope:
         if self._owned is None:
             raise RuntimeError("this scope has ended; own primitives inside its block")
         if isinstance(primitive, Broadcast):
-            self._broadcasts[primitive] = None
+            self._own_broadcast(primitive)
             return primitive
         if primitive._observers is not everywhere:
-            raise ValueError(f"{primitive!r} is owned by a scope already; own it once")
+            raise _owned_already(primitive)
         if primitive._core.cause is not None:
             raise error_of(primitive._core.cause)
         self._owned[primitive] = _Account(primitive)
         return primitive
+
+    def _own_broadcast(self, broadcast: Broadcast[Any]) -> None:
+        if broadcast._owned:
+            raise _owned_already(broadcast)
+        if broadcast.closed:
+            broadcast._refuse_if_complete()
+        broadcast._owned = True
+        self._broadcasts.append(broadcast)
 
     def start_soon(
         self,
@@ -116,7 +125,8 @@ class Scope:
             for account in accounts.values():
                 account.close()
             for broadcast in self._broadcasts:
-                broadcast.close()
+                _close_from_here(broadcast.close)
+                broadcast._owned = False
         for account in accounts.values():
             await account.primitive._after_close()
         return PermitLeakError("; ".join(leaks)) if leaks else None
@@ -150,9 +160,8 @@ class _Account:
 
     def close(self) -> None:
         """Close the primitive, if it can be closed from here."""
-        # In use by another run it cannot, and an error about that would hide what ended the scope.
-        with contextlib.suppress(RuntimeError):
-            Primitive.close(self.primitive)  # its class may mean something else by the name
+        # its class may mean something else by the name
+        _close_from_here(partial(Primitive.close, self.primitive))
         self.primitive._observers = everywhere
 
     def settle(self) -> str | None:
@@ -174,6 +183,16 @@ class _Account:
         lines = lines_of(self.primitive, who)
         place = f", acquired at {' and '.join(lines)}" if lines else ""
         return f"{who!r} took {units} too many{place}"
+
+
+def _owned_already(primitive: object) -> ValueError:
+    return ValueError(f"{primitive!r} is owned by a scope already; own it once")
+
+
+def _close_from_here(close: Callable[[], None]) -> None:
+    # In use by another run it cannot be, and an error about that would hide what ended the scope.
+    with contextlib.suppress(RuntimeError):
+        close()
 
 
 class _ScopeManager:

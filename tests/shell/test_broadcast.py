@@ -13,6 +13,7 @@ import trio.testing
 from structsync import (
     Broadcast,
     Buffer,
+    PermitLeakError,
     PrimitiveEvent,
     Semaphore,
     Subscription,
@@ -219,11 +220,50 @@ def test_it_is_never_broken_and_its_name_is_a_text() -> None:
 async def test_a_scope_that_owns_it_closes_it_with_its_subscriptions() -> None:
     async with open_scope() as scope:
         broadcast = scope.own(Broadcast[int](1))
-        assert scope.own(broadcast) is broadcast
         subscription = broadcast.subscribe()
         assert (broadcast.closed, subscription.closed) == (False, False)
     assert broadcast.closed
     assert subscription.closed
+
+
+async def test_one_scope_owns_it_once_and_none_owns_a_closed_one() -> None:
+    broadcast = Broadcast[int](1, name="news")
+    async with open_scope() as outer, open_scope() as inner:
+        assert outer.own(broadcast) is broadcast
+        for scope in (outer, inner):
+            with pytest.raises(ValueError, match="owned by a scope already; own it once"):
+                scope.own(broadcast)
+    async with open_scope() as scope:
+        with pytest.raises(trio.ClosedResourceError, match="this Broadcast 'news' was closed"):
+            scope.own(broadcast)
+        complete = Broadcast[int](1)
+        complete.complete()
+        scope.own(complete)
+    assert complete.closed
+
+
+async def test_one_that_another_run_uses_hides_nothing_of_how_its_scope_ends() -> None:
+    broadcast, semaphore = Broadcast[int](1), Semaphore(1, max_value=1)
+    used, other = broadcast.subscribe(), Broadcast[int](1)
+
+    async def fail() -> None:
+        async with open_scope() as scope:
+            for each in (semaphore, broadcast, other):
+                scope.own(each)
+            semaphore.acquire_nowait()
+            raise KeyError("original")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(used.get)
+        await settle()
+        with pytest.raises(ExceptionGroup) as caught:
+            await trio.to_thread.run_sync(trio.run, fail)
+        assert [type(error) for error in caught.value.exceptions] == [KeyError, PermitLeakError]
+        assert (broadcast.closed, other.closed) == (False, True)
+        broadcast.put_nowait(1)
+    async with open_scope() as scope:
+        scope.own(broadcast)
+    assert broadcast.closed
 
 
 # ==== what is refused has changed nothing ====
