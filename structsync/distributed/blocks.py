@@ -28,12 +28,13 @@ class Block:
         self._session = session
         self._wants = wants
         self._queued = queued  # the position that was taken before; None: to be taken on entering
+        self._entered = False  # or one waits to enter it
         self._grant: Grant | None = None
 
     @enable_ki_protection
     async def __aenter__(self) -> Grant:
         session, task = self._session, current_task()
-        if self._grant is not None:
+        if self._entered:
             raise RuntimeError("this block is entered already; make another one for each task")
         once = [(task, want.name) for want in self._wants if want.kind in ONCE_PER_TASK]
         for one in once:
@@ -41,7 +42,11 @@ class Block:
                 raise RuntimeError(
                     f"this task holds {one[1]!r} already and would wait for itself; it is not reentrant"
                 )
-        grant = self._grant = await session._acquire(self._wants, self._queued)
+        self._entered = True
+        try:
+            grant = self._grant = await session._acquire(self._wants, self._queued)
+        finally:
+            self._entered = self._grant is not None
         session._owners.update(dict.fromkeys(once, grant))
         grant._scope.__enter__()
         return grant
@@ -54,6 +59,7 @@ class Block:
         traceback: TracebackType | None,
     ) -> bool | None:
         grant, self._grant = self._grant, None
+        self._entered = False
         assert grant is not None, "a block that was not entered cannot be left"
         for want in self._wants:
             self._session._owners.pop((grant._task, want.name), None)

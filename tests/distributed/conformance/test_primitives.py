@@ -133,6 +133,37 @@ async def test_one_block_is_entered_once(opens: Open) -> None:
                 await block.__aenter__()
 
 
+async def test_one_block_is_entered_once_while_it_waits_too(opens: Open) -> None:
+    async with opens() as session:
+        semaphore = session.semaphore("db", 2)
+        block = semaphore.permits(1)
+
+        async def enter() -> None:
+            async with block:
+                assert (await semaphore.statistics()).holders == 1
+
+        async with trio.open_nursery() as nursery:
+            async with semaphore.permits(2):
+                nursery.start_soon(enter)
+                await until_waiting(semaphore, 1)
+                with pytest.raises(RuntimeError, match="entered already"):
+                    await block.__aenter__()
+                assert (await semaphore.statistics()).tasks_waiting == 1
+        assert (await semaphore.statistics()).value == 2
+
+
+async def test_a_block_whose_wait_was_cancelled_may_be_entered_again(opens: Open) -> None:
+    async with opens() as session:
+        semaphore = session.semaphore("db", 1)
+        block = semaphore.permits(1)
+        async with semaphore, trio.open_nursery() as nursery:
+            nursery.start_soon(block.__aenter__)
+            await until_waiting(semaphore, 1)
+            nursery.cancel_scope.cancel()
+        async with block:
+            assert (await semaphore.statistics()).value == 0
+
+
 async def test_readers_share_and_a_writer_is_alone(opens: Open) -> None:
     async with opens() as here, opens() as there:
         ours, theirs = here.rwlock("page"), there.rwlock("page")
