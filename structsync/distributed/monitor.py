@@ -157,6 +157,7 @@ class SharedMonitor:
 
         Raises:
           LeaseLost: if the session has ended.
+          ValueError: if others use the name for something else.
         """
         return await self.lock.statistics()
 

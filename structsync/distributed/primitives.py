@@ -59,6 +59,10 @@ class SharedPrimitive:
         size = "" if self._size is None else f" of {self._size}"
         return f"<shared {self._kind} {self.name!r}{size}>"
 
+    def _made_with(self) -> object:
+        """Return what it has to have in common with all others of its name."""
+        return self._size
+
     def _want(self, amount: Any = None) -> Want:
         return Want(self.name, self._kind, self._size, amount)
 
@@ -71,11 +75,12 @@ class SharedPrimitive:
 
         Raises:
           LeaseLost: if the session has ended.
+          ValueError: if others use the name for something else.
         """
         client = self._session._client(self.name)
         await client.read(self.name)
         state = client.replica.core
-        found = state.named.get(self.name)
+        found = state.find(self.name, self._kind, self._made_with())
         places = [
             place
             for place in state.places.values()
@@ -273,6 +278,9 @@ class SharedCondition(SharedPrimitive):
                 f"a condition and its lock need the same prefix, not {name!r} and {lock.name!r}"
             )
         self._lock = lock
+
+    def _made_with(self) -> object:
+        return self._lock.name
 
     def _grant(self) -> Grant:
         grant = self._session._owners.get((current_task(), self._lock.name))

@@ -100,19 +100,28 @@ class SharedState:
         made = self._core(name, CONDITION, lock, lambda _: ConditionCore(cast("LockCore", core)))
         return cast("ConditionCore", made)
 
-    def _core(self, name: str, kind: str, size: Any, make: Callable[[Any], Arbiter[Any]]) -> Any:
+    def find(self, name: str, kind: str, size: Any) -> Named | None:
+        """Return what stands for the name; None if it is not in use.
+
+        Raises:
+          ValueError: if the name is in use for something else.
+        """
         found = self.named.get(name)
+        if found is not None and (found.kind != kind or found.size != size):
+            raise ValueError(
+                f"{name!r} is in use as {_in_words(found.kind, found.size)}, and cannot be "
+                f"{_in_words(kind, size)}; use one definition in all processes"
+            )
+        return found
+
+    def _core(self, name: str, kind: str, size: Any, make: Callable[[Any], Arbiter[Any]]) -> Any:
         self.used[name] = None
+        found = self.find(name, kind, size)
         if found is None:
             spare, self.spare = self.spare, None
             if spare is None or not _is_such(spare, kind, size):
                 spare = Named(kind, size, make(size))
             found = self.named[name] = spare
-        elif found.kind != kind or found.size != size:
-            raise ValueError(
-                f"{name!r} is in use as {_in_words(found.kind, found.size)}, and cannot be "
-                f"{_in_words(kind, size)}; use one definition in all processes"
-            )
         return found.core
 
     def forget_unused(self) -> None:

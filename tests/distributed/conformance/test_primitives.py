@@ -297,6 +297,41 @@ async def test_one_name_is_one_definition(opens: Open) -> None:
                 await there.semaphore("db", 2).permits(3).__aenter__()
 
 
+async def test_the_statistics_of_another_definition_are_refused_like_its_use(opens: Open) -> None:
+    async with opens() as here, opens() as there:
+        lock = there.lock("db")
+        async with here.lock("db"), here.semaphore("db/two", 2):
+            others = (
+                there.semaphore("db", 2),
+                there.latch("db", 2),
+                there.rwlock("db"),
+                there.condition("db", there.lock("db/lock")),
+                there.semaphore("db/two", 3),
+            )
+            for other in others:
+                with pytest.raises(ValueError, match=r"is in use as a (lock|semaphore of 2), and"):
+                    await other.statistics()
+            assert (await lock.statistics()).holders == 1
+        assert await there.semaphore("db", 2).statistics() == SharedStatistics(0, 0, 2)
+
+
+async def test_the_statistics_of_a_condition_count_those_who_wait(opens: Open) -> None:
+    async with opens() as session:
+        lock = session.lock("db")
+        condition = session.condition("db/changed", lock)
+
+        async def wait() -> None:
+            async with lock:
+                await condition.wait()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            await until_waiting(condition, 1)
+            async with lock:
+                await condition.notify()
+        assert await condition.statistics() == SharedStatistics(0, 0, None)
+
+
 async def test_a_session_that_closes_gives_back_what_it_holds(opens: Open) -> None:
     lost: list[LeaseLost] = []
 
