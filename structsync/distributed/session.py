@@ -114,9 +114,15 @@ class Session(Membership):
         It waits in all queues at once and holds nothing meanwhile, so no task deadlocks.
 
         Raises:
+          TypeError: if something is no claim.
           ValueError: if there is no claim, or if their prefixes differ, because each prefix has its own
               log; on entering, if two claims are on one primitive.
         """
+        for claim in claims:
+            if not isinstance(claim, Want):
+                raise TypeError(
+                    f"acquire_all takes claims, as claim() of a shared primitive returns them, not {claim!r}"
+                )
         if len({want.name.partition("/")[0] for want in claims}) != 1:
             names = ", ".join([repr(want.name) for want in claims]) or "none"
             raise ValueError(f"acquire_all takes claims of one prefix, at least one; not {names}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 
@@ -330,6 +332,16 @@ async def test_the_statistics_of_a_condition_count_those_who_wait(opens: Open) -
             async with lock:
                 await condition.notify()
         assert await condition.statistics() == SharedStatistics(0, 0, None)
+
+
+async def test_what_is_no_claim_is_refused_at_once(opens: Open) -> None:
+    async with opens() as session:
+        wrong: Any
+        for wrong in (session.lock("lock"), "lock", None):
+            with pytest.raises(
+                TypeError, match=r"takes claims, as claim\(\) of a shared .*, not .*"
+            ):
+                session.acquire_all(session.lock("lock").claim(), wrong)
 
 
 async def test_a_session_that_closes_gives_back_what_it_holds(opens: Open) -> None:
