@@ -40,8 +40,8 @@ class SharedEvent:
     """One step of what this session does with a shared primitive.
 
     Attributes:
-      kind: ``requested``, then ``granted`` or ``withdrawn``; ``released``; ``lost``, if the lease ended
-          before, both for what was held and for what was waited for.
+      kind: ``requested``, then ``granted`` or ``withdrawn``, the latter also if it was refused; ``released``;
+          ``lost``, if the lease ended before, both for what was held and for what was waited for.
       name: of the primitive; of several that are taken together, all names with " + " between them.
       token: of the grant; 0 where nothing is granted.
       task: the task that made the request.
@@ -175,7 +175,7 @@ class Membership:
         except LeaseLost:
             self._emit("lost", name)
             raise
-        except (trio.Cancelled, KeyboardInterrupt):
+        except BaseException:  # cancelled, interrupted or refused
             self._emit("withdrawn", name)
             raise
         if self._lost:  # since it was granted, before this task has run

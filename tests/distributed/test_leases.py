@@ -528,6 +528,16 @@ async def test_an_observer_is_told_of_each_step() -> None:
     assert events[0].task is trio.lowlevel.current_task()
 
 
+async def test_an_observer_is_told_of_the_end_of_a_request_that_is_refused() -> None:
+    events: list[SharedEvent] = []
+    async with opens() as there, opens(observer=events.append) as here, there.lock("lock"):
+        with pytest.raises(ValueError, match="is in use as a lock"):
+            await here.latch("lock", 2).wait()
+        with pytest.raises(ValueError, match="is in use as a lock"):
+            await here.semaphore("lock", 2).__aenter__()
+    assert [event.kind for event in events] == ["requested", "withdrawn"] * 2
+
+
 async def test_an_observer_that_raises_is_removed(caplog: pytest.LogCaptureFixture) -> None:
     def fail(event: SharedEvent) -> None:
         raise KeyError
