@@ -8,6 +8,7 @@ from typing import final
 
 from trio.lowlevel import current_task, enable_ki_protection
 
+from structsync._core.shared.kinds import HOST
 from structsync._core.shared.operations import Outcome, Want
 from structsync._runtime.outcomes import Pending
 
@@ -15,7 +16,7 @@ from .errors import LeaseLost
 from .membership import Grant, Membership
 
 #: What one task cannot hold twice: it would wait for itself.
-ONCE_PER_TASK = ("lock", "rwlock")
+ONCE_PER_TASK = ("lock", "rwlock", HOST)
 
 
 @final

@@ -169,8 +169,8 @@ class Session(Membership):
               :class:`structsync.Monitor`; or if an argument here has the wrong type.
           ValueError: if ``concurrent`` is less than 1, two errors have one name, or one of ``ruled`` is no entry; on
               entering, if others use the name for something else.
-          RuntimeError: if ``structsync[calls]`` is not installed; on entering, if that synchronizer rules
-              over 120 objects of this session already.
+          RuntimeError: if ``structsync[calls]`` is not installed; on entering, if this task hosts the name
+              already, or that synchronizer rules over 120 objects of this session already.
           LeaseLost: on entering, if the session has ended; on leaving, if it had ended before.
         """
         check_name(name)

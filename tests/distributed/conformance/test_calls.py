@@ -501,6 +501,16 @@ async def test_a_monitor_that_is_hosted_has_its_guards(opens: Open) -> None:
         assert await call.wait() == 1
 
 
+async def test_a_task_does_not_wait_for_a_name_that_it_hosts_itself(opens: Open) -> None:
+    async with opens() as session, session.host("shop", Shop()):
+        with pytest.raises(RuntimeError, match="holds 'shop' already and would wait for itself"):
+            await session.host("shop", Shop()).__aenter__()
+        with pytest.raises(RuntimeError, match="holds 'shop' already and would wait for itself"):
+            await session.synchronizer("shop").__aenter__()
+        async with session.host("shop/other", Shop()):
+            pass
+
+
 async def test_a_name_is_hosted_or_something_else(opens: Open) -> None:
     async with opens() as here, opens() as there:
         async with here.lock("shop"):
