@@ -101,10 +101,12 @@ class Graph:
 
     def depth(self) -> int:
         """Return the depth of the deepest state."""
-        return len(self.levels) - 1 - (self.levels[-1] == len(self.states))
+        return max(0, len(self.levels) - 1 - (self.levels[-1] == len(self.states)))
 
     def bytes_per_state(self) -> float:
-        """Return what the search's own structures take, divided by the number of states."""
+        """Return what the search's own structures take, divided by the number of states; 0 of none."""
+        if not self.states:  # the time was up in the first one
+            return 0.0
         arrays = [self.parent, self.via, self.turn, self.sums]
         if self.edges:
             arrays += [self.edges.first, self.edges.label, self.edges.target, self.edges.turn]

@@ -188,6 +188,12 @@ LONG = {
                 started()
                 while True: pass
         """,
+    "in canonical": """
+        class Long(Wheel):
+            def canonical(self, snapshot):
+                started()
+                while True: pass
+        """,
 }
 
 STARTED = """
