@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,18 @@ def main() -> None:
     """Synchronization for trio whose correctness is checked."""
 
 
+def _made(context: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
+    """Make a folder before the search, which may be long, and not only when there is something to write."""
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise click.BadParameter(f"cannot write into {folder}: {error.strerror}") from error
+    return folder
+
+
 @main.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, nothing else.")
@@ -117,6 +130,7 @@ def main() -> None:
 @click.option(
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
+    callback=_made,
     help="Write an HTML and a JSON file for each counterexample into this folder.",
 )
 @click.option("--no-faults", is_flag=True, help="Leave out the planted faults.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,22 @@ def write_reports(folder: Path, shown: Sequence[Counterexample]) -> list[Path]:
     """Write an HTML and a JSON file for each counterexample and return the HTML files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    taken: set[str] = set()
     for one in shown:
-        stem = re.sub(r"[^\w.-]+", "_", f"{one.spec}.{one.refuted}")
+        stem = _free(re.sub(r"[^\w.-]+", "_", f"{one.spec}.{one.refuted}"), taken)
         page = folder / f"{stem}.html"
         page.write_text(to_html(one), encoding="utf-8")
         (folder / f"{stem}.json").write_text(dumps(one), encoding="utf-8")
         written.append(page)
     return written
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    """Return the name of a file, numbered if another one of this run has it."""
+    names = (stem if n == 1 else f"{stem}.{n}" for n in count(1))
+    free = next(name for name in names if name.casefold() not in taken)
+    taken.add(free.casefold())  # not every system tells upper from lower case
+    return free
 
 
 def _spec(result: Result) -> dict[str, Any]:

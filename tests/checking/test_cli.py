@@ -150,6 +150,27 @@ def test_reports_are_written_for_each_counterexample(tmp_path: Path) -> None:
     assert f"report: {tmp_path / 'out' / stem}.html" in result.output
 
 
+def test_reports_of_one_name_are_all_written(tmp_path: Path) -> None:
+    for folder in ("one", "two", "three"):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, WRONG)
+    files = [tmp_path / folder / "wheel.py" for folder in ("one", "two", "three")]
+    result = run(*files, "--report", tmp_path / "out")
+    stem = "wheel.Wrong.is_not_three"
+    pages = {f"{stem}.html", f"{stem}.2.html", f"{stem}.3.html"}
+    assert {one.name for one in (tmp_path / "out").glob("*.html")} == pages
+    assert len([*(tmp_path / "out").glob("*.json")]) == 3
+    assert all(str(tmp_path / "out" / page) in result.output for page in pages)
+
+
+def test_a_folder_for_reports_that_cannot_be_made_is_wrong_usage(tmp_path: Path) -> None:
+    file = write(tmp_path, WRONG)
+    result = run(file, "--report", Path(file) / "out")
+    assert result.exit_code == 64
+    assert "'--report': cannot write into" in " ".join(result.output.split())
+    assert "is_not_three" not in result.output  # nothing was searched
+
+
 def test_only_some_can_be_run(tmp_path: Path) -> None:
     result = run(write(tmp_path, WRONG), "--only", "Wheel")
     assert (result.exit_code, "Wrong" in result.output) == (0, False)
