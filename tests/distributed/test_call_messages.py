@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import random
+import weakref
 from collections import Counter as Tally
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -330,6 +332,51 @@ async def test_who_asks_a_session_that_never_was_a_host_is_answered() -> None:
         with pytest.raises(CallOutcomeUnknown):
             await proxy.wait()
         counter.open.set()
+
+
+async def test_what_was_hosted_is_forgotten_with_its_last_caller() -> None:
+    async with open_session("memory://", namespace="test") as here:
+        counters: weakref.WeakSet[Counter] = weakref.WeakSet()
+        async with open_session("memory://", namespace="test") as there:
+            for n in range(3):
+                counters.add(counter := Counter())
+                async with here.host(f"counters/{n}", counter):
+                    if n < 2:
+                        await there.connect(f"counters/{n}", Counting).add("tea")
+                del counter
+            gc.collect()
+            assert not counters
+            assert here._calls is not None
+            assert [*here._calls.hosts] == ["counters/0", "counters/1"], "who called may ask again"
+            (client,) = here._clients.values()
+            assert len(client.watchers) == 1
+        async with here.lock("counters/lock"):
+            assert (here._calls.hosts, client.watchers) == ({}, {})
+
+
+async def test_a_name_that_is_hosted_again_is_not_forgotten() -> None:
+    async with open_session("memory://", namespace="test") as here:
+        async with open_session("memory://", namespace="test") as there:
+            proxy = there.connect("counter", Counting)
+            for _ in range(2):
+                async with here.host("counter", Counter()):
+                    assert await proxy.add("tea") == 1
+        async with here.host("counter", Counter()):
+            assert await here.connect("counter", Counting).add("tea") == 1
+
+
+async def test_a_name_that_is_not_called_costs_the_log_nothing() -> None:
+    async with hosted() as (counter, _, there):
+        proxy = there.connect("counter", Counting)
+        client = there._client("counter")
+        assert client.watchers == {}
+        calls = [there.start(proxy.wait, "tea") for _ in range(2)]
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(client.watchers) == 1
+        counter.open.set()
+        for one in calls:
+            await one.wait()
+        assert client.watchers == {}
 
 
 async def test_a_host_remembers_what_it_did_when_it_had_the_name_before(

@@ -117,7 +117,6 @@ class Caller:
         self.name = name
         self._session = session
         self._client = session._client(name)
-        self._client.watchers[self.look] = None
         # Sending a call is a schedule point, and so is waiting for what it needs.
         self.slots = structsync.Semaphore(SLOTS, checkpoint="budget")
         self._free = [*range(SLOTS)]  # a heap: few slots are in use where few calls overlap
@@ -136,11 +135,16 @@ class Caller:
           ValueError: if it is longer than a message may be.
         """
         async with self.slots:
+            # Each entry of the log would cost more with each name that was ever connected to.
+            if len(self._free) == SLOTS:
+                self._client.watchers[self.look] = None
             slot = heapq.heappop(self._free)
             try:
                 return await self._call_until_taken(slot, method, arguments)
             finally:
                 heapq.heappush(self._free, slot)
+                if len(self._free) == SLOTS:
+                    del self._client.watchers[self.look]
 
     async def _call_until_taken(self, slot: int, method: str, arguments: Any) -> Answer:
         backoff = BACKOFF

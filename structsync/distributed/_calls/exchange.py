@@ -13,6 +13,7 @@ from structsync._core.shared.calls import SLOTS, CallTable
 from structsync._core.shared.kinds import HOST
 from structsync._core.shared.operations import Want
 from structsync.distributed.blocks import Block
+from structsync.distributed.client import LogClient
 from structsync.distributed.errors import DeliveryFailed
 from structsync.distributed.membership import Grant, Membership
 from structsync.distributed.synchronizer import SharedSynchronizer
@@ -22,6 +23,7 @@ from .failures import Errors
 from .hosting import SENDING, Hosting
 from .interface import Method
 from .messages import Answer, Ask, Call, Cancel, Gone, Message, NotTaken, ToHost, decode, encode
+from .remembered import Remembered
 from .ruled import Ruled
 from .ruler import Ruler
 from .rulings import METHODS, Origin
@@ -38,12 +40,14 @@ class Exchange:
 
     callers: dict[str, Caller]
     hosts: dict[str, Hosting]
+    remembered: dict[str, Remembered]  # by log: those of them that have ended
     ruled: dict[Ruled, str]  # what is hosted, with the name of who rules
 
     def __init__(self, session: Membership) -> None:
         self._session = session
         self.callers = {}
         self.hosts = {}
+        self.remembered = {}
         self.ruled = {}
         session._received = self.received
         interval = min(session._ttl / 3, session._engine.recheck)
@@ -109,8 +113,8 @@ class Exchange:
             host = Hosting(session, grant, target, methods, errors, concurrent, table, asks)
             with trio.CancelScope(shield=True):
                 await session._nursery.start(host.serve)
-            if earlier is not None:
-                earlier.forget()
+            remembered = self._remembered(grant._client)
+            remembered.remove(name)
             self.hosts[name] = host
             host.open()
             self._tell(grant)
@@ -120,6 +124,8 @@ class Exchange:
             finally:
                 with trio.CancelScope(shield=True):
                     await host.stop()
+                host.end()
+                remembered.add(host)
                 if asks is not None:
                     asks.scope.cancel()
                     del self.ruled[asks]
@@ -139,6 +145,11 @@ class Exchange:
                 yield SharedSynchronizer(name, grant, rules, ruler.stand_in)
             finally:
                 ruler.close()  # before the rules end: without them all calls would start
+
+    def _remembered(self, client: LogClient) -> Remembered:
+        if client.name not in self.remembered:
+            self.remembered[client.name] = Remembered(client, self.hosts)
+        return self.remembered[client.name]
 
     def _ask(self, ruled_by: str, asks: Ruled) -> Ruled:
         if [*self.ruled.values()].count(ruled_by) >= RULED:

@@ -119,9 +119,10 @@ class Hosting:
         self._note_idle()
         await self._ended.wait()
 
-    def forget(self) -> None:
-        """Take no more care of the calls: the name is hosted here again."""
+    def end(self) -> None:
+        """Keep nothing but what has become of the calls."""
         del self._client.watchers[self.look]
+        self._target, self._methods, self._errors, self._ruled = None, {}, {}, None
 
     def _note_idle(self) -> None:
         if not self.table.is_open and not self.calls:
