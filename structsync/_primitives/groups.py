@@ -12,10 +12,9 @@ from structsync._core.queue.group import Claims
 from structsync._runtime import parking_together
 from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
-from structsync._runtime.live import Live
 from structsync._runtime.primitive import Primitive
 
-from .holding import GroupRequest, Holding, sum_of
+from .holding import GroupRequest, Holding, by_primitive, sum_of
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Primitive[Any])
@@ -95,15 +94,15 @@ def acquire_any(*claims: Claim[Any]) -> AnyOf[Any]:
     Source: Ada's selective accept and CSP's guarded choice, for resources.
     """
     checked = checked_claims(claims, "acquire_any")
-    claimed: set[Live[Any]] = set()
+    claimed: set[int] = set()
     for claim in checked:
-        if claim.primitive in claimed:
+        if id(claim.primitive) in claimed:
             raise ValueError(
                 f"acquire_any takes one claim on each primitive, because its claims are alternatives "
                 f"and no sum, and there are two on {claim.primitive!r}; keep the one that is enough, "
                 "or use acquire_all, which sums them"
             )
-        claimed.add(claim.primitive)
+        claimed.add(id(claim.primitive))
         if claim.primitive._core.grants_make_room:
             raise ValueError(
                 "acquire_any has no place for an item, and leaving a block returns none; "
@@ -163,12 +162,10 @@ class _Block:
 
     def _group(self, task: Task) -> Claims:
         """Return the claims as they are for this task, summed where several are on one primitive."""
-        wanted: dict[Live[Any], list[Any]] = {}
-        for claim in self._claims:
-            wanted.setdefault(claim.primitive, []).append(claim._claim_for(task))
-        cores = ((each._core, sum_of(each, amounts)) for each, amounts in wanted.items())
+        wanted = by_primitive((claim, claim._claim_for(task)) for claim in self._claims)
+        cores = ((each._core, sum_of(each, amounts)) for each, amounts in wanted)
         group = Claims(self._every, cores, task)
-        for member, primitive in zip(group.members, wanted, strict=True):
+        for member, (primitive, _) in zip(group.members, wanted, strict=True):
             member.primitive = primitive
         return group
 

@@ -35,6 +35,20 @@ def sum_of(primitive: Live[Any], amounts: Sequence[Any]) -> Any:
         raise RuntimeError(f"{error}; leave one of the {len(amounts)} on {primitive!r}") from None
 
 
+def by_primitive(
+    portions: Iterable[tuple[Claim[Any], Any]],
+) -> list[tuple[Any, list[Any]]]:
+    """Return each primitive, with what is claimed of it.
+
+    By identity: two of a class that defines equality are two, and a dataclass has no hash.
+    """
+    found: dict[int, tuple[Any, list[Any]]] = {}
+    for claim, amount in portions:
+        primitive = claim.primitive
+        found.setdefault(id(primitive), (primitive, []))[1].append(amount)
+    return [*found.values()]
+
+
 @final
 class Holding:
     """What :func:`acquire_all` was granted and has not released yet.
@@ -49,12 +63,12 @@ class Holding:
     """
 
     __slots__ = ("_items", "_kept", "_portions")
-    _items: dict[Live[Any], Any]
+    _items: dict[Claim[Any], Any]
     _kept: bool
     _portions: list[tuple[Claim[Any], Any]]
 
     def __init__(self, claims: Iterable[Claim[Any]], granted: Iterable[Member], task: Task) -> None:
-        primitives = {member.primitive: member.claim for member in granted}
+        primitives = {id(member.primitive): member.claim for member in granted}
         self._kept = False
         # each claim with what it was for this task; one that is given to the group twice is here twice
         self._portions = []
@@ -62,11 +76,11 @@ class Holding:
         self._items = {}
         for claim in claims:
             primitive = claim.primitive
-            if primitive in primitives:
+            if id(primitive) in primitives:
                 amount = claim._claim_for(task)
                 self._portions.append((claim, amount))
                 if primitive._core.grants_make_room and type(amount) is not tuple:
-                    self._items[primitive] = primitives[primitive]
+                    self._items[claim] = primitives[id(primitive)]
 
     @property
     def claims(self) -> tuple[Claim[Any], ...]:
@@ -82,11 +96,11 @@ class Holding:
         Raises:
           ValueError: if it is no claim to get, or was not granted to this group.
         """
-        if claim not in self.claims or claim.primitive not in self._items:
+        if claim not in self.claims or claim not in self._items:
             raise ValueError(
                 f"{claim!r} has no item; pass the claim of get_claim() that the group was made of"
             )
-        return cast(T, self._items[claim.primitive])
+        return cast(T, self._items[claim])
 
     @enable_ki_protection
     def release(self, claim: Claim[Any]) -> None:
@@ -143,11 +157,8 @@ class Holding:
 
     def _release_all(self, *exc_info: Any) -> None:
         portions, self._portions = self._portions, []
-        amounts: dict[Any, list[Any]] = {}
-        for claim, amount in portions:
-            amounts.setdefault(claim.primitive, []).append(amount)
         stack = ExitStack()  # if one cannot be released, the others still are
-        for primitive, several in amounts.items():
+        for primitive, several in by_primitive(portions):
             whole = several[0] if len(several) == 1 else sum_of(primitive, several)
             stack.callback(primitive._leave, whole)
         # with the body's error, which that of a release would else hide

@@ -51,7 +51,7 @@ class Scope:
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery = nursery
-        self._owned: dict[Primitive[Any], _Account] | None = {}
+        self._owned: list[_Account] | None = []
         self._broadcasts: list[Broadcast[Any]] = []  # which lend nothing
 
     @property
@@ -91,7 +91,7 @@ class Scope:
             raise _owned_already(primitive)
         if primitive._core.cause is not None:
             raise error_of(primitive._core.cause)
-        self._owned[primitive] = _Account(primitive)
+        self._owned.append(_Account(primitive))
         return primitive
 
     def _own_broadcast(self, broadcast: Broadcast[Any]) -> None:
@@ -118,16 +118,16 @@ class Scope:
         return await self._nursery.start(async_fn, *args, name=name)
 
     async def _end(self) -> PermitLeakError | None:
-        accounts, self._owned = self._owned or {}, None
+        accounts, self._owned = self._owned or [], None
         try:
-            leaks = [leak for account in accounts.values() if (leak := account.settle())]
+            leaks = [leak for account in accounts if (leak := account.settle())]
         finally:  # whatever a primitive of the user's does, the others close
-            for account in accounts.values():
+            for account in accounts:
                 account.close()
             for broadcast in self._broadcasts:
                 _close_from_here(broadcast.close)
                 broadcast._owned = False
-        for account in accounts.values():
+        for account in accounts:
             await account.primitive._after_close()
         return PermitLeakError("; ".join(leaks)) if leaks else None
 

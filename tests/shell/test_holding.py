@@ -1,12 +1,50 @@
 """What a group holds: given back early, one by one, or taken out of the block."""
 
+from typing import Any
+
 import pytest
 import trio
 import trio.testing
 
-from structsync import Lock, RWLock, Semaphore, acquire_all
+from structsync import (
+    Lock,
+    Primitive,
+    RWLock,
+    Semaphore,
+    acquire_all,
+    acquire_any,
+    lowlevel,
+    open_scope,
+)
+from structsync._core.primitives.semaphore import SemaphoreCore
 
 settle = trio.testing.wait_all_tasks_blocked
+
+
+@pytest.mark.parametrize("has_hash", [True, False])
+async def test_primitives_that_are_equal_are_several_all_the_same(has_hash: bool) -> None:
+    """A class may define equality, and a dataclass has no hash then."""
+    body = {
+        "__eq__": lambda self, other: True,
+        **({"__hash__": lambda self: 1} if has_hash else {}),
+    }
+    make: Any = type("Bay", (Primitive,), body)
+    left, right = make(SemaphoreCore(3)), make(SemaphoreCore(3))
+    early = lowlevel.claim(left, lambda task: 1)
+    claims = early, lowlevel.claim(left, lambda task: 1), lowlevel.claim(right, lambda task: 1)
+    async with acquire_all(*claims) as held:
+        assert (left._core.value, right._core.value) == (1, 2)
+        held.release(early)
+        assert (left._core.value, right._core.value) == (2, 2)
+    assert (left._core.value, right._core.value) == (3, 3)
+    async with acquire_any(claims[0], claims[2]) as granted:
+        assert granted is claims[0]
+        assert (left._core.value, right._core.value) == (2, 3)
+    async with open_scope() as scope:
+        assert scope.own(left) is left
+        assert scope.own(right) is right
+    assert left.closed
+    assert right.closed
 
 
 async def test_one_claim_given_back_early_lets_others_in_at_once() -> None:
