@@ -27,7 +27,7 @@ def doctor(url: str, namespace: str, ttl: float | None) -> None:
 
     URL is redis://..., rediss://..., unix://... or sqlite:///path, as in open_session. If it has a
     password, set STRUCTSYNC_URL instead, because other users can see the arguments of a command. It
-    takes a lock in the namespace, and changes nothing else.
+    takes a lock in the namespace, makes the file if there is none, and changes nothing else.
 
     The exit code is 0 if everything holds, 1 if something does not, 2 if something is unknown, 64 if
     the URL is wrong.

@@ -29,6 +29,7 @@ async def examine(url: str, namespace: str, ttl: float | None) -> AsyncIterator[
       ValueError: if the URL leads to no engine.
     """
     scheme = scheme_of(url)
+    missing = None
     if scheme in SERVERS:
         try:
             from .redis.findings import examine_server
@@ -38,11 +39,16 @@ async def examine(url: str, namespace: str, ttl: float | None) -> AsyncIterator[
             async for one in examine_server(url, lease_of(url, ttl)):
                 yield one
     elif scheme == "sqlite":
-        yield _file_system(path_of(url))
+        path = path_of(url)
+        missing = None if path.exists() else path
+        yield _file_system(path)
     else:
         engine_of(url, namespace, lease_of(url, ttl), None)
         yield Finding("processes", "note", "memory:// is one process; nothing is shared")
     yield await _try_session(url, namespace, ttl)
+    if missing is not None and missing.exists():
+        text = f"{missing} was not there, and has been made; if programs use it already, the path is another one"
+        yield Finding("file", "note", text)
 
 
 async def _try_session(url: str, namespace: str, ttl: float | None) -> Finding:

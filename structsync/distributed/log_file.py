@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import socket
 import sqlite3
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -17,25 +16,11 @@ from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 from structsync._core.shared.state import VERSION
 
+from . import database
 from .addresses import base_of, is_taken, take
 from .engine import Tail
 from .errors import SessionEnded
 from .processes import Process, is_alive, this_process
-
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS about (version INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS sessions (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER, started TEXT, container TEXT, network TEXT);
-CREATE TABLE IF NOT EXISTS logs (
-    log TEXT PRIMARY KEY, start INTEGER, snapshot BLOB, offered INTEGER, offer BLOB);
-CREATE TABLE IF NOT EXISTS entries (
-    log TEXT, position INTEGER, data BLOB, PRIMARY KEY (log, position)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS members (
-    session INTEGER, log TEXT, read INTEGER, PRIMARY KEY (session, log)) WITHOUT ROWID;
-"""
-
-#: In seconds: how long a new session waits for others that write.
-OPENING = 5
 
 #: The position behind the last entry. It is not kept beside the entries: to write that takes as long as an entry.
 END = "coalesce((SELECT max(position) + 1 FROM entries WHERE entries.log = logs.log), start)"
@@ -81,15 +66,13 @@ class LogFile:
         self.unsaved = 0
         self.up_to_date = set()
         # busy_timeout is 0 afterwards: a task that finds it locked sleeps in trio
-        self.db = self._connect(OPENING)
+        self.db = database.connect(self.path, database.OPENING, "rwc")
         try:
-            # Of a new file: an operation writes two pages, of which little is new.
-            self.db.execute("PRAGMA page_size = 1024")
-            self._write_ahead()
-            self.db.executescript(SCHEMA)
+            database.begin(self.db, self.path)
             self.address = base_of(self.path)
             self.begin()
             with self.db:
+                database.make_tables(self.db)
                 self._check()
                 self.number = self._add()
                 # Before others can see the session: without an address they would end it.
@@ -100,26 +83,20 @@ class LogFile:
             raise
         return self.number
 
-    def _write_ahead(self) -> None:
-        """Use a write-ahead log; SQLite does not wait where several processes begin with a new file at once."""
-        end = time.monotonic() + OPENING
-        while True:
-            try:
-                self.db.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
+    def check_in_place(self) -> None:
+        """Raise RuntimeError if sessions that begin now would meet in another file."""
+        try:
+            found = base_of(self.path)
+        except OSError:
+            found = None
+        if found != self.address:
+            raise RuntimeError(
+                f"{self.path} was deleted or replaced while sessions used it, so that new ones do not meet them; "
+                "end all sessions before that"
+            )
 
     def _connect(self, patience: float) -> sqlite3.Connection:
-        db = sqlite3.connect(
-            self.path, timeout=patience, isolation_level=None, check_same_thread=False
-        )
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA wal_autocheckpoint = 0")
-        return db
+        return database.connect(self.path, patience, "rw")
 
     def checkpoint(self) -> None:
         """Bring what was written to the disk, and begin the write-ahead log anew, while others write.
@@ -128,8 +105,9 @@ class LogFile:
         session, which does so in trio's thread; so a reader keeps them from it until this one writes.
         """
         self.unsaved = 0
+        self.check_in_place()
         with ExitStack() as stack:
-            connections = [closing(self._connect(SAVING)) for _ in range(3)]
+            connections = (closing(self._connect(SAVING)) for _ in range(3))
             reader, writer, saver = [stack.enter_context(one) for one in connections]
             reader.execute("BEGIN")
             reader.execute("SELECT version FROM about").fetchone()
@@ -305,6 +283,7 @@ class LogFile:
 
     def renew(self, read: Mapping[str, int]) -> dict[str, int]:
         """Take note of how far we have read, and return the ends of our logs."""
+        self.check_in_place()
         self._check_alive()
         query = f"SELECT log, start, {END} FROM logs JOIN members USING (log) WHERE session = ?"
         ends = {}

@@ -310,9 +310,11 @@ async def open_session(
     Raises:
       ValueError: if there is no such engine, or it has no such option; if the namespace is empty, or cannot be
           encoded as UTF-8.
-      RuntimeError: if the file has another version or is in use in another container or network namespace,
-          or the system is not Linux; if the server refuses the login, is too old, or evicts keys.
-      OSError: if the server cannot be reached, does not answer within ``ttl``, or is still loading its data.
+      RuntimeError: if the file is that of another program, has another version or is in use in another
+          container or network namespace, or the system is not Linux; if the file is deleted or replaced
+          meanwhile; if the server refuses the login, is too old, or evicts keys.
+      OSError: if the server cannot be reached, does not answer within ``ttl``, or is still loading its data; if
+          the file cannot be written.
       TypeError: if an argument is of another type.
     """
     lasts = lease_of(url, ttl)

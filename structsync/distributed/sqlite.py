@@ -21,6 +21,7 @@ from typing import TypeVar
 
 import trio
 
+from .database import refusal
 from .engine import Appended, Hinted, Received, Renewal, Tail
 from .errors import SessionEnded
 from .lines import Lines
@@ -61,6 +62,8 @@ class SQLiteEngine:
             raise ValueError(
                 f"there is no folder {path.parent}; make it before the session is opened"
             )
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder; give the path of a file in it")
         self.file = LogFile(path)
         self.namespace = namespace
         self.thread = trio.CapacityLimiter(1)  # a connection serves one thread at a time
@@ -69,7 +72,10 @@ class SQLiteEngine:
         self.full = trio.Event()
 
     async def open(self, ttl: float) -> str:
-        number = await self._in_thread(self.file.open)
+        try:
+            number = await self._in_thread(self.file.open)
+        except sqlite3.Error as error:
+            raise refusal(self.file.path, error) from error
         # No checkpoint from here on: who is cancelled would leave a session of a process that lives.
         self.lines = Lines(f"{self.file.address}calls-", number, self.file.identity)
         self.receiver = trio.socket.from_stdlib_socket(self.file.receiver)

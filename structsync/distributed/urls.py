@@ -70,7 +70,11 @@ def _on_a_server(url: str, namespace: str) -> Engine:
 
 def path_of(url: str) -> Path:
     parts = urlsplit(url)
-    if parts.netloc or not parts.path.strip("/"):
+    if parts.query or parts.fragment:
+        raise ValueError(
+            "the URL of a file has no options; write %3F for a question mark and %23 for # in its path"
+        )
+    if parts.netloc or not parts.path.startswith("/") or not parts.path.strip("/"):
         raise ValueError(
             "the URL of a file has three slashes and an absolute path: sqlite:///var/lib/app/locks.db"
         )

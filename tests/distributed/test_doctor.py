@@ -233,13 +233,34 @@ def test_the_file_system_is_that_of_the_nearest_folder() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux")
 def test_a_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"sqlite://{tmp_path}/locks.db"
-    assert doctor(url).exit_code == 0
+    made = doctor(url)
+    assert made.exit_code == 0
+    assert "was not there, and has been made" in verdict_on("file  ", made)
+    assert "has been made" not in doctor(url).output
     kind = file_system_of(tmp_path, Path("/proc/self/mounts").read_text())
     monkeypatch.setattr(examination, "NETWORK", (kind,))
     assert "is one of a network" in verdict_on("file system", doctor(url))
     monkeypatch.setattr(sys, "platform", "darwin")
     found = examination._file_system(tmp_path)
     assert found == Finding("file system", "does not hold", "sqlite:// needs Linux, not darwin")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sqlite:// needs Linux")
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("folder", "is a folder"),
+        ("text", "is no SQLite database"),
+        ("no/file", "there is no folder"),
+    ],
+)
+def test_a_path_at_which_no_session_can_be_is_told(tmp_path: Path, name: str, problem: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text("text " * 100)
+    result = doctor(f"sqlite://{tmp_path}/{name}")
+    assert result.exit_code == 1
+    assert problem in " ".join(result.output.split())
+    assert "has been made" not in result.output
 
 
 def test_one_process_is_noted() -> None:

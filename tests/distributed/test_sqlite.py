@@ -21,6 +21,7 @@ from structsync.distributed import (
     Deliveries,
     LeaseLost,
     client,
+    database,
     log_file,
     open_session,
     processes,
@@ -58,6 +59,10 @@ def query(path: Path, statement: str) -> list[tuple[Any, ...]]:
     [
         ("sqlite://relative/locks.db", {}, "three slashes and an absolute path"),
         ("sqlite:///", {}, "three slashes"),
+        ("sqlite:relative.db", {}, "an absolute path"),
+        ("sqlite:///tmp/x#1.db", {}, "no options; write %3F for"),
+        ("sqlite:///tmp/x.db?mode=ro", {}, "no options; write %3F for"),
+        ("sqlite:///tmp", {}, "/tmp is a folder"),
         ("sqlite:////no/such/folder/locks.db", {}, "there is no folder"),
         ("sqlite:///tmp/x.db", {"ttl": 3}, "has no leases"),
         ("sqlite:///tmp/x.db", {"deliveries": Deliveries()}, "memory:// only"),
@@ -73,6 +78,80 @@ async def test_a_path_may_have_spaces(tmp_path: Path) -> None:
     async with open_session(f"sqlite://{tmp_path}/my%20locks.db", namespace="test") as here:
         async with here.lock("lock"):
             assert (tmp_path / "my locks.db").exists()
+
+
+def content(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def begin_with(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TABLE sessions (id, data)",
+        "PRAGMA user_version = 42",
+        "PRAGMA application_id = 42",
+    ],
+)
+async def test_a_database_of_another_program_is_refused_and_left_as_it_is(
+    path: Path, statement: str
+) -> None:
+    query(path, statement)
+    before = content(path)
+    with pytest.raises(RuntimeError, match="of another program; give the sessions a file of their"):
+        async with opens(path):
+            pytest.fail("it was opened")
+    assert content(path) == before
+
+
+async def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(path: Path) -> None:
+    begin_with(path, b"what it says " * 100)
+    with pytest.raises(RuntimeError, match="is no SQLite database"):
+        async with opens(path):
+            pytest.fail("it was opened")
+    assert content(path) == b"what it says " * 100
+
+
+async def test_a_file_that_cannot_be_written_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opens(path):
+        pass
+    monkeypatch.setattr(database, "OPENING", 0)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(OSError, match="cannot be used: database is locked; it and its folder"):
+            async with opens(path):
+                pytest.fail("it was opened")
+
+
+@pytest.mark.parametrize("by_renewal", [False, True])
+async def test_a_file_that_is_deleted_ends_its_sessions_and_is_not_made_again(
+    path: Path, monkeypatch: pytest.MonkeyPatch, by_renewal: bool
+) -> None:
+    """It is missed at a renewal, or when it is to be brought to the disk."""
+    with pytest.raises(RuntimeError, match="was deleted or replaced while sessions used it"):
+        async with opens(path) as here:
+            async with here.lock("lock"):
+                pass
+            for one in path.parent.glob("*"):
+                one.unlink()
+            if not by_renewal:
+                monkeypatch.setattr(LogFile, "renew", lambda *_: {})
+                here._engine.full.set()
+            await trio.sleep_forever()
+    assert [*path.parent.glob("*")] == []
+
+
+async def test_a_file_that_is_replaced_ends_its_sessions(path: Path) -> None:
+    with pytest.raises(RuntimeError, match="was deleted or replaced while sessions used it"):
+        async with opens(path):
+            path.with_name("new.db").touch()
+            path.with_name("new.db").rename(path)
+            await trio.sleep_forever()
 
 
 async def test_a_file_of_another_version_is_refused(path: Path) -> None:
@@ -197,8 +276,15 @@ def test_a_process_that_is_hidden_from_us_is_alive_until_it_has_ended(
         for error in (FileNotFoundError, PermissionError):
             hide(monkeypatch, other.pid, error)
             assert is_alive(process)
+        with monkeypatch.context() as of_another_user:
+            of_another_user.setattr(os, "kill", deny)
+            assert is_alive(process)
         other.kill()
     assert not is_alive(process)
+
+
+def deny(*_: Any) -> None:
+    raise PermissionError
 
 
 def hide(monkeypatch: pytest.MonkeyPatch, pid: int, error: type[OSError]) -> None:
@@ -217,6 +303,14 @@ async def test_a_session_whose_process_runs_another_program_by_now_is_buried(pat
     async with opens(path) as here:
         insert(path, this_process())
         await until_alone(here)
+
+
+async def test_a_session_that_others_would_take_for_another_one_is_not_begun(path: Path) -> None:
+    async with opens(path) as here:
+        with listening(here, 2), pytest.raises(OSError, match="in use"):
+            async with opens(path):
+                pytest.fail("it was opened")
+        assert query(path, "SELECT id FROM sessions") == [(1,)]
 
 
 async def test_a_session_that_could_not_be_closed_is_ended_by_the_others(
@@ -452,7 +546,7 @@ def test_a_new_file_that_others_open_too_is_waited_for(
             return super().execute(statement, *parameters)
 
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Connection))
-    monkeypatch.setattr(log_file, "OPENING", patience)
+    monkeypatch.setattr(database, "OPENING", patience)
     file = LogFile(path)
     if patience < 0:
         with pytest.raises(sqlite3.OperationalError):
