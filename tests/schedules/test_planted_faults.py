@@ -14,6 +14,7 @@ from structsync.lowlevel import OwnedArbiter
 
 from ..plants import (  # noqa: TID252 - the one home of the faults
     barrier_and_latch,
+    broadcast,
     buffer,
     capacity_limiter,
     channel,
@@ -475,6 +476,10 @@ TEST_OF: list[tuple[Callable[[Size], None], tuple[Plant, ...]]] = [
     (
         test_broadcast.test_each_item_is_put_for_all_or_for_no_task,
         (groups.half_a_group_is_granted, queue.a_cancellation_beats_a_grant),
+    ),
+    (
+        test_broadcast.test_a_late_consumer_has_the_items_of_those_puts_that_were_called_after_it_came,
+        (broadcast.who_comes_while_a_put_waits_is_handed_its_item,),
     ),
     (
         test_buffer.test_no_item_is_lost_or_got_twice,
