@@ -6,6 +6,7 @@ import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
+from types import TracebackType
 from typing import Any, TypeVar, TypeVarTuple, cast, final
 
 import trio
@@ -85,7 +86,30 @@ def open_process_pool(
             "open_process_pool() needs trio-parallel: pip install structsync[processes]"
         ) from error
     manager = PoolManager(SyncPool, workers, max_queued, policy, ageing, name)
-    return _with_processes(manager, workers, trio_parallel.open_worker_context)
+    return _Blocks(partial(_with_processes, manager, workers, trio_parallel.open_worker_context))
+
+
+class _Blocks:
+    """A manager that opens a block each time: one that is made of a generator is used up by the first."""
+
+    def __init__(self, open_block: Callable[[], AbstractAsyncContextManager[SyncPool]]) -> None:
+        self._open_block = open_block
+
+    @enable_ki_protection
+    async def __aenter__(self) -> SyncPool:
+        block = self._open_block()
+        pool = await block.__aenter__()
+        self._block = block  # not before: the pool's own manager may refuse to be entered
+        return pool
+
+    @enable_ki_protection
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        return await self._block.__aexit__(kind, error, traceback)
 
 
 @asynccontextmanager

@@ -112,3 +112,13 @@ async def test_without_trio_parallel_the_error_says_what_to_install(
 async def test_bad_arguments_are_refused_before_anything_starts() -> None:
     with pytest.raises(ValueError, match="workers must be >= 1"):
         open_process_pool(0)
+
+
+async def test_a_manager_makes_processes_and_a_pool_each_time_that_it_is_entered() -> None:
+    manager, found = open_process_pool(1), list[int]()
+    for number in range(2):
+        async with manager as pool:
+            with pytest.raises(RuntimeError, match="entered already; open a pool for each block"):
+                await manager.__aenter__()
+            found.append(await pool.run(abs, -number))
+    assert found == [0, 1]
