@@ -12,7 +12,7 @@ def raised_by_call(error: BaseException) -> BaseException:
     """Return what who waits for a call is told; raise the error again if it is for the task alone.
 
     A cancellation is for the scope it comes from. What was raised beside it is what the call has raised: it left that
-    scope as an error of a task for which nobody waits.
+    scope as an error of a task that no task waits for.
     """
     if isinstance(error, BaseExceptionGroup):
         told = error.split(trio.Cancelled)[1]
