@@ -8,6 +8,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
 import trio
 
+from structsync._runtime.arguments import check_sync
+
 from .raised import raised_by_call
 
 T = TypeVar("T")
@@ -70,7 +72,11 @@ class RemoteCall(Generic[T]):
         """Call a sync function with this call when it ends, or at once if it has ended; return the call.
 
         What the function raises is logged, because no task waits for it.
+
+        Raises:
+          TypeError: if it is not a sync function.
         """
+        check_sync(callback, "callback")
         if self._ended.is_set():
             self._call_back(callback)
         else:

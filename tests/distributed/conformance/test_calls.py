@@ -430,6 +430,10 @@ async def test_so_many_calls_run_at_a_time(opens: Open) -> None:
         assert shop.most_inside == 3
 
 
+async def later(call: RemoteCall[str]) -> None:
+    raise AssertionError("nobody awaits it")
+
+
 async def test_a_call_that_was_started_calls_back(opens: Open) -> None:
     async with hosted(opens) as (shop, there):
         done = trio.Event()
@@ -451,6 +455,8 @@ async def test_a_call_that_was_started_calls_back(opens: Open) -> None:
         await done.wait()
         call.then(tell)
         assert told == ["open", "open"]
+        with pytest.raises(TypeError, match="callback must be a sync function"):
+            call.then(later)
         failed = there.start(proxy.fail, "tea")
         for _ in range(2):
             with pytest.raises(KeyError):
