@@ -69,6 +69,16 @@ class Nothing:
         pass
 
 
+class Selfless:
+    async def ping() -> None:  # type: ignore[misc]
+        pass
+
+
+class SelflessByName:
+    async def ping(*, loud: bool) -> None:  # type: ignore[misc]
+        pass
+
+
 class Positional:
     def add(self, amount: int, /, to: str = "me", *, twice: bool = False) -> str:
         return f"{amount} {to} {twice}"
@@ -83,6 +93,8 @@ class Positional:
         (NoData, "add has a parameter or result that is no data"),
         (UnknownType, "add has a parameter or result.*Nowhere"),
         (Nothing, "Nothing declares no public method"),
+        (Selfless, r"ping takes no object to be called on; declare it as ping\(self, \.\.\.\)"),
+        (SelflessByName, "ping takes no object to be called on"),
         (3, "an interface must be a class, not 3"),
     ],
 )

@@ -30,7 +30,12 @@ class Method:
         self.name = name
         self.is_awaited = is_awaited
         signature = inspect.signature(function)
-        _, *parameters = signature.parameters.values()
+        parameters = [*signature.parameters.values()]
+        if not parameters or parameters[0].kind is inspect.Parameter.KEYWORD_ONLY:
+            raise TypeError(
+                f"{name} takes no object to be called on; declare it as {name}(self, ...)"
+            )
+        del parameters[0]
         self.signature = signature.replace(parameters=parameters)
         in_order = [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY]
         self.in_order = in_order if len(in_order) == len(parameters) else None
