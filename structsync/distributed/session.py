@@ -165,7 +165,7 @@ class Session(Membership):
 
         Raises:
           TypeError: if a method cannot be called from another process: it is a generator, takes ``*args``,
-              or has a parameter that is no data; if ``ruled_by`` is given and the object is no
+              or has a parameter or result that is no data; if ``ruled_by`` is given and the object is no
               :class:`structsync.Monitor`; or if an argument here has the wrong type.
           ValueError: if ``concurrent`` is less than 1, two errors have one name, or one of ``ruled`` is no entry; on
               entering, if others use the name for something else.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ pytest.importorskip("msgspec")
 
 from structsync.distributed._calls.failures import COMMON, describe, error_of, known_errors
 from structsync.distributed._calls.interface import methods_of
-from structsync.distributed._calls.messages import Raised
+from structsync.distributed._calls.messages import Raised, encode
 
 
 class Unfit(Exception):
@@ -50,6 +51,38 @@ class AnyNumber:
 class NoData:
     async def add(self, amount: set[object]) -> trio.Event:
         return trio.Event()
+
+
+class Connection:
+    pass
+
+
+@dataclass
+class Parcel:
+    inside: list[Parcel]
+    over: dict[str, Connection | None]
+
+
+class NoDataInside:
+    async def add(self, amount: Parcel) -> None:
+        pass
+
+
+class NoDataAsResult:
+    async def connect(self) -> Connection:
+        return Connection()
+
+
+class Calling:
+    async def call(self, back: Callable[[], int]) -> None:
+        pass
+
+
+class Loose:
+    """Declares less than what comes."""
+
+    async def add(self, amounts: Iterable[int], of: object, how: Any) -> Hashable:
+        return (*amounts, of, how)
 
 
 class UnknownType:
@@ -91,6 +124,9 @@ class Positional:
         (AsyncGenerator, "items is a generator"),
         (AnyNumber, r"add takes \*amounts.*names each of its parameters"),
         (NoData, "add has a parameter or result that is no data"),
+        (NoDataInside, "add has a parameter or result that is no data.*Connection"),
+        (NoDataAsResult, "connect has a parameter or result that is no data.*Connection"),
+        (Calling, "call has a parameter or result that is no data.*Callable"),
         (UnknownType, "add has a parameter or result.*Nowhere"),
         (Nothing, "Nothing declares no public method"),
         (Selfless, r"ping takes no object to be called on; declare it as ping\(self, \.\.\.\)"),
@@ -109,6 +145,13 @@ def test_arguments_arrive_as_they_were_given() -> None:
         bound = method.bind(method.encode_arguments(args, kwargs))
         expected = Positional().add(*args, **kwargs)
         assert Positional().add(*bound.args, **bound.kwargs) == expected
+
+
+def test_a_type_that_some_data_are_of_is_data() -> None:
+    (method,) = methods_of(Loose).values()
+    bound = method.bind(method.encode_arguments(([1, 2], "tea", None), {}))
+    assert [*bound.args] == [[1, 2], "tea", None]
+    assert method.decode_result(encode("tea")) == "tea"
 
 
 def test_arguments_that_are_missing_or_too_many_are_refused() -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, get_type_hints
 
 import msgspec
+import msgspec.inspect
 
 from structsync import Monitor
 from structsync._primitives.entry_methods import EntryMethod
 
 from .messages import UNREADABLE, encode
+
+#: As what data come that are declared as anything.
+PLAIN = (type(None), bool, int, float, str, bytes, list, dict)
 
 Decode = Callable[[bytes | msgspec.Raw], Any]
 
@@ -46,11 +50,8 @@ class Method:
                 )
         try:
             hints = get_type_hints(function, include_extras=True)
-            self.decoders = {
-                one.name: msgspec.msgpack.Decoder(hints.get(one.name, Any)).decode
-                for one in parameters
-            }
-            self.decode_result = msgspec.msgpack.Decoder(hints.get("return", Any)).decode
+            self.decoders = {one.name: decoder_of(hints.get(one.name, Any)) for one in parameters}
+            self.decode_result = decoder_of(hints.get("return", Any))
         except (TypeError, NameError) as error:
             raise TypeError(
                 f"{name} has a parameter or result that is no data of a known type: {error}"
@@ -89,6 +90,36 @@ class Method:
         if unknown := sorted(arguments.keys() - values.keys()):
             raise TypeError(f"{self.name} takes no argument {unknown[0]!r}")
         return inspect.BoundArguments(self.signature, values)
+
+
+def decoder_of(kind: Any) -> Decode:
+    """Return what makes data of a type of bytes.
+
+    Raises:
+      TypeError: if no data are of that type, or of one that is in it.
+    """
+    whole = msgspec.inspect.type_info(kind)
+    parts, seen = [whole], {id(whole)}  # a type may have itself in it
+    while parts:
+        part: Any = parts.pop()
+        # What msgspec does not know it takes as it comes, if that is an instance.
+        is_unknown = isinstance(part, msgspec.inspect.CustomType)
+        if is_unknown and not any(issubclass(one, part.cls) for one in PLAIN):
+            raise TypeError(
+                f"no data are of the type {part.cls!r}; make it a dataclass, or send what it is made of"
+            )
+        fresh = [one for one in _parts_of(part) if id(one) not in seen]
+        seen.update(map(id, fresh))
+        parts += fresh
+    return msgspec.msgpack.Decoder(kind).decode
+
+
+def _parts_of(part: Any) -> Iterable[Any]:
+    if isinstance(part, tuple):
+        return part
+    if isinstance(part, msgspec.inspect.Type | msgspec.inspect.Field):
+        return [getattr(part, name) for name in part.__struct_fields__]
+    return ()
 
 
 def encode_value(value: object, what: str) -> msgspec.Raw:
