@@ -8,7 +8,7 @@ _dead_ends.py  states that allow no step
 _faults.py     bugs on purpose that a named property must find
 _model.py      a spec compiled for the search        _domains.py arguments of actions
 _search.py     breadth first over all states         _graph.py   what it stores
-_memory.py     what the system gives for it
+_memory.py     what the system gives for it                 _forgotten.py only steps see what is forgotten
 _judging.py    asks the properties                   _implies.py antecedents that were never true
 _audit.py      everything twice, at some states      _image.py   an object to the bottom
 _values.py     what a value of a state may be        _reach.py   what code can change besides

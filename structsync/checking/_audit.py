@@ -16,6 +16,7 @@ from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._exchanged import check_exchanges
 from ._finding import error_text
+from ._forgotten import trap_of
 from ._image import difference, image_of, parts_of, shared_parts
 from ._judging import refinements_of
 from ._language import Snapshot, Spec
@@ -40,6 +41,7 @@ class Audit:
         self.next = 0
         self._refinements = refinements_of(model)
         self._surroundings = Surroundings(model.spec_class, model.factories())
+        self._trap = trap_of(model)
         self._watched: dict[int, tuple[object, Any]] = {}
         self._shared = shared_parts(_cores(model, model.live), _cores(model, model.before))
         self._shared_at_first = image_of(self._shared)
@@ -57,6 +59,8 @@ class Audit:
                 self._same_future(merged, self.model.canonical(merged))
             if raw and type(self.model.live).canonical is not Spec.canonical:
                 self._same_futures_on_a_way(raw[0])
+        if self._trap and not has_identity(snapshot):
+            self._trap.check(snapshot)
         if self.model.symmetry:
             check_exchanges(self.model, self.model.symmetry, snapshot)
         self.finish()

@@ -49,6 +49,16 @@ def compile_forgetting(
     live: Spec, fields: tuple[str, ...]
 ) -> Callable[[Snapshot], Snapshot] | None:
     """Return the function that puts first values in the place of what a spec declares to forget."""
+    first = forgotten_by(live, fields)
+    if not first:
+        return None
+    items = [f"first_{n}" if n in first else f"snapshot[{i}]" for i, n in enumerate(fields)]
+    constants = {f"first_{name}": value for name, value in first.items()}
+    return _compile("forget(snapshot)", [f"    return ({', '.join(items)},)"], constants)
+
+
+def forgotten_by(live: Spec, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Return the first values of what a spec declares to forget, by name."""
     first: dict[str, Any] = {}
     for owner in type(live).__mro__:
         given: object = vars(owner).get("forgets", ())
@@ -64,11 +74,7 @@ def compile_forgetting(
                 f"forgets names {name!r}, which has a snapshot(), of which only a part may decide "
                 "nothing; forget that part in canonical"
             )
-    if not first:
-        return None
-    items = [f"first_{n}" if n in first else f"snapshot[{i}]" for i, n in enumerate(fields)]
-    constants = {f"first_{name}": value for name, value in first.items()}
-    return _compile("forget(snapshot)", [f"    return ({', '.join(items)},)"], constants)
+    return first
 
 
 def compile_canonical(live: Spec, fields: tuple[str, ...]) -> Callable[[Snapshot], Snapshot] | None:

@@ -7,7 +7,18 @@ from typing import Any, ClassVar
 
 import pytest
 
-from structsync.checking import Spec, SpecError, Verdict, action, check, invariant, start, step
+from structsync.checking import (
+    Spec,
+    SpecError,
+    Verdict,
+    action,
+    check,
+    eventually,
+    invariant,
+    start,
+    step,
+    terminal,
+)
 
 
 class Bell(Spec):
@@ -64,14 +75,44 @@ def test_what_is_forgotten_makes_no_states(spec: type[Spec], states: int) -> Non
 class Rang(Bell):
     """Stops where it has rung: what it forgets decides something."""
 
-    @action(when=lambda self: not self.rang)
+    @action
     def go(self) -> None:
-        super().go()
+        if not self.rang:
+            super().go()
 
 
 def test_what_decides_something_is_not_to_be_forgotten() -> None:
     with pytest.raises(SpecError, match="canonical merges states with different futures"):
         check(Rang)
+
+
+@pytest.mark.parametrize(
+    ("declared", "who"),
+    [
+        (invariant(lambda self: not self.rang), "@invariant late"),
+        (terminal(lambda self: self.rang), "@terminal late"),
+        (eventually(lambda self: not self.rang), "@eventually late"),
+        (action(when=lambda self: self.rang or self.n < 9)(lambda self: None), "`when` of late"),
+        (action(who=lambda self: [self.rang])(lambda self, who: None), "a domain or .* of late"),
+    ],
+    ids=["invariant", "terminal", "temporal", "when", "domain"],
+)
+def test_what_is_forgotten_is_seen_by_steps_alone(declared: Any, who: str) -> None:
+    """Read anywhere else it would be what it was at first, and whatever is said of it confirmed."""
+    spec = new_class(
+        "Late", (Bell,), {}, lambda names: names.update(late=declared, __module__=Bell.__module__)
+    )
+    with pytest.raises(SpecError, match=f"{who} reads rang, which in every state"):
+        check(spec)
+
+
+def test_a_property_that_raises_is_refuted_where_something_is_forgotten_too() -> None:
+    class Raising(Bell):
+        @invariant
+        def raises(self) -> bool:
+            raise OSError("down")
+
+    assert check(Raising)["raises"].verdict is Verdict.REFUTED
 
 
 class Core:
