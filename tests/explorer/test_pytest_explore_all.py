@@ -398,6 +398,50 @@ def test_a_sweep_cancels_whole_tests(tmp_path: Path) -> None:
     assert again.outcomes == {"failed": 1}, again.printed
 
 
+BEFORE_EACH = """
+    FLAG = []
+
+    def setup_function(function):
+        note(f"set up {function.__name__}")
+        FLAG.clear()
+
+    def teardown_function():
+        note("torn down")
+
+    async def takes(name, flag, took):
+        await trio.lowlevel.checkpoint()
+        if not flag:
+            flag.append(1)
+            took.append(name)
+
+    async def takes_it_once(flag):
+        took = []
+        async with trio.open_nursery() as nursery:
+            for name in "ab":
+                nursery.start_soon(takes, name, flag, took)
+        assert took != ["b"]
+
+    async def test_global():
+        await takes_it_once(FLAG)
+
+    class TestOfAClass:
+        def setup_method(self):
+            self.flag = []
+
+        async def test_attribute(self):
+            await takes_it_once(self.flag)
+"""
+
+
+def test_what_is_set_up_before_each_test_is_set_up_in_each_execution(tmp_path: Path) -> None:
+    """The first one has changed it, and no other would find what a plain run finds."""
+    ran = run(tmp_path, BEFORE_EACH, *OPTIONS, "-k", "explored", head=HEAD)
+    listed = ran.section("existing tests explored")
+    assert "2 tests: 2 refuted" in listed, ran.printed
+    assert ran.outcomes["failed"] == 2
+    assert ran.notes.count("set up test_global") == ran.notes.count("torn down") > 2
+
+
 # ==== mistakes ====
 
 

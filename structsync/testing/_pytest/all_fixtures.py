@@ -1,8 +1,9 @@
 """Fixtures of an existing suite under ``--explore-all``: made anew in each execution, wherever that can be.
 
 They were not written for that. What one execution leaves in a fixture the next one would find, so every
-fixture of a test is set up inside the execution, the sync ones too. What stays outside is what pytest itself
-provides, what has a wider scope, and what asks pytest for more while it is set up.
+fixture of a test is set up inside the execution, the sync ones too, and so are ``setup_method`` and
+``setup_function``. What stays outside is what pytest itself provides, what has a wider scope, and what asks pytest
+for more while it is set up.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import inspect
-from collections.abc import AsyncGenerator, Callable, Mapping
+import types
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from typing import Any
 
 import pytest
@@ -34,10 +36,25 @@ def made_for_executions(
     arguments = {one: request.getfixturevalue(one) for one in fixturedef.argnames}
     if name == "nursery" and _package(function) == "pytest_trio":
         return Placeholder(name, _nursery, {}, for_each_user=True)
+    if fixturedef.scope == "function" and name.startswith("_xunit_setup_"):
+        around = {"setup": function, "instance": request.instance, "function": request.function}
+        return Placeholder(name, _setup_and_teardown, around)
     inside = belongs_to_an_execution(function, [*arguments.values()])
     if inside or (fixturedef.scope == "function" and _can_be_repeated(name, function)):
         return placeholder(name, function, arguments, request.instance)
     return None
+
+
+def _setup_and_teardown(
+    setup: Callable[..., Generator[None]], instance: object, function: object
+) -> Generator[None]:
+    """Call what pytest makes of ``setup_method`` and its like, on the instance of one execution."""
+    around = setup(types.SimpleNamespace(instance=instance, function=function))
+    next(around)
+    try:
+        yield
+    finally:  # also where the search abandons the execution
+        next(around, None)
 
 
 def copied_parameters(parameters: Mapping[str, object]) -> list[Placeholder]:
