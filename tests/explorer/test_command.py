@@ -82,6 +82,40 @@ WITH_FIXTURE = """
         pass
 """
 
+CLASSES = """
+    import trio
+    from structsync.testing import explore
+
+    async def together():
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                nursery.start_soon(trio.lowlevel.checkpoint)
+
+    class Asks:
+        def __init__(self, number):
+            self.number = number
+
+        @explore(cancels=0)
+        async def test_method(self):
+            await together()
+
+    class TestOfAClass:
+        @explore(cancels=0)
+        async def test_method(self):
+            await together()
+
+        @staticmethod
+        @explore(cancels=0)
+        async def test_static():
+            await together()
+"""
+CALLS = """
+    from unittest.mock import call
+    from classes import explore, together
+
+    test_function = explore(cancels=0)(together)
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -89,6 +123,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "program.py").write_text(dedent(PROGRAM))
     (tmp_path / "needs.py").write_text(dedent(WITH_FIXTURE))
     (tmp_path / "broken.py").write_text("import nowhere_at_all\n")
+    (tmp_path / "classes.py").write_text(dedent(CLASSES))
+    (tmp_path / "calls.py").write_text(dedent(CALLS))
+    (tmp_path / "leaves.py").write_text("import sys\nsys.exit(0)\n")
     (tmp_path / "programs").mkdir()
     return tmp_path
 
@@ -175,6 +212,15 @@ def test_what_needs_pytest_is_named_and_nothing_is_confirmed(folder: Path) -> No
         (["."], ". is a folder: name files in it, such as *.py"),
         (["programs/"], "programs/ is a folder: name files in it, such as programs/*.py"),
         (["nowhere.py"], "there is no file nowhere.py"),
+        (["leaves"], "leaves cannot be imported: SystemExit: 0 (raised in"),
+        (
+            ["classes:Asks.test_method"],
+            "no instance of Asks for its method 'test_method': Asks() raises TypeError: ",
+        ),
+        (
+            ["program", "--report", "program.py/pages"],
+            "--report must be a folder that can be made: ",
+        ),
         (["broken"], "No module named 'nowhere_at_all' (raised in"),
         (["json"], "nothing in json is decorated with @explore()"),
         (["json.py"], "there is no file json.py"),
@@ -191,6 +237,13 @@ def test_wrong_usage_is_exit_code_64(folder: Path, arguments: list[str], text: s
     assert ran.returncode == 64
     assert text in ran.stderr
     assert ran.stdout == ""
+
+
+def test_of_a_module_only_the_class_that_is_asked_for_makes_an_instance(folder: Path) -> None:
+    """And what has any attribute, as unittest.mock.call has, is not taken for a decorated function."""
+    ran = explore(folder, "classes:TestOfAClass.test_method", "classes:TestOfAClass.test_static")
+    assert ran.returncode == 0, ran.stderr
+    assert explore(folder, "calls").returncode == 0
 
 
 def test_a_file_that_another_module_hides_is_refused(folder: Path) -> None:

@@ -180,6 +180,7 @@ def test_a_token_that_does_not_fit_is_explained(tmp_path: Path, token: str, text
     ("option", "text"),
     [
         ("--explore-seconds=-1", "--explore-seconds must be > 0, not -1: leave the option out"),
+        ("--explore-report=test_program.py", "--explore-report must be a folder that can be made"),
         pytest.param(
             "--explore-seconds=nan",
             "--explore-seconds must be > 0, not nan: leave the option out",

@@ -98,6 +98,8 @@ def explore(
     is not finished; 64 wrong usage, or a function that cannot be explored.
     """
     changes = asked_for(asked)
+    if report is not None:
+        _make(report)
     with contextlib.redirect_stdout(sys.stderr):
         chosen = [target for one in given for target in targets(one)]
         if replay and len(chosen) != 1:
@@ -116,6 +118,14 @@ def explore(
     else:
         _print(found, left, files)
     sys.exit(code)
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of the reports before anything is searched, and not when something is found."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"--report must be a folder that can be made: {error}") from error
 
 
 def _explore_all(

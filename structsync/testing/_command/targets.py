@@ -35,14 +35,14 @@ class Target:
     needs: tuple[str, ...]
 
     @classmethod
-    def of(cls, name: str, found: object) -> Target:
+    def of(cls, name: str, found: Any) -> Target:
         """Return what a name stands for.
 
         Raises:
           click.UsageError: it is no async function.
         """
         explored: tuple[Any, Settings] = (found, Settings())
-        fn, settings = getattr(found, "__structsync_explored__", explored)
+        fn, settings = found.__structsync_explored__ if _is_decorated(found) else explored
         if inspect.ismethod(found) and fn is not found:
             fn = fn.__get__(found.__self__)
         if not inspect.iscoroutinefunction(fn):
@@ -75,11 +75,9 @@ def targets(given: str) -> list[Target]:
     if not colon or path.endswith(".py"):
         place, path = given, ""
     module = _import(place)
-    known = dict(_decorated(module))
+    known = list(_decorated(module))
     if path:
-        found: object = module
-        for name in path.split("."):
-            found = _member(found, name)
+        found = _found(module, path)
         if found is None:
             names = ", ".join(known) or "nothing"
             raise click.UsageError(f"{place} has no {path!r}; decorated in it: {names}")
@@ -89,22 +87,49 @@ def targets(given: str) -> list[Target]:
             f"nothing in {place} is decorated with @explore(); to explore a plain async function, "
             f"name it: {place}:function"
         )
-    return [Target.of(f"{place}:{name}", one) for name, one in known.items()]
+    return [Target.of(f"{place}:{name}", _found(module, name)) for name in known]
 
 
-def _member(owner: object, name: str) -> object:
-    """Return an attribute, of an instance where the owner is a class; None if there is none."""
-    return getattr(owner() if isinstance(owner, type) else owner, name, None)
+def _found(module: types.ModuleType, path: str) -> object:
+    """Return what a path of names leads to; None if that is nothing."""
+    found: object = module
+    for name in path.split("."):
+        found = _member(found, name)
+    return found
 
 
-def _decorated(module: types.ModuleType) -> Iterator[tuple[str, object]]:
+def _member(owner: Any, name: str) -> object:
+    """Return an attribute, of an instance where the owner is a class; None if there is none.
+
+    Raises:
+      click.UsageError: the class does not make an instance.
+    """
+    if isinstance(owner, type):
+        try:
+            owner = owner()
+        except Exception as error:
+            raise click.UsageError(
+                f"no instance of {owner.__qualname__} for its method {name!r}: {owner.__qualname__}() "
+                f"raises {type(error).__name__}: {error}; give it no parameters, or explore a function"
+            ) from error
+    return getattr(owner, name, None)
+
+
+def _decorated(module: types.ModuleType) -> Iterator[str]:
     for name, one in list(vars(module).items()):
-        if hasattr(one, "__structsync_explored__"):
-            yield name, one
+        if _is_decorated(one):
+            yield name
         elif isinstance(one, type) and one.__module__ == module.__name__:
-            for method, inner in vars(one).items():
-                if hasattr(inner, "__structsync_explored__"):
-                    yield f"{name}.{method}", _member(one, method)
+            yield from (f"{name}.{inner}" for inner, it in vars(one).items() if _is_decorated(it))
+
+
+def _is_decorated(one: Any) -> bool:
+    """Return whether @explore() has decorated it; what has any attribute, such as mock.call, is none."""
+    function = getattr(one, "__func__", None) if isinstance(one, _WRAPPERS) else one
+    return isinstance(function, types.FunctionType) and "__structsync_explored__" in vars(function)
+
+
+_WRAPPERS = (types.MethodType, staticmethod, classmethod)
 
 
 def _import(place: str) -> types.ModuleType:
@@ -126,7 +151,7 @@ def _import(place: str) -> types.ModuleType:
         name = ".".join(file.relative_to(top).with_suffix("").parts)
     try:
         module = importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         # Where the module itself is missing, the last frame is one of Python's own.
         where = (

@@ -137,12 +137,13 @@ def note(item: pytest.Item, found: Exploration) -> None:
     if found.failure:
         noted.append(("explored_failure", found.failure.kind))
         noted.append(("explored_replay", found.failure.counterexample.replay))
+    item.user_properties.extend(noted)
     folder = item.config.getoption("explore_report")
     if folder is not None:
         # A relative folder is one of where pytest was started, wherever a test has gone since.
         place = item.config.invocation_params.dir / folder
-        noted += [("explored_report", str(file)) for file in write_report(place, found)[:1]]
-    item.user_properties.extend(noted)
+        files = write_report(place, found)[:1]
+        item.user_properties += [("explored_report", str(file)) for file in files]
 
 
 # ==== fixtures ====

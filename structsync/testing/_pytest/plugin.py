@@ -107,6 +107,18 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(
             "--explore-sweep belongs to --explore-all; a decorated test has @sweep()"
         )
+    if (folder := config.getoption("explore_report")) is not None:
+        _make(config.invocation_params.dir / folder)
+
+
+def _make(folder: Path) -> None:
+    """Make the folder of the reports before anything is searched, and not when something is found."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(
+            f"--explore-report must be a folder that can be made: {error}"
+        ) from error
 
 
 # ==== which tests ====
