@@ -28,7 +28,7 @@ def trap_of(model: Model) -> Trap | None:
 
 
 class Trap:
-    """A spec in which nobody may read what is forgotten."""
+    """A spec of which what is forgotten cannot be read."""
 
     def __init__(self, model: Model, names: Sequence[str]) -> None:
         self._model = model
