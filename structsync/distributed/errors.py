@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class LeaseLost(Exception):
     """This session no longer holds what it held; another session may hold it already.
@@ -24,6 +26,9 @@ class LeaseLost(Exception):
         super().__init__(f"{held} over: the session's lease has ended; open a new session")
         self.name = name
         self.token = token
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LeaseLost, (self.name, self.token), vars(self)
 
 
 class CallOutcomeUnknown(Exception):
@@ -50,6 +55,9 @@ class CallOutcomeUnknown(Exception):
         self.name = name
         self.method = method
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CallOutcomeUnknown, (self.name, self.method), vars(self)
+
 
 class RemoteError(Exception):
     """A call raised an error whose type the caller does not know, or its result is not as declared.
@@ -71,6 +79,9 @@ class RemoteError(Exception):
         self.error = error
         self.text = text
         self.traceback = traceback
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RemoteError, (self.error, self.text, self.traceback), vars(self)
 
 
 class ReplicasDiffer(Exception):

@@ -156,7 +156,8 @@ class Session(Membership):
               of the object's class, or the entries of a :class:`structsync.Monitor`. Names that begin with
               an underscore are never served.
           errors: exception classes that callers know, too: they get these instead of a :exc:`RemoteError`.
-              Those of Python and trio need not be named.
+              Those of Python and trio need not be named. Others are made anew from their ``args``, or from what
+              their ``__reduce__`` says; one that has another text then is told as a :exc:`RemoteError`.
           concurrent: how many calls run at a time; more wait, first come, first served.
           ruled_by: the name of a :meth:`synchronizer`, which has to permit each call of a ruled entry that
               comes from a session.

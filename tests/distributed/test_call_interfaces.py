@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import builtins
+import copy
+import pickle
 import sys
 from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 
-from structsync.distributed import RemoteError, Session, open_session
+from structsync.distributed import (
+    CallOutcomeUnknown,
+    LeaseLost,
+    RemoteError,
+    Session,
+    open_session,
+)
 from tests.distributed.shops import Counter, Counting
 
 pytest.importorskip("msgspec")
@@ -241,6 +250,60 @@ def test_any_other_error_is_told(error: Exception, text: str) -> None:
     assert len(str(found)) < 30_000
     with pytest.raises(RemoteError, match=text):
         raise found
+
+
+class Refused(Exception):
+    """Makes its text of what it takes."""
+
+    def __init__(self, balance: int) -> None:
+        super().__init__(f"only {balance} left")
+        self.balance = balance
+
+
+class Explained(Refused):
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Explained, (self.balance,)
+
+
+class Elsewhere(Refused):
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Refused, (self.balance,)
+
+
+def test_an_error_that_would_come_back_with_other_data_is_told() -> None:
+    for one in (Refused(5), Elsewhere(5)):
+        found = again(one, type(one))
+        assert isinstance(found, RemoteError)
+        assert found.text == "only 5 left"
+
+
+def test_an_error_that_says_what_it_is_made_of_comes_back_with_that() -> None:
+    found = again(Explained(5), Explained)
+    assert isinstance(found, Explained)
+    assert (found.balance, str(found)) == (5, "only 5 left")
+
+
+@pytest.mark.parametrize("name", ["/nowhere", Path("/nowhere")])
+def test_an_error_of_a_file_comes_back_with_its_name(name: str | Path) -> None:
+    found = again(FileNotFoundError(2, "no such file", name))
+    assert isinstance(found, FileNotFoundError)
+    assert found.filename == "/nowhere"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        LeaseLost("lock", 5),
+        LeaseLost("lock"),
+        CallOutcomeUnknown("a", "f"),
+        RemoteError("a", "b", "c"),
+    ],
+)
+def test_an_error_of_ours_comes_back_from_where_it_was_sent(error: Exception) -> None:
+    for found in (pickle.loads(pickle.dumps(error)), copy.copy(error), again(error, type(error))):
+        assert type(found) is type(error)
+        assert str(found) == str(error)
+        assert {**vars(found), "__notes__": []} == {**vars(error), "__notes__": []}
 
 
 def test_an_error_that_cannot_be_made_again_is_told() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -60,7 +61,7 @@ def describe(error: BaseException, known: Errors) -> tuple[str, list[Any] | None
     arguments: list[Any] | None = None
     if name is not None:
         try:
-            arguments = [*error.args]
+            arguments = _made_of(error)
             if len(encode(arguments)) > ARGUMENTS:
                 arguments = None
         except Exception:  # noqa: BLE001 - they are the user's own, and anything may be in them
@@ -71,6 +72,15 @@ def describe(error: BaseException, known: Errors) -> tuple[str, list[Any] | None
     except Exception:  # noqa: BLE001 - the same
         text = where = "its text is unknown: asking for it raised an error"
     return name or f"{kind.__module__}.{kind.__qualname__}", arguments, _short(text), _short(where)
+
+
+def _made_of(error: BaseException) -> list[Any] | None:
+    """Return what its class makes it of; that of a file has more than its ``args``, and a class may say so, too."""
+    made: Any = error.__reduce__()
+    maker, arguments = made[:2]
+    if maker is not type(error):
+        return None
+    return [os.fspath(one) if isinstance(one, os.PathLike) else one for one in arguments]
 
 
 def _short(text: str) -> str:
@@ -84,10 +94,12 @@ def error_of(answer: Raised, known: Errors) -> Exception:
     if kind is not None and answer.arguments is not None:
         try:
             error = kind(*answer.arguments)
+            # A constructor that makes a text of what it takes would take the text for that.
+            is_same = COMMON.get(answer.error) is kind or _short(str(error)) == answer.text
         except Exception:  # noqa: BLE001 - its constructor wants something else
             pass
         else:
-            if type(error) is kind:
+            if type(error) is kind and is_same:
                 error.add_note(f"raised at the host:\n{answer.traceback}")
                 return error
     return RemoteError(answer.error, answer.text, answer.traceback)
