@@ -9,9 +9,9 @@ import pytest
 import trio
 from rich.console import Console
 
-from structsync.testing import Progress, Settings, explore
-from structsync.testing._command.command import _Bar
-from structsync.testing._command.targets import Target
+from structsync.report import _progress as line_of
+from structsync.testing import Progress, explore
+from structsync.testing._command.command import show
 from structsync.testing._runner import ProgressLine
 
 
@@ -102,7 +102,7 @@ def test_a_search_reports_its_failure_before_it_makes_it_smaller() -> None:
 
 def test_the_command_prints_a_failure_above_its_line() -> None:
     file = Terminal()
-    with _Bar(Console(file=file, force_terminal=True, width=100)) as bar:
-        bar.start(Target("a test", fails_in_another_order, Settings(), ()), {})
-        bar.update(Progress(10, 5, 20, 3.0, "deadlock: all wait"))
+    with line_of.ProgressLine(Console(file=file, force_terminal=True, width=100)) as line:
+        line.begin("a test")
+        show(line, Progress(10, 5, 20, 3.0, "deadlock: all wait"))
     assert "a test: deadlock: all wait; looking for a smaller schedule" in file.getvalue()

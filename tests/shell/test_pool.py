@@ -275,7 +275,7 @@ async def test_a_closed_pool_does_what_it_has_accepted(gate: Gate) -> None:
 async def test_a_job_that_is_run_and_held_back_as_the_pool_is_closed_was_refused(
     gate: Gate,
 ) -> None:
-    refused = []
+    refused: list[str] = []
 
     async def run() -> None:
         with pytest.raises(trio.ClosedResourceError, match="this TaskPool was closed"):

@@ -289,7 +289,7 @@ async def test_a_loop_outside_is_told_that_the_pool_was_cancelled(is_async: bool
         await trio.sleep_forever()
         yield 1
 
-    told = []
+    told: list[str] = []
 
     async def loop() -> None:
         with pytest.raises(JobCancelled):

@@ -143,7 +143,7 @@ def _explore_all(
                 left[one.name] = "not started"
             else:
                 line.begin(one.name, changes.get("executions", one.settings.executions))
-                found.append(_explore_one(one, changes, replay, partial(_show, line)))
+                found.append(_explore_one(one, changes, replay, partial(show, line)))
     return found, left
 
 
@@ -173,7 +173,8 @@ def _explore_one(
         raise click.UsageError(str(error)) from error
 
 
-def _show(line: ProgressLine, seen: Progress) -> None:
+def show(line: ProgressLine, seen: Progress) -> None:
+    """Show how far a search has come; its failure stays above."""
     if seen.failure:
         line.print(f"{seen.failure}; looking for a smaller schedule")
     rate = seen.executions / max(seen.seconds, 1e-9)
