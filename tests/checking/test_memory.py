@@ -13,6 +13,8 @@ import pytest
 
 import structsync
 from structsync.checking import _memory, _search, check
+from structsync.checking._budget import Budget
+from structsync.checking._check import spec_search
 
 from .wheel import Wheel
 
@@ -95,3 +97,8 @@ def test_where_the_system_does_not_tell_it_nothing_is_made_up(
 ) -> None:
     monkeypatch.setattr(_memory, "_STATM", tmp_path / "nothing")
     assert _memory.resident() is None
+
+
+def test_a_search_that_has_not_found_its_first_state_takes_nothing_and_has_no_depth() -> None:
+    search = spec_search(Wheel, Budget())
+    assert (search.bytes_per_state(), search.progress().depth) == (0, 0)

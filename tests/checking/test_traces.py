@@ -464,6 +464,16 @@ def test_an_action_that_raises_breaks_a_property_on_its_way() -> None:
     assert found.detail == "after event 4 of the trace, pour(): raised OverflowError: it is full"
 
 
+def test_an_action_that_finds_the_specification_wrong_is_no_way_that_is_dropped() -> None:
+    class Wrong(Jugs):
+        @action
+        def spill(self) -> None:
+            raise SpecError("a jug has no bottom")
+
+    with pytest.raises(SpecError, match="no bottom"):
+        Follower(Wrong).see(TraceEvent("spill"))
+
+
 @pytest.mark.parametrize("unseen", [(), ("pour",)])
 def test_an_action_that_may_have_raised_is_not_what_happened_while_there_is_another(
     unseen: tuple[str, ...],
@@ -664,6 +674,15 @@ def test_names_of_the_package_come_from_where_they_are_at_home() -> None:
     assert {"validate", "check"} <= {*dir(checking)}
     with pytest.raises(AttributeError, match="has no attribute 'validtae'"):
         checking.validtae  # type: ignore[attr-defined]  # noqa: B018 - the mistake is the test
+
+
+def test_an_event_of_a_file_that_is_no_action_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    with record(file) as trace:
+        trace.happened("opne")
+    done = command(tmp_path, "--trace", str(file), "--only", "Door")
+    assert done.exit_code == 64
+    assert "Door has no action 'opne'; the nearest: open" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize(
