@@ -193,6 +193,7 @@ class Hosting:
 
     async def _run(self, ticket: Ticket, one: Running, call: Call) -> None:
         answer: bytes | None = None
+        has_failed = True
         try:
             with one.scope:
                 if ticket.caller in self.strangers:
@@ -205,10 +206,14 @@ class Hosting:
                         await checkpoint_if_cancelled()  # it may have been handed on since
                         one.begin()
                         answer = await self._carry_out(ticket, one, call)
+            has_failed = False
         finally:
             del self.calls[ticket]
             self.ruled_over -= self._is_ruled(call.method)
             result = self.table.end(ticket, answer, is_begun=one.is_begun)
+            if has_failed and not self._session._lost:
+                # What ends this session may have to wait for its caller, which must not wait for the session.
+                self._answer(ticket, self.token)
         if result is not None:
             await self._send(ticket, self.token, result)
         self._note_idle()

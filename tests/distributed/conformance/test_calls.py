@@ -277,6 +277,19 @@ async def test_what_ends_a_program_ends_it_where_it_is_hosted(
             await call.wait()
 
 
+async def test_who_calls_in_the_block_of_a_host_that_ends_is_told(opens: Open) -> None:
+    class Ending:
+        async def end(self) -> None:
+            raise SystemExit
+
+    async with opens() as there:
+        with pytest.raises(SystemExit):
+            async with opens() as here, here.host("ending", Ending()):
+                with pytest.raises(CallOutcomeUnknown):
+                    await there.connect("ending", Ending).end()
+                await trio.sleep_forever()
+
+
 async def test_a_call_that_is_done_although_it_is_cancelled_returns(opens: Open) -> None:
     results: list[str] = []
     async with hosted(opens) as (shop, there):
