@@ -146,7 +146,8 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
         If the block ends with an error or a cancellation, the item is closed and not kept: it may be in the
         middle of something, such as a connection with an unread answer, which the next borrower would take
-        for its own.
+        for its own. If the pool is closed while an item is made or checked for a borrower, that one is lent it
+        all the same, and the end of its block closes it.
 
         Args:
           keep_on_error: whether the item is kept all the same. Use it if nothing can be left half done, or
@@ -155,8 +156,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
         Entering raises:
           Exception: what ``factory`` or ``check`` raises.
           TypeError: if ``factory`` is no async function, or ``check`` returns no bool.
-          trio.ClosedResourceError: if the pool is closed, before it has a place. A borrower whose item is
-              made or checked meanwhile is lent it, and the end of its block closes it.
+          trio.ClosedResourceError: if the pool is closed before a place is free.
         """
         return PoolItem(self, keep_on_error)
 
