@@ -26,8 +26,9 @@ class Broadcast(Generic[T]):
     """Hands each item to every consumer that has subscribed, each at its own pace.
 
     An item is for those who have subscribed when its put is called, and not for who subscribes while that
-    waits. A consumer gets its items in the order of the puts, which is the same for all. It may be up to ``max_items`` behind. If it is slower than that, ``slow`` decides: with ``"wait"`` a put
-    waits for it; with ``"drop"`` a put never waits, and the slow consumer loses its oldest item.
+    waits. A consumer gets its items in the order of the puts, which is the same for all. It may be up to
+    ``max_items`` behind. If it is slower than that, ``slow`` decides: with ``"wait"`` a put waits for it; with
+    ``"drop"`` a put never waits, and the slow consumer loses its oldest item.
     ``Broadcast(1, slow="drop")`` conflates: a get returns the latest item::
 
         prices = structsync.Broadcast[float](1, slow="drop")

@@ -546,11 +546,17 @@ async def test_a_name_that_was_something_else_may_be_called(opens: Open) -> None
         async with here.lock("shop"):
             with pytest.raises(ValueError, match="'shop' is in use as a lock"):
                 await remote(there).count()
+        counted = trio.Event()
+
+        async def counts() -> None:
+            assert await remote(there).count() == 0
+            counted.set()
+
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(remote(there).count)  # of the release it was not told
+            nursery.start_soon(counts)  # of the release it was not told
             await until_calling(there, "shop")
-            async with here.host("shop", Shop()):
-                assert await remote(there).count() == 0
+            async with here.host("shop", Shop()):  # which waits for no call that it has not got yet
+                await counted.wait()
 
 
 async def test_a_host_may_be_called_by_its_own_session(opens: Open) -> None:
