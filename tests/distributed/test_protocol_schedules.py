@@ -236,7 +236,10 @@ def test_news_in_any_order_let_one_at_a_time_in(telling: list[bool]) -> None:
 @pytest.mark.parametrize("fate", ["lost", "twice", "late"])
 def test_news_that_go_wrong_change_nothing(telling: list[bool], what: What, fate: Fate) -> None:
     sampled(badly(what, fate), cancels=0).check()
-    if (what, fate) != ("hint", "lost"):  # mostly the only one: a look at the log is what helps then
+    if (what, fate) != (
+        "hint",
+        "lost",
+    ):  # mostly the only one: a look at the log is what helps then
         assert True in telling, "some are taken"
 
 
