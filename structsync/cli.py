@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,7 @@ from .checking._suite import (
 from .checking._terminal import SearchLine, counterexamples, print_runs
 from .checking._worker import load_all
 from .observing.top import top
+from .report import _folder
 from .report._words import counted
 from .testing._command.command import explore
 from .testing._command.merge import merge_shards
@@ -101,12 +101,9 @@ def main() -> None:
 
 
 def _made(context: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
-    """Make a folder before the search, which may be long, and not only when there is something to write."""
     if folder is not None:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
+            _folder.make(folder)
         except OSError as error:
             raise click.BadParameter(f"cannot write into {folder}: {error.strerror}") from error
     return folder

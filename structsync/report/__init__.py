@@ -4,6 +4,7 @@ _model.py     what a counterexample is
 _text.py      a table for the terminal (rich)
 _html.py      one self-contained page with a drawing (jinja2, inline SVG)
 _json.py      JSON, and trace events for Perfetto
+_folder.py    the folder that reports go to
 _progress.py  the line on which a search shows how far it has come
 """
 

@@ -137,9 +137,9 @@ class Exploration:
         size = counted(self.executions, "execution")
         if self.states:
             size = f"{counted(self.states, 'state')}, {size}"
-        bounds = [size, f"order={settings.order}", f"cancels<={settings.cancels}"]
-        if self.unfinished == REPLAYED:  # executed again and again, to be described
-            del bounds[0]
+        # A replay executes its schedule again and again, to describe it: that is no size.
+        bounds = [] if self.unfinished == REPLAYED else [size]
+        bounds += [f"order={settings.order}", f"cancels<={settings.cancels}"]
         if settings.cancels:
             bounds[-1] += f" ({settings.cancel})"
         if settings.clock != "autojump":

@@ -22,6 +22,7 @@ from rich.text import Text
 from structsync.checking._suite import EXIT_CONFIRMED, EXIT_REFUTED, EXIT_UNFINISHED
 from structsync.checking._verdict import Verdict
 from structsync.report import to_json, to_text
+from structsync.report._folder import make
 from structsync.report._progress import ProgressLine
 from structsync.report._words import counted
 from structsync.testing import _runner
@@ -104,9 +105,8 @@ def explore(
         chosen = [target for one in given for target in targets(one)]
         if replay and len(chosen) != 1:
             raise click.UsageError(f"--replay is for one function, and {len(chosen)} are given")
-        sources = (
-            digest_of_sources()
-        )  # before a test imports more, one in this shard and another in that
+        # Before a test imports more, one in this shard and another in that.
+        sources = digest_of_sources()
         found, left = _explore_all(chosen, changes, replay)
     code = _exit_code(found, left)
     files = [file for one in found if report for file in _runner.write_report(report, one)[:1]]
@@ -121,9 +121,8 @@ def explore(
 
 
 def _make(folder: Path) -> None:
-    """Make the folder of the reports before anything is searched, and not when something is found."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make(folder)
     except OSError as error:
         raise click.UsageError(f"--report must be a folder that can be made: {error}") from error
 

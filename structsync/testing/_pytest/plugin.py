@@ -112,9 +112,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _make(folder: Path) -> None:
-    """Make the folder of the reports before anything is searched, and not when something is found."""
+    # Here, because else each run of pytest would import what reports are made with.
+    from structsync.report._folder import make
+
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make(folder)
     except OSError as error:
         raise pytest.UsageError(
             f"--explore-report must be a folder that can be made: {error}"
