@@ -1,6 +1,6 @@
 """What structsync costs, as ratios against trio and against the least that parking can cost.
 
-Run all of it from the project's root with ``python -m benchmarks``; ``--help`` tells the options.
+Run all of it from the project's root with ``python -m benchmarks``; ``--help`` lists the options.
 Machines differ and are busy, so hardly anything here is a time: subject and reference run in the same
 process, in short alternating slices, on the clock of the thread's own CPU time.
 

@@ -1,4 +1,4 @@
-"""The command. It ends with 0 whatever it measured, a ratio being a figure and not a test; unless --check asks."""
+"""The command. It ends with 0 whatever it measured, a ratio being a figure and not a test; except with --check."""
 
 from __future__ import annotations
 

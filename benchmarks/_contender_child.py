@@ -23,7 +23,7 @@ from structsync.distributed.redis.address import parse
 from structsync.distributed.redis.connection import Connection
 from structsync.distributed.redis.server import greet
 
-#: In seconds; no one loses a lock in a contest.
+#: In seconds; no process loses a lock in a contest.
 LEASE = 10.0
 NAME = "contested"
 

@@ -1,7 +1,7 @@
 """The package loaded a second time, with its source changed on the way.
 
 So the variant without hooks for observers is made from the source that ships, and there is no second
-copy of any decision. A copy keeps its module names, because the package asks for them; only
+copy of any decision. A copy keeps its module names, because the package relies on them; only
 ``sys.modules`` tells which copy an import finds, and afterwards it finds the original again.
 """
 
@@ -24,7 +24,7 @@ Transform = Callable[[ast.Module], ast.Module]
 
 
 class DropHooks(ast.NodeTransformer):
-    """Removes everything that runs only if an observer is there, or a watcher of who parks."""
+    """Removes everything that runs only if an observer is there, or a watcher of parking tasks."""
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -82,7 +82,7 @@ def load(transform: Transform) -> ModuleType:
     sys.meta_path.insert(0, finder)
     try:
         package = importlib.import_module(PACKAGE)
-        # Now: a name that is asked for later would be found in the original.
+        # Now: a name that is looked up later would be found in the original.
         for name in package.__all__:
             getattr(package, name)
         return package

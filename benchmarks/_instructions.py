@@ -1,7 +1,7 @@
 """How many instructions an operation takes, counted by valgrind: a figure that a busy machine does not change.
 
 A program is run twice under callgrind, the second time with twice as many operations; the difference is
-the operations' own. Each count takes a quarter of a minute, so these rows are run when they are asked for.
+the operations' own. Each count takes a quarter of a minute, so these rows run only on request.
 """
 
 from __future__ import annotations

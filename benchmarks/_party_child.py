@@ -12,7 +12,7 @@ import trio
 import structsync
 from structsync.distributed import Session, open_session
 
-#: Under which objects are called. One log for the objects, and one for each other name: who rules is not in their way.
+#: Under which objects are called. One log for the objects, and one for each other name: the ruler is not in their way.
 PLAIN, MONITOR, QUEUE, LOCAL, REMOTE = [
     f"parties/{name}" for name in ("plain", "monitor", "queue", "local rule", "remote rule")
 ]

@@ -126,6 +126,7 @@ ROWS = (
     Row("growth", f"exits with lock requests, {GROWTH}", AtMost(2.0), growth.exit_cases),
     Row("growth", f"a group over n semaphores, {GROWTH}", AtMost(2.0), growth.group_cases),
     Row("growth", f"closing under n groups, {GROWTH}", AtMost(2.0), growth.close_cases),
+    Row("growth", f"a buffer's ends and items, {GROWTH}", AtMost(2.0), growth.buffer_cases),
     Row("growth", f"guards that raise, {GROWTH}", AtMost(2.0), growth_of_rules.guard_cases),
     Row("growth", f"triggers, n monitors, {GROWTH}", AtMost(2.0), growth_of_rules.trigger_cases),
     Row("growth", f"calls of other processes, {GROWTH}", AtMost(2.0), growth_of_rules.start_cases),

@@ -55,7 +55,7 @@ async def call(url: str, times: int, stack: AsyncExitStack) -> tuple[Session, fl
     ]
     await stack.enter_async_context(here.host("adder", Adder()))
     adder = there.connect("adder", Adding)
-    await adder.add(0)  # who hosts it is read from the log, once
+    await adder.add(0)  # its host is read from the log, once
     return there, await servers.median_of(times, lambda: adder.add(1))
 
 

@@ -74,7 +74,7 @@ def contend(
     where = file_url() if kind == FILE else server_url()
     its = OURS if kind == FILE else kind
     command = [sys.executable, str(CHILD), its, where, str(hold), str(seconds)]
-    command += ["watched"] * watched  # which takes time of those who hand over
+    command += ["watched"] * watched  # which takes time of the processes that hand over
     with ExitStack() as stack:
         children = [
             stack.enter_context(

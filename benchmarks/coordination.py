@@ -89,7 +89,7 @@ def triggered(synchronizer: Synchronizer) -> Entry[[], None]:
 
 
 def among_ten(synchronizer: Synchronizer) -> Entry[[], None]:
-    """A trigger in a synchronizer of ten monitors, each of which is asked again."""
+    """A trigger in a synchronizer of ten monitors, each of which is evaluated again."""
     ruled, *_ = [triggered(synchronizer) for _ in range(10)]
     return ruled
 

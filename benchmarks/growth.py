@@ -15,7 +15,15 @@ from typing import TypeAlias
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from structsync import Lock, Semaphore, acquire_all
+from structsync import (
+    Buffer,
+    Lock,
+    ReceivingEnd,
+    Semaphore,
+    SendingEnd,
+    acquire_all,
+    open_channel,
+)
 
 from ._measure import Case, Effort, ratio
 
@@ -48,7 +56,7 @@ def exit_cases(effort: Effort) -> Iterator[Case]:
 
 
 def group_cases(effort: Effort) -> Iterator[Case]:
-    """The permits that one group waits for come back one after the other."""
+    """The permits that one group waits for are released one after the other."""
     yield case("first claim first", partial(permits_return, False), effort)
     yield case("last claim first", partial(permits_return, True), effort)
 
@@ -58,6 +66,12 @@ def close_cases(effort: Effort) -> Iterator[Case]:
     yield case("the same two", partial(closing, True), effort)
     yield case("each another one", partial(closing, False), effort)
     yield case("it lets in n behind", closing_lets_in, effort)
+
+
+def buffer_cases(effort: Effort) -> Iterator[Case]:
+    """What n tasks of a buffer leave one after the other: the ends of its channel, and the items in their hands."""
+    yield case("ends beside n waiters", ends_closed, effort)
+    yield case("items put back", items_put_back, effort)
 
 
 async def release_past_large(n: int) -> float:
@@ -173,4 +187,39 @@ async def closed_under(
     spent = thread_time() - began
     await wait_all_tasks_blocked()
     assert told == len(others)
+    return spent
+
+
+async def ends_closed(n: int) -> float:
+    ends: tuple[SendingEnd[int], ReceivingEnd[int]] = open_channel(1)
+    sender, receiver = ends
+    sender.send_nowait(0)
+    idle = [sender.clone() for _ in range(n)]
+    async with trio.open_nursery() as nursery:
+        for number in range(n):
+            nursery.start_soon(sender.send, number)
+        await wait_all_tasks_blocked()
+        began = thread_time()
+        for each in idle:
+            each.close()
+        spent = thread_time() - began
+        assert receiver.statistics().tasks_waiting == n
+        nursery.cancel_scope.cancel()
+    return spent
+
+
+async def items_put_back(n: int) -> float:
+    """The oldest first, so that each has all that were put back before it ahead of itself."""
+    buffer = Buffer[int](n)
+    blocks = []
+    for number in range(n):
+        buffer.put_nowait(number)
+        blocks.append(buffer.item())
+        await blocks[-1].__aenter__()
+    error = ValueError()
+    began = thread_time()
+    for block in blocks:
+        await block.__aexit__(ValueError, error, None)
+    spent = thread_time() - began
+    assert buffer.get_nowait() == 0
     return spent

@@ -1,4 +1,4 @@
-"""A lock on a server of Redis or Valkey, against the least that a server can be asked: one call of a script.
+"""A lock on a server of Redis or Valkey, against the least that a server can do: one call of a script.
 
 An empty script, one that decides about one lock, the least that a log can do, and the log's own that reads nothing.
 

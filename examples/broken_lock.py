@@ -1,7 +1,7 @@
 """Several conditions on one lock, whose owner exits without releasing it.
 
 A queue has one lock and two conditions, "not full" and "not empty". A task that ends while it owns
-the lock breaks it. trio tells those who wait for the lock, and lets those who wait for its
+the lock breaks it. trio tells the tasks that wait for the lock, and lets those that wait for its
 conditions sleep until they are cancelled (here after a minute); then ``async with`` complains
 about the lock that they do not own. Ours tells all of them at once.
 

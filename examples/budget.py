@@ -1,8 +1,8 @@
 """Uncontended acquires that do not go through the scheduler.
 
-With trio every ``async with lock:`` goes through the scheduler once, also if the lock is free: that
+With trio every ``async with lock:`` goes through the scheduler once, even if the lock is free: that
 is most of its cost. ``checkpoint="budget"`` allows up to 127 uncontended acquires in a row without a
-schedule point. Cancellation is still looked for at each of them.
+schedule point. Each of them still checks for cancellation.
 
 Prints::
 

@@ -2,7 +2,7 @@
 
 A claim is a key and a task. A task that waits for another key is passed over: that is the policy
 "eligible". A task that ends with a lock breaks all of them here; ``owner_exit="releases"`` would
-release it. For use there is ``structsync.LockMap``; this is how such a thing is made.
+release it. In programs use ``structsync.LockMap``; this shows how such a lock is made.
 
 Prints::
 
@@ -30,7 +30,7 @@ class Key(NamedTuple):
 
 
 class KeyedLockCore(lowlevel.OwnedArbiter[Key]):
-    """Who has locked what."""
+    """Which task has locked which name."""
 
     locked: frozenset[Key]
 

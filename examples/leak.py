@@ -1,7 +1,7 @@
 """A permit that was never released, found at the end of the block that owns the semaphore.
 
 A task takes a permit and ends without releasing it. trio.Semaphore cannot know: the program goes
-on with one permit less, until there are none. A scope that owns the semaphore names the task.
+on with one permit fewer, until there are none. A scope that owns the semaphore names the task.
 
 Prints::
 

@@ -1,6 +1,6 @@
 """A notification that survives the cancellation of the task that got it.
 
-``notify()`` moves the first waiter into the lock's line, and there it is cancelled. With trio the
+``notify()`` moves the first waiter into the lock's queue, and there it is cancelled. With trio the
 notification dies with it, and the second waiter sleeps although it was told that it may go (N1).
 Ours passes it on in the same step.
 

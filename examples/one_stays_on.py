@@ -1,6 +1,6 @@
 """One monitor over functions in two processes: of two lamps one stays on.
 
-Each lamp is in a process of its own, and turns off only if its neighbour is on, which it has to ask. Without the
+Each lamp is in a process of its own, and turns off only if its neighbour is on, so it has to ask. Without the
 monitor both may ask, and both turn off. The functions are ordinary ones, put under the monitor by its name.
 
 Prints::

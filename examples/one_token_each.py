@@ -1,6 +1,6 @@
 """One token per borrower, even if the borrower waits twice.
 
-Two tasks wait for a token on behalf of the same job. When two tokens come back, trio grants both
+Two tasks wait for a token on behalf of the same job. When two tokens are released, trio grants both
 waits and counts one token (O5): the books are wrong, and the second release raises. Ours refuses the
 second wait at once.
 

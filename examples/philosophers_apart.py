@@ -64,7 +64,7 @@ async def philosopher(url: str, seat: int) -> None:
 
 async def table(url: str) -> None:
     meals = [0] * SEATS
-    hands: dict[str, int] = {}  # of each fork that is taken, who has it
+    hands: dict[str, int] = {}  # the holder of each fork that is taken
     most = 0
 
     def taken(name: str, seat: int) -> None:

@@ -16,7 +16,7 @@ import structsync
 
 
 async def grants(ageing: int | None) -> list[str]:
-    """Return who got the lock in which order: the report asked before the others."""
+    """Return the order in which tasks got the permit: the report requested it before the others."""
     permit = structsync.Semaphore(1, max_value=1, policy="priority", ageing=ageing)
     granted: list[str] = []
     async with trio.open_nursery() as nursery:

@@ -1,6 +1,6 @@
 """A radio button by guards: on and off strictly in turn, in whatever order tasks call.
 
-The functions only change the state; when each may run is said beside them, and can be changed while
+The functions only change the state; when each may run stands beside them, and can be changed while
 the program runs.
 
 Prints::

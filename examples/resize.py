@@ -8,7 +8,7 @@ Prints::
     before:  granted, pending, pending; value 0
     grown:   granted, granted, granted; value 0
     shrunk:  granted, granted, granted; value -2
-    newcomer, while three permits come back: pending, pending, granted
+    newcomer, while three permits are released: pending, pending, granted
 """
 
 import trio
@@ -33,7 +33,7 @@ async def main() -> None:
     for _ in requests:
         limit.release()
         seen.append(newcomer.status)
-    print("newcomer, while three permits come back:", ", ".join(seen))
+    print("newcomer, while three permits are released:", ", ".join(seen))
     limit.release()
 
 

@@ -2,7 +2,7 @@
 
 Every connection waits for a seat inside trio's event loop, so a client in the queue costs a parked task
 and blocks nothing. ``serve_tcp`` alone serves all clients at once; trio.Semaphore would do for the
-limit, but would not tell who sits, close with the server, or report a seat that was not released.
+limit, but would not tell which clients sit, close with the server, or report a seat that was not released.
 
 Prints::
 

@@ -1,7 +1,7 @@
 """A weighted fair queue, written only with public names of structsync.
 
-Each tenant has a weight, and gets its share of the turns while it has something to do; what it does
-not use is no debt of the others. A turn begins at a virtual time, and the smallest is next: that is the
+Each tenant has a weight, and gets its share of the turns while it has something to do; it saves up
+no turns for later. A turn begins at a virtual time, and the smallest is next: that is the
 policy "priority", with strict levels. (Start-time fair queueing: Goyal, Vin and Cheng 1996.)
 
 Prints::
@@ -69,7 +69,7 @@ class WeightedFairQueue(Primitive[Turn]):
             try:
                 await request.wait()
             except BaseException:
-                # who gives up does not pay for the turn, if no request of the tenant is behind it
+                # a task that gives up does not pay, if no request of the tenant is behind it
                 if self.ends[tenant] == end:
                     self.ends[tenant] = before
                 raise

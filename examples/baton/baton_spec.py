@@ -12,7 +12,7 @@ WORKERS = (0, 1, 2)
 
 
 class Ring:
-    """Who has the baton, and who wants to work."""
+    """Which worker has the baton, and which ones want to work."""
 
     def __init__(self) -> None:
         self.holder = 0

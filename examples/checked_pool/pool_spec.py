@@ -14,7 +14,7 @@ NAMES = ("a", "b", "c")  # one that has the connection, the first in the queue, 
 
 
 class Queue:
-    """How many connections are free, who has one, and who waits."""
+    """How many connections are free, which tasks have one, and which wait."""
 
     def __init__(self) -> None:
         self.free = SIZE
@@ -47,7 +47,7 @@ class Queue:
 
 
 class PoolSpec(Spec):
-    """The pool, and who is there at all: has a connection, or waits for one."""
+    """The pool, and the tasks that are there at all: each has a connection, or waits for one."""
 
     queue: Queue = start(Queue)
     there: frozenset[str] = start(frozenset)

@@ -21,7 +21,7 @@ import structsync
 
 
 class FerryCore(structsync.Arbiter[str]):
-    """Who may board. A claim is the bank that a passenger comes from."""
+    """Decides which passengers may board. A claim is the bank that a passenger comes from."""
 
     seats: int
     bank: str | None  # where those aboard came from

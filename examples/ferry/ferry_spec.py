@@ -39,7 +39,7 @@ def waiting(spec: FerrySpec) -> list[str]:
 
 
 class FerrySpec(Spec):
-    """A ferry, and who is aboard."""
+    """A ferry, and the passengers aboard."""
 
     core: FerryCore = start(FerryCore, SEATS)
     aboard: frozenset[str] = start(frozenset)
@@ -67,7 +67,7 @@ class FerrySpec(Spec):
         self.note(self.core.end("closed"))
 
     def note(self, ended: Iterable[Any]) -> None:
-        """Record who boards, by what the core says."""
+        """Record which passengers board: those whose requests the core has granted."""
         self.aboard |= {one.waiter for one in ended if one.status == "granted"}
 
     def describe(self) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """A client of a service that limits calls per second and calls at a time; refused calls are repeated.
 
 The wait for the rate is outside: a task that waits there has no connection that another could use. A second try is a
-call like any other, so it has to ask for the rate too.
+call like any other, so it waits for the rate, too.
 
 Prints::
 

@@ -1,6 +1,6 @@
 """A bank: a withdrawal waits until the account covers it, and a transfer happens completely or not at all.
 
-When a withdrawal may be made is said by a guard, with the parameters of the method. The two halves of a
+A guard with the parameters of the method decides when a withdrawal may be made. The two halves of a
 transfer are two calls; what stands between them must not be cancelled, or the money is gone.
 
 Prints::

@@ -22,7 +22,7 @@ Seat = tuple[int, int]
 
 
 class Theatre:
-    """Who has which seat."""
+    """Which guest has which seat."""
 
     def __init__(self, pay: Callable[[], Awaitable[None]]) -> None:
         self.pay = pay

@@ -38,7 +38,7 @@ async def close(stream: trio.abc.Stream) -> None:
 
 
 class Server:
-    """Echoes what it is sent, and counts who is connected."""
+    """Echoes what it is sent, and counts its connections."""
 
     def __init__(self) -> None:
         self.connected = self.ever = 0

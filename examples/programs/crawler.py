@@ -1,7 +1,7 @@
 """A crawler on real sockets: a pool of workers, a rate limit, and a buffer of pages for the indexer.
 
-A page is a job, and submits a job for each link that has not been seen. The pool ends when all of them have ended. Who
-fetches waits for the indexer while the buffer is full. A page that is not there is noted, and stops no other.
+A page is a job, and submits a job for each link that has not been seen. The pool ends when all of them have ended. A
+worker waits for the indexer while the buffer is full. A page that is not there is noted, and stops no other.
 
 Prints::
 

@@ -1,9 +1,9 @@
 """A service that shuts down without dropping a request half-way.
 
-Each request holds a read lock while it is served. To drain the service is to write: that waits for all who are
-served, and each that comes after it waits behind it. Then the lock is closed, and those, like all who come later,
-are told to go elsewhere. What takes longer than the grace period is cancelled. The wait is bounded and not the
-place: with ``writing()`` under the deadline, those behind would get in when it passes.
+Each request holds a read lock while it is served. To drain the service is to write: that waits for all requests
+being served, and later requests wait behind it. Then the lock is closed, and they, like all that come afterwards,
+are sent elsewhere. A request that takes longer than the grace period is cancelled. The deadline ends the wait, not the
+place in the queue: with ``writing()`` under the deadline, those behind would get in when it passes.
 
 Prints::
 
@@ -33,7 +33,7 @@ class Service:
     async def serve(self, request: Callable[[], Awaitable[None]]) -> str:
         """Serve a request; return what became of it."""
         with trio.CancelScope() as scope:
-            # Now, not after the lock is taken: who has it may have to be cancelled before it runs.
+            # Now, not after the lock is taken: its holder may have to be cancelled before it runs.
             self.at_work.append(scope)
             try:
                 async with self.open.reading():
@@ -46,7 +46,7 @@ class Service:
         return "cancelled"
 
     async def drain(self, grace: float) -> bool:
-        """Wait for all who are served, that many seconds at most; return whether it was enough."""
+        """Wait at most that many seconds for all requests being served; return whether it was enough."""
         with self.open.write_request() as request:
             with trio.move_on_after(grace) as scope:
                 await request.wait()

@@ -1,7 +1,7 @@
 """Several candidates, one leader: each leader has a term of its own, and when it stops, the next one takes over.
 
-To lead is to hold a lock. A leader that is stopped releases it, wherever it is stopped; the term is counted by who
-holds the lock, so no two leaders have the same, and a store can refuse what comes from an old one.
+To lead is to hold a lock. A leader that is stopped releases it, wherever it is stopped; the holder of the
+lock counts the term, so no two leaders have the same, and a store can refuse what comes from an old one.
 
 Prints::
 
@@ -20,7 +20,7 @@ from structsync.testing import ExploredRun, explore
 
 
 class Election:
-    """Who leads, and in which term."""
+    """Which candidate leads, and in which term."""
 
     def __init__(self) -> None:
         self.lead = Lock(name="leader")

@@ -1,7 +1,7 @@
 """Uploads within a memory budget: each takes what it needs in one step, and large ones are not passed over.
 
-A semaphore whose permits are megabytes. What is larger than the budget is refused at once, in place of waiting
-forever; when the machine is short of memory, the budget is made smaller while uploads wait.
+A semaphore whose permits are megabytes. An upload larger than the budget is refused at once, instead of
+waiting forever; when the machine is short of memory, the budget is made smaller while uploads wait.
 
 Prints::
 

@@ -17,7 +17,7 @@ from structsync.testing import ExploredRun, explore
 
 
 class Rod:
-    """Temperatures, and a barrier for those who compute the next ones."""
+    """Temperatures, and a barrier for the workers that compute the next ones."""
 
     def __init__(self, pieces: list[int]) -> None:
         self.now = pieces

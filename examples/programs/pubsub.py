@@ -1,7 +1,7 @@
 """A chat room: all members get every message from the moment they join until they leave, in the same order.
 
-Each has a subscription of their own and may be two messages behind; who says the next one waits for them. Who
-goes is waited for no longer: that is what the ``with`` is for.
+Each has a subscription of their own and may be two messages behind; the sender of the next one waits for them.
+No sender waits for a member who has left: that is what the ``with`` is for.
 
 Prints::
 
@@ -19,7 +19,7 @@ from structsync.testing import ExploredRun, explore
 
 
 class Room:
-    """Messages, and who hears them."""
+    """Messages, and the members who hear them."""
 
     def __init__(self, behind: int) -> None:
         self.messages = Broadcast[str](behind, slow="wait")

@@ -1,4 +1,4 @@
-"""The first attempt to repair it: whatever happens, those who wait are woken."""
+"""The first attempt to repair it: whatever happens, the waiters are woken."""
 
 from __future__ import annotations
 

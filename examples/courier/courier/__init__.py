@@ -1,6 +1,6 @@
 """Delivers letters: workers, retries with timeouts, and a shutdown that loses nothing.
 
-outbox.py     which letters wait, and for whom there is room
+outbox.py     which letters wait, and for how many there is room
 delivery.py   workers that deliver them
 wire.py       letters over TCP
 """
