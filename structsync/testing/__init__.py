@@ -5,7 +5,7 @@ From the bottom to the top; tests/test_layers.py keeps it so.
 _settings.py, _errors.py, _result.py    what is asked for, what is raised, what was found
 _execution/       one run: engines, handle x, oracles, what is watched and forbidden
 _state/           when two states are the same
-_search/          which runs are tried, and who decides in each of them
+_search/          which runs are tried, and what decides in each of them
 _report/          a failure as people read it
 _stateful/        machines of Hypothesis
 _exploration.py   one exploration, from its first run to its result
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ._stateful.machine import ScheduledStateMachine as ScheduledStateMachine
 
 # Where the names above come from when one is asked for. Not before: pytest imports this package
-# for its plugin in every run, also of those who explore nothing; and not all have Hypothesis.
+# for its plugin in every run, also of users who explore nothing; and not all have Hypothesis.
 _HOMES = {
     "Verdict": "structsync.checking._verdict",
     "ExploreUsageError": "structsync.testing._errors",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from . import _exploration
 from ._errors import ExploreUsageError, NondeterminismError
 from ._execution.execution import AsyncTest
-from ._execution.fixtures import Placeholder, with_fixtures
+from ._execution.fixtures import Placeholder, refuse_what_finalizes, with_fixtures
 from ._execution.handle import ExploredRun
 from ._execution.whole_test import cancelled_as_a_whole
 from ._report.failures import failure_of
@@ -71,6 +71,7 @@ def run_existing(
     """
     runs = Runs(test.program(), settings, progress=progress)
     try:
+        refuse_what_finalizes(test.instance)
         with runs.open():
             if replay is not None:
                 runs.settings = replace(settings, cancels=1)  # the token may have one

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +13,8 @@ from ._errors import ExploreUsageError, NondeterminismError, ReplayError
 from ._execution import current
 from ._execution.execution import AsyncTest, Execution
 from ._execution.own import standing_for
-from ._execution.schedule import Schedule
+from ._execution.schedule import Choice, Schedule
+from ._execution.skips import pass_on_a_skip
 from ._parallel.program import Build
 from ._parallel.search import search_shared
 from ._report.failures import cycle_of, failure_of
@@ -22,9 +23,13 @@ from ._search.choosers import Prefix, Replay
 from ._search.result import SearchResult
 from ._search.runs import Progress, Runs
 from ._search.search import fingerprinter
+from ._search.starts import Starts
 from ._search.starvation import CycleReplay
 from ._search.texts import TextsReplay
 from ._settings import Settings
+
+#: The parameter of a test that is the handle of the execution, never a fixture.
+HANDLE = "x"
 
 #: Where jitter could let the later of two come first.
 DEADLINES = "deadlines came in their order only: clock='explore' lets them come at any time"
@@ -57,12 +62,14 @@ def run(
         if replay is not None:
             found = replayed(runs, replay)
         else:
-            first = _check_worth(runs)
+            starts = Starts(test)
+            first = _check_worth(runs, starts)
             if first is None:
                 found, shard = search_shared(runs, build)
             else:
                 found = SearchResult(first, 1, 0, 0, "no execution ends")
             found = with_the_world_outside(runs, found)
+            found = _with_what_is_left_behind(runs, found, starts)
             if shard is not None and found.failed is None and found.unfinished is None:
                 shard = replace(shard, complete=True)
                 found = replace(found, unfinished=_ONE_OF_SEVERAL.format(shard.number, shard.of))
@@ -107,42 +114,70 @@ def with_the_world_outside(runs: Runs, found: SearchResult) -> SearchResult:
     return replace(found, unfinished=text)
 
 
-def with_handle(fn: Callable[..., Awaitable[object]]) -> AsyncTest:
-    """Return a function that takes the handle, whether or not ``fn`` does.
+def _with_what_is_left_behind(runs: Runs, found: SearchResult, starts: Starts) -> SearchResult:
+    """Take a confirmation back if not all executions began alike."""
+    if runs.settings.outside == "ignore" or found.failed or found.cycle or found.unfinished:
+        return found
+    starts.look_again(runs, _first_in_first_out(runs))
+    if starts.difference is None:
+        return found
+    text = (
+        f"an execution leaves behind what the next one begins with: {starts.difference}; make it anew "
+        "in each execution (in the test, before it starts a task, or in a fixture of it), or say "
+        "outside='ignore' if it decides nothing"
+    )
+    return replace(found, unfinished=text)
 
-    Raises:
-      ExploreUsageError: if ``fn`` has more parameters.
-    """
-    required = [
+
+def required_parameters(fn: Callable[..., object]) -> list[inspect.Parameter]:
+    """Return the parameters for which a call has to have a value."""
+    return [
         one
         for one in inspect.signature(fn).parameters.values()
         if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
     ]
-    if len(required) > 1 or any(one.kind is one.KEYWORD_ONLY for one in required):
+
+
+def with_handle(fn: Callable[..., Awaitable[object]]) -> AsyncTest:
+    """Return a function that takes the handle, whether or not ``fn`` does.
+
+    The only parameter without a default is the handle, and else one that is called x.
+
+    Raises:
+      ExploreUsageError: if ``fn`` has more parameters.
+    """
+    parameters, required = inspect.signature(fn).parameters, required_parameters(fn)
+    by_keyword = any(one.kind is one.KEYWORD_ONLY and one.name != HANDLE for one in required)
+    if len(required) > 1 or by_keyword:
         names = ", ".join(one.name for one in required)
         raise ExploreUsageError(
             f"the function has the parameters ({names}), but it is given no more than the handle "
             "x; bind the others with functools.partial, or write @explore() with parentheses to "
             "decorate a test, which gets them from pytest"
         )
-    return fn if required else standing_for(fn, lambda _: fn())
+    first = next(iter(parameters), None)
+    name = required[0].name if required else HANDLE
+    bound = fn.keywords if isinstance(fn, partial) else ()
+    if name not in parameters or (name in bound and not required):
+        return standing_for(fn, lambda _: fn())
+    return fn if name == first else standing_for(fn, lambda x: fn(**{name: x}))
 
 
-def _check_worth(runs: Runs) -> Execution | None:
+def _check_worth(runs: Runs, starts: Starts) -> Execution | None:
     """Refuse a test in which there is nothing to choose, or which differs from one to the next.
 
     Returns the first execution if it does not end: in a search all of them would be cut where they
     come back to a state, and none would be wrong.
     """
-    stop = LOOK_STEPS if runs.settings.liveness else None
-    first = runs.execute(Prefix((), go_on=True, stop=stop))
+    first = runs.execute(starts.looking(_first_in_first_out(runs)))
     assert first.ending is not None
+    pass_on_a_skip(first.ending)
     if not first.branched and not first.ending.failed:
         raise ExploreUsageError(
             "no task was spawned and nothing can be cancelled, so all schedules are the same: "
             "start at least two tasks in a nursery"
         )
-    again = runs.execute(Prefix(first.choices, go_on=True, stop=stop))
+    again = runs.execute(starts.looking(_first_in_first_out(runs, first.choices)))
     assert again.ending is not None
     if again.choices != first.choices or again.ending.signature != first.ending.signature:
         raise NondeterminismError(
@@ -155,6 +190,10 @@ def _check_worth(runs: Runs) -> Execution | None:
     return first if first.ending.kind == "endless" else None
 
 
+def _first_in_first_out(runs: Runs, choices: Sequence[Choice] = ()) -> Prefix:
+    return Prefix(choices, go_on=True, stop=LOOK_STEPS if runs.settings.liveness else None)
+
+
 def replayed(runs: Runs, token: str) -> SearchResult:
     schedule = Schedule.parse(token)
     runs.settings = replace(runs.settings, order=schedule.order)  # type: ignore[arg-type]
@@ -162,6 +201,7 @@ def replayed(runs: Runs, token: str) -> SearchResult:
     if runs.settings.liveness:
         chooser = CycleReplay(schedule, fingerprinter(runs.settings))
     execution = runs.execute(chooser)
+    pass_on_a_skip(execution.ending)
     made = Schedule.of(schedule.order, execution.choices, execution.firsts)
     if made.checksum != schedule.checksum:
         raise ReplayError(

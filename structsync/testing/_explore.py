@@ -39,6 +39,8 @@ def explore(
     ``@explore(cancels=1)``, which turns the function into a test that explores it, and fails with the
     schedule that breaks it; parameters, fixtures and classes of pytest work as with any test.
 
+    A test that skips itself in its first schedule is skipped; in a later one that ends this execution only.
+
     Args:
       fn: an async function, with one parameter ``x`` if it wants the handle
           (:class:`ExploredRun`); the program under test. It is called anew for each execution.
@@ -53,10 +55,14 @@ def explore(
       ReplayError: if the token is malformed, or the test has changed since.
       NondeterminismError: if something besides the schedule decides what the test does.
     """
+    __tracebackhide__ = True  # of pytest: a mistake in a decorator is one of the user's line
     if unknown := sorted(settings.keys() - NAMES):
         known = ", ".join(sorted(NAMES))
         raise TypeError(f"explore() has no setting {unknown[0]!r}; there are {known}")
-    asked = Settings(**settings)
+    try:
+        asked = Settings(**settings)
+    except (TypeError, ValueError) as error:
+        raise error.with_traceback(None) from None
     if fn is not None:
         _check_async(fn)
         inner, asked = getattr(fn, "__structsync_explored__", (fn, asked))
@@ -65,6 +71,7 @@ def explore(
         raise TypeError("replay= and progress= belong to explore(fn, ...), not to the decorator")
 
     def decorate(fn: Callable[..., Awaitable[object]]) -> Callable[..., None]:
+        __tracebackhide__ = True
         _check_async(fn)
 
         @functools.wraps(fn)
@@ -73,7 +80,7 @@ def explore(
             _runner.run_test(fn, asked, args, kwargs, fn.__qualname__).check()
 
         signature = inspect.signature(fn)
-        others = [one for name, one in signature.parameters.items() if name != _runner.HANDLE]
+        others = [one for name, one in signature.parameters.items() if name != _exploration.HANDLE]
         vars(explored)["__signature__"] = signature.replace(parameters=others)
         vars(explored)["__structsync_explored__"] = (fn, asked)
         del vars(explored)["__wrapped__"]  # pytest would look at the async one behind it
@@ -102,11 +109,18 @@ def sweep(
     Raises:
       Exception: as :func:`explore`.
     """
+    __tracebackhide__ = True
     settings["search"] = "sweep"
     return explore(**settings) if fn is None else explore(fn, **settings)
 
 
 def _check_async(fn: object) -> None:
+    __tracebackhide__ = True
+    if inspect.isasyncgenfunction(fn):
+        raise TypeError(
+            f"explore() needs an async function, and {fn!r} is an async generator, which nothing would "
+            "iterate over: take the 'yield' out, or explore a function that iterates over it"
+        )
     if getattr(fn, "__structsync_explored__", None) is None and not _is_async(fn):
         raise TypeError(f"explore() needs an async function, not {fn!r}; write 'async def'")
 

@@ -21,6 +21,10 @@ FailureKind: TypeAlias = Literal[
 
 #: Why a replay is not exhaustive.
 REPLAYED = "one schedule was replayed"
+#: Of what stands where a test is expected: that was decorated with @explore.
+EXPLORED_AT_ONCE = (
+    "was explored while it was imported, and is no test: write @explore() with parentheses"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Partition:
       depth: how long the prefixes are that were shared out; 0 if the search was small, and each shard
           has made all of it.
       prefixes: how many there are.
-      digest: differs if the prefixes differ, or who has which.
+      digest: differs if the prefixes differ, or how they were shared out.
       complete: whether everything was seen that begins with one of its own.
     """
 

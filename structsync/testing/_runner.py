@@ -1,6 +1,6 @@
 """One explored test, as its caller wants it: pytest with its options, or a program.
 
-What is asked from outside (a token to replay, a shorter time, a folder for reports) is no argument
+What is requested from outside (a token to replay, a shorter time, a folder for reports) is no argument
 of the test, which is called as any other test function is. It stands in a context variable here;
 the plugin sets it round each test, and without the plugin it is empty.
 """
@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -29,7 +30,7 @@ from structsync.report._words import counted
 from . import _exploration
 from ._errors import NotExhaustiveWarning
 from ._execution.execution import AsyncTest
-from ._execution.fixtures import Placeholder, with_fixtures
+from ._execution.fixtures import Placeholder, refuse_what_finalizes, with_fixtures
 from ._execution.own import standing_for
 from ._parallel.program import NotPortable
 from ._result import Exploration
@@ -43,16 +44,13 @@ if TYPE_CHECKING:
 #: Seconds of a search before it is shown, and from one time to the next.
 _FIRST_LIVE, _EVERY_LIVE, _EVERY_LOG = 2.0, 0.2, 10.0
 
-#: The parameter of a test that is the handle of the execution, never a fixture.
-HANDLE = "x"
-
 #: A name longer than this may not fit into a file system together with what is added to it.
 _LONGEST_STEM = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """What is asked from outside of the run of a test.
+    """What is requested from outside of the run of a test.
 
     Attributes:
       name: what to call the test, if not by the name of its function.
@@ -62,7 +60,7 @@ class Session:
       command: makes the command that replays a token.
       fixtures: what is set up in each execution, in this order.
       explored: is called with the result.
-      is_suite: whether it is asked for all tests of a suite, so that what cannot be done with one of them
+      is_suite: whether it is requested for all tests of a suite, so that what cannot be done with one of them
           is left out there.
       set_up: what was set up for the test in this process, and in no other.
     """
@@ -83,7 +81,7 @@ _current: ContextVar[Session] = ContextVar("structsync explores", default=Sessio
 
 @contextlib.contextmanager
 def running(session: Session) -> Iterator[None]:
-    """Tell the explored tests that are called inside the block what is asked from outside."""
+    """Give the explored tests that are called inside the block what is requested from outside."""
     token = _current.set(session)
     try:
         yield
@@ -171,9 +169,10 @@ def run_test(
     session = _current.get()
     asked = dataclasses.replace(settings, **session.changes)
     if session.replay is not None:
-        # One schedule is never exhaustive, and no one thinks that it is.
+        # One schedule is never exhaustive, and is not expected to be.
         asked = dataclasses.replace(asked, exhaustive=False)
-    found, alone = _found(fn, args, kwargs, asked, name)
+    with _unseen_by_its_runner(args):
+        found, alone = _found(fn, args, kwargs, asked, name)
     if alone is not None:
         found = dataclasses.replace(found, alone=alone)
     if session.command:
@@ -183,6 +182,21 @@ def run_test(
     if found.verdict is Verdict.UNFINISHED and not asked.exhaustive and session.replay is None:
         _warn(fn, found)
     return found
+
+
+@contextlib.contextmanager
+def _unseen_by_its_runner(args: Sequence[object]) -> Iterator[None]:
+    """Take from a ``unittest.TestCase`` what its runner is told by: all of that would be in each state."""
+    case: Any = sys.modules.get("unittest.case")
+    instance: Any = args[0] if args else None
+    if case is None or not isinstance(instance, case.TestCase):
+        yield
+        return
+    told, instance._outcome = instance._outcome, None
+    try:
+        yield
+    finally:
+        instance._outcome = told
 
 
 def write_report(folder: Path, found: Exploration) -> list[Path]:
@@ -205,6 +219,14 @@ def write_report(folder: Path, found: Exploration) -> list[Path]:
     return written
 
 
+def written(folder: Path, found: Exploration) -> list[str]:
+    """Write the failure, and return its page, or why it was not written: the failure itself is to be seen."""
+    try:
+        return [str(file) for file in write_report(folder, found)[:1]]
+    except OSError as error:
+        return [f"not written: {error}"]
+
+
 def _execution(
     fn: Callable[..., Awaitable[object]],
     args: Sequence[object],
@@ -213,16 +235,17 @@ def _execution(
 ) -> Callable[..., Awaitable[object]]:
     """Return the program of one execution, which takes the handle if the test does."""
     signature = inspect.signature(fn)
-    others = [one for name, one in signature.parameters.items() if name != HANDLE]
+    others = [one for name, one in signature.parameters.items() if name != _exploration.HANDLE]
     given = signature.replace(parameters=others).bind(*args, **kwargs).arguments
     if not (given or fixtures):
         return fn
     is_method = bool(args) and getattr(type(args[0]), fn.__name__, None) is not None
     instance = args[0] if is_method else None
+    refuse_what_finalizes(instance)
     if len(others) < len(signature.parameters):
 
         async def execution_with_handle(x: object) -> object:
-            return await with_fixtures(fixtures, fn, {**given, HANDLE: x}, instance)
+            return await with_fixtures(fixtures, fn, {**given, _exploration.HANDLE: x}, instance)
 
         return standing_for(fn, execution_with_handle)
 

@@ -64,8 +64,9 @@ class Settings:
       symmetry: treat states that differ only in which of several like tasks is which as one.
       hashing: ``"128"``: keep 128 bits of each state; ``"exact"``: keep all of it.
       outside: ``"noted"``: a program that changes the world outside (a file, a database, the environment)
-          is never confirmed, because no state shows that change, and no execution undoes it; ``"ignore"``:
-          such changes make no difference to the program.
+          is never confirmed, because no state shows that change, and no execution undoes it; neither is one
+          that leaves behind in memory what its next execution begins with; ``"ignore"``: such changes
+          make no difference to the program.
       executions: end after this many executions, not finished; ``None``: no bound.
       states: end after this many states, not finished; ``None``: no bound.
       seconds: end after this many seconds, not finished; ``None``: no bound.

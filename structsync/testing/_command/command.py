@@ -32,6 +32,7 @@ from structsync.testing._errors import (
     NotExhaustiveWarning,
     ReplayError,
 )
+from structsync.testing._execution.skips import skip_of
 from structsync.testing._result import REPLAYED, Exploration
 from structsync.testing._search.runs import Progress
 
@@ -93,10 +94,11 @@ def explore(
     """Explore every schedule of async test functions.
 
     A TARGET is module:function, path/to/file.py::function, or a module or file alone for all
-    functions in it that @explore() decorates. Options override the decorator.
+    functions in it that @explore() decorates. Options override the decorator. What only a test runner
+    does is not done here: fixtures, also those with autouse, marks such as skip and xfail, and setup functions.
 
     Exit code: 0 all confirmed, or all of the --shard seen; 1 a schedule breaks something; 2 something
-    is not finished; 64 wrong usage, or a function that cannot be explored.
+    is not finished, or left to the test runner that sets it up; 64 wrong usage, or a function that cannot be explored.
     """
     changes = asked_for(asked)
     if report is not None:
@@ -109,7 +111,7 @@ def explore(
         sources = digest_of_sources()
         found, left = _explore_all(chosen, changes, replay)
     code = _exit_code(found, left)
-    files = [file for one in found if report for file in _runner.write_report(report, one)[:1]]
+    files = [file for one in found if report for file in _runner.written(report, one)]
     if as_json:
         document = _document(found, left, code)
         for one in document["explored"]:
@@ -135,14 +137,18 @@ def _explore_all(
     left: dict[str, str] = {}
     with ProgressLine(Console(stderr=True)) as line:
         for one in chosen:
-            if one.needs:
-                names = ", ".join(map(repr, one.needs))
-                left[one.name] = f"takes {names}, which pytest has a value for"
+            if one.missing:
+                left[one.name] = one.missing
             elif found and found[-1].interrupted:
                 left[one.name] = "not started"
             else:
                 line.begin(one.name, changes.get("executions", one.settings.executions))
-                found.append(_explore_one(one, changes, replay, partial(show, line)))
+                try:
+                    found.append(_explore_one(one, changes, replay, partial(show, line)))
+                except BaseException as error:
+                    if skip_of(error) is None:
+                        raise
+                    left[one.name] = f"skips itself: {error}"
     return found, left
 
 
@@ -198,7 +204,7 @@ def _is_a_whole_shard(found: Exploration) -> bool:
     return found.shard is not None and found.shard.complete
 
 
-def _print(found: Sequence[Exploration], left: dict[str, str], files: Sequence[Path]) -> None:
+def _print(found: Sequence[Exploration], left: dict[str, str], files: Sequence[str]) -> None:
     console = Console()
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(min_width=max(len(one.value) for one in Verdict))

@@ -23,7 +23,7 @@ from structsync.testing._execution.under_test import is_under_test
 
 FORMAT = "structsync.shards/1"
 
-#: Settings that decide who does which work, or when it is given up, and not what there is to do.
+#: Settings that decide how the work is divided, or when it is given up, and not what there is to do.
 _NOT_COMPARED = ("shard", "workers", "executions", "states", "seconds", "exhaustive")
 #: Folders of libraries.
 _INSTALLED = {"site-packages", "dist-packages"}
@@ -150,5 +150,5 @@ def _difference(one: dict[str, Any], other: dict[str, Any]) -> str | None:
             return words
     cut = ("of", "depth", "prefixes", "digest")
     if any(one["shard"][name] != other["shard"][name] for name in cut):
-        return "the prefixes, or who has which,"
+        return "the prefixes, or how they were shared out,"
     return None

@@ -14,7 +14,8 @@ from typing import Any
 
 import click
 
-from structsync.testing._runner import HANDLE
+from structsync.testing._exploration import HANDLE, required_parameters
+from structsync.testing._result import EXPLORED_AT_ONCE, Exploration
 from structsync.testing._settings import Settings
 
 
@@ -26,13 +27,13 @@ class Target:
       name: as one can give it to the command again.
       fn: the async function.
       settings: those of its decorator; the defaults if it has none.
-      needs: the parameters that only pytest has values for.
+      missing: what only a test runner gives it, in words; empty if it needs none.
     """
 
     name: str
     fn: Callable[..., Any]
     settings: Settings
-    needs: tuple[str, ...]
+    missing: str
 
     @classmethod
     def of(cls, name: str, found: Any) -> Target:
@@ -45,14 +46,19 @@ class Target:
         fn, settings = found.__structsync_explored__ if _is_decorated(found) else explored
         if inspect.ismethod(found) and fn is not found:
             fn = fn.__get__(found.__self__)
+        if isinstance(found, Exploration):
+            raise click.UsageError(f"{name} {EXPLORED_AT_ONCE}")
         if not inspect.iscoroutinefunction(fn):
             raise click.UsageError(
                 f"{name} is no async function but {type(fn).__name__}: give module:function, or a "
                 "module with functions that @explore() decorates"
             )
-        parameters = inspect.signature(fn).parameters.values()
-        needs = [p.name for p in parameters if p.default is p.empty and p.name != HANDLE]
-        return cls(name, fn, settings, tuple(needs))
+        needs = [one.name for one in required_parameters(fn) if one.name != HANDLE]
+        if needs:
+            missing = f"takes {', '.join(map(repr, needs))}, which pytest has a value for"
+        else:
+            missing = _set_up(getattr(fn, "__self__", None))
+        return cls(name, fn, settings, missing)
 
 
 def targets(given: str) -> list[Target]:
@@ -81,13 +87,32 @@ def targets(given: str) -> list[Target]:
         if found is None:
             names = ", ".join(known) or "nothing"
             raise click.UsageError(f"{place} has no {path!r}; decorated in it: {names}")
-        return [Target.of(given, found)]
+        target = Target.of(given, found)
+        if target.missing and not _is_decorated(found):
+            raise click.UsageError(
+                f"{given} {target.missing}, if at all: run it there, as a test that @explore() decorates, or "
+                f"name a function that takes no more than the handle {HANDLE!r}"
+            )
+        return [target]
     if not known:
         raise click.UsageError(
             f"nothing in {place} is decorated with @explore(); to explore a plain async function, "
             f"name it: {place}:function"
         )
     return [Target.of(f"{place}:{name}", _found(module, name)) for name in known]
+
+
+#: By these names pytest calls what sets up an instance, or its class.
+_SETTING_UP = ("setup_method", "setup_class")
+
+
+def _set_up(instance: object) -> str:
+    """Return what sets up the instance of a method where a test runner runs it; empty if nothing does."""
+    unittest: Any = sys.modules.get("unittest")
+    if unittest is not None and isinstance(instance, unittest.TestCase):
+        return "is a test of unittest, which sets it up"
+    found = next((one for one in _SETTING_UP if hasattr(instance, one)), None)
+    return "" if found is None else f"is set up by {found}(), which pytest calls"
 
 
 def _found(module: types.ModuleType, path: str) -> object:

@@ -18,6 +18,7 @@ class Current:
     execution: Execution | None = None
     thread: int = 0
     ticket_read: bool = False
+    age_decides: bool = False
     changed_outside: str | None = None
     notes: ClassVar[dict[str, None]] = {}
 
@@ -76,6 +77,16 @@ def release(execution: Execution) -> None:
 def ticket_was_read() -> bool:
     """Return whether the program has read ``Invocation.ticket`` since it is watched."""
     return Current.ticket_read
+
+
+def age_decides() -> bool:
+    """Return whether which of several tasks is the oldest has decided anything since they are watched."""
+    return Current.age_decides
+
+
+def note_that_age_decides() -> None:
+    """Note that it has, here or in another process."""
+    Current.age_decides = True
 
 
 def explored_from(frame: FrameType) -> Execution | None:

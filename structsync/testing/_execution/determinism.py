@@ -20,7 +20,7 @@ from .watching import watched_primitives, watched_scopes, watched_tickets
 def controlled(*tests: object) -> Iterator[None]:
     """Watch and forbid while the block runs; executions inside of it call :func:`executing`."""
     install_audit()
-    Current.ticket_read = False
+    Current.ticket_read = Current.age_decides = False
     Current.changed_outside = None
     Current.notes.clear()
     patches = (

@@ -7,7 +7,7 @@ a task is made to run for one step, and how the time is made to pass.
 from __future__ import annotations
 
 import abc
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Sequence
 from math import inf
 
 import outcome
@@ -16,12 +16,13 @@ from trio.lowlevel import Task
 
 from structsync.testing._settings import Settings
 
-from .current import executing
+from .current import executing, note_that_age_decides
 from .execution import Abandoned, AsyncTest, Chooser, Ending, Recorder, keep_forever
 from .handle import ExploredRun
 from .origin import describe_error
 from .own import file_of
 from .scheduled import ScheduledExecution
+from .skips import skip_of
 
 #: An abandoned execution gets so many steps to unwind before its tasks are broken out of their
 #: waits, and as many again before it is dropped.
@@ -36,6 +37,7 @@ class Engine(ScheduledExecution):
         "_init_task",
         "_most_steps",
         "_root",
+        "_stepped",
         "_unwound",
         "chooser",
         "handle",
@@ -60,6 +62,8 @@ class Engine(ScheduledExecution):
         """Round everything that is to end when the execution is over; not round tasks of the system."""
         self._unwound = 0
         self._in_step = False
+        self._stepped: Task | None = None
+        """Whose step the last one was."""
         self._most_steps = settings.max_steps
         handle._attach(self)
 
@@ -106,13 +110,18 @@ class Engine(ScheduledExecution):
             except BaseException as error:
                 if self.ending is not None:
                     raise
-                text, culprit = describe_error(error)
-                self.end(Ending("error", self.names.readable(text), error, culprit=culprit))
+                self.end(self._ending_by(error))
             else:
                 if self.ending is None:
                     self.end(problem or Ending("passed", value=value))
         self.finished = True
         self.test_has_ended()
+
+    def _ending_by(self, error: BaseException) -> Ending:
+        if (skip := skip_of(error)) is not None:
+            return Ending("skipped", error=skip)
+        text, culprit = describe_error(error)
+        return Ending("error", self.names.readable(text), error, culprit=culprit)
 
     def test_has_ended(self) -> None:
         """End what only the test was for; nothing, where trio does that."""
@@ -160,6 +169,8 @@ class Engine(ScheduledExecution):
     def decide(self) -> Task | None:
         """Let something happen; return the task that is to run for a step, if that is it."""
         woke = self._settle() if self._woken else []
+        if self._aborts.made:
+            self._look_at_aborts(woke)
         recorder = self.recorder
         if self._in_step and self.ending is None:
             self._in_step = False
@@ -172,7 +183,7 @@ class Engine(ScheduledExecution):
                 and (violation := handle._after_step()) is not None
             ):
                 self.end(violation)
-                return None  # whom that aborts is runnable only after this
+                return None  # a task that it aborts is runnable only after this
         if self.ending is not None or self.finished:
             return self._unwind()
         if self._timers and self._next_deadline() <= self.clock.now and self._fire_due():
@@ -200,7 +211,23 @@ class Engine(ScheduledExecution):
         self.firsts.append(options[0])
         self._in_step = True
         kind, name = choice
-        return self._take(self.names.tasks[name]) if kind == "run" else self._apply(choice)
+        self._stepped = task = (
+            self._take(self.names.tasks[name]) if kind == "run" else self._apply(choice)
+        )
+        return task
+
+    def _look_at_aborts(self, woke: Sequence[Task]) -> None:
+        """Note if another order of the aborts of the last step could have had another effect.
+
+        Not of those by which the execution is unwound: nothing looks at what comes of that.
+        """
+        pending = [
+            self.pending_of(task)
+            for task in woke
+            if task is not self._stepped and self._is_in_a_cancelled_scope(task)
+        ]
+        if self._aborts.order_matters(pending) and self.ending is None:
+            note_that_age_decides()
 
     def _deadlocked(self) -> None:
         names = [self.names.of[task] for task in self.blocked()]

@@ -24,6 +24,7 @@ from .schedule import Choice
 
 EndKind: TypeAlias = Literal[
     "passed",
+    "skipped",
     "cut",
     "deadlock",
     "error",
@@ -41,9 +42,10 @@ class Ending:
     """How an execution ended.
 
     Attributes:
-      kind: ``passed``; ``cut`` (the chooser did not want to see more); or how it failed.
+      kind: ``passed``; ``skipped`` (the test says that this schedule tells nothing); ``cut`` (the chooser did
+          not want to see more); or how it failed.
       message: what went wrong.
-      error: the exception, for ``error``.
+      error: the exception, for ``error`` and ``skipped``.
       value: what the test function returned, for ``passed``.
       culprit: what makes two failures of one kind different ones: a name of a check, a type.
     """
@@ -57,7 +59,7 @@ class Ending:
     @property
     def failed(self) -> bool:
         """True if the test is broken."""
-        return self.kind not in ("passed", "cut")
+        return self.kind not in ("passed", "skipped", "cut")
 
     @property
     def signature(self) -> tuple[str, str]:
@@ -92,7 +94,9 @@ class Execution(abc.ABC):
     pool: list[Task]
     """The runnable tasks, in the order in which they are options."""
     batch: list[Task]
-    """For ``order="trio"``: who is still to run before anything newly runnable."""
+    """For ``order="trio"``: the tasks that are still to run before anything newly runnable."""
+    roused: set[Task]
+    """The tasks that waited until all tasks are blocked, were woken by that, and have not run yet."""
     branched: bool
     """Whether there has been more than one option."""
     raced: bool

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, NoReturn
 
+from structsync.testing._errors import ExploreUsageError
+
 from .clock import in_execution
 
 _ENDED: Final = object()
@@ -43,6 +45,16 @@ class Placeholder:
         raise AttributeError(
             f"the fixture {self.name!r} has a value (with {attribute!r}) inside an execution only, "
             "and not for request.getfixturevalue(): name it as a parameter"
+        )
+
+
+def refuse_what_finalizes(instance: object) -> None:
+    """Raise ExploreUsageError for an instance of which no execution can have a copy of its own."""
+    if hasattr(instance, "__del__"):
+        kind = type(instance).__name__
+        raise ExploreUsageError(
+            f"each execution has a copy of the instance of {kind}, and each copy would run {kind}.__del__() "
+            "on what they all share: write the test as a function, or in a class without __del__"
         )
 
 

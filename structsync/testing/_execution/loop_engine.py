@@ -25,7 +25,16 @@ from .addresses import address_of
 from .current import release
 from .engine import Engine
 from .execution import AsyncTest, Ending, close_for_good
-from .runner import CHECKPOINT, NOTHING, goes_on, handle_trap, is_cancelled, let_go, new_runner
+from .runner import (
+    CHECKPOINT,
+    NOTHING,
+    age_of_oldest,
+    goes_on,
+    handle_trap,
+    is_cancelled,
+    let_go,
+    new_runner,
+)
 
 _RUN_CONTEXT = _run.GLOBAL_RUN_CONTEXT
 
@@ -58,7 +67,7 @@ class LoopEngine(Engine):
         self.scopes.is_cancelled = is_cancelled
         self._runner = runner = new_runner(self, self.clock, self.start_entry_task)
         self.paused = False
-        """Set by who wants the control back between two steps."""
+        """Set to get the control back between two steps."""
         self._internal: list[Task] = []
         self._generators: list[object] = []
         self._instruments: object = runner.instruments
@@ -181,10 +190,10 @@ class LoopEngine(Engine):
                 goes_on(task)
                 (self._woken if address_of(task) in self._runs else self._internal).append(task)
             else:
-                handle_trap(runner, task, trap)
+                handle_trap(runner, task, trap, self._aborts.heard)
         except Exception as error:
             raise trio.TrioInternalError("raised in trio's own step, as in trio.run") from error
-        # The frames in the traceback of an error lead here: no circle is left to the collector.
+        # The frames in the traceback of an error lead here: no reference cycle is left to the collector.
         final = value = None
         del context["task"]
 
@@ -201,25 +210,23 @@ class LoopEngine(Engine):
 
     def _expire(self) -> None:
         # Scopes with equal deadlines fire in the order of their addresses; let it be that of the
-        # names of the tasks inside, which is the same in each execution.
+        # ages of the tasks inside, which is the same in each execution.
         heap = self._runner.deadlines._heap
         ordered = sorted(heap, key=lambda one: (one[0], self._inside(one[2])))
         heap[:] = [(deadline, place, scope) for place, (deadline, _, scope) in enumerate(ordered)]
         heapq.heapify(heap)
         self._runner.deadlines.expire(self.clock.now)
 
-    def _inside(self, scope: trio.CancelScope) -> tuple[str, int]:
-        """Return the first name of the tasks in a scope, and how deep it is nested."""
+    def _is_in_a_cancelled_scope(self, task: Task) -> bool:
+        return task._cancel_status.effectively_cancelled
+
+    def _inside(self, scope: trio.CancelScope) -> tuple[float, int]:
+        """Return the age of the oldest task in a scope, and how deep it is nested."""
         status, depth = scope._cancel_status, 0
-        todo = [status] if status is not None else []
-        names: list[str] = []
-        while todo:
-            one = todo.pop()
-            names += [self.names.of.get(task, "") for task in one._tasks]
-            todo += one._children
+        oldest = inf if status is None else age_of_oldest(status)
         while status is not None:
             status, depth = status._parent, depth + 1
-        return min(names, default=""), depth
+        return oldest, depth
 
     def decide(self) -> Task | None:
         if self._waiting_for_idle and self.ending is None and self._is_quiet():
@@ -231,11 +238,13 @@ class LoopEngine(Engine):
         return not self.pool and not self._woken and self._next_deadline() > self.clock.now
 
     def _wake_idle(self) -> None:
-        """Let those go on who wait until all tasks are blocked, as many as trio would."""
+        """Let tasks go on that wait until all tasks are blocked, as many as trio would."""
         waiting = self._runner.waiting_for_idle
         cushion = min(waiting)[0]
         for key in [one for one in waiting if one[0] == cushion]:
-            self._runner.reschedule(waiting.pop(key))
+            task = waiting.pop(key)
+            self.roused.add(task)
+            self._runner.reschedule(task)
 
     def is_alive(self, task: Task) -> bool:
         return task in self._runner.tasks

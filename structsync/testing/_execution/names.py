@@ -26,7 +26,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+| id='\d+'")  # the second as unittest
 
 
 class Names:
-    """Names the tasks of one execution by who spawned them: ``worker#1``, ``worker#1/child#0``.
+    """Names the tasks of one execution by their parents: ``worker#1``, ``worker#1/child#0``.
 
     The number counts what one parent spawned under one name, so it does not depend on what other
     tasks did in the meantime.
@@ -117,9 +117,9 @@ def _could_be_cancelled(one: _OpenScope) -> bool:
 
 
 def _stands_for_the_test(one: _OpenScope) -> bool:
-    """Return whether who cancels a scope that is the outermost of the test cancels the test.
+    """Return whether to cancel a scope that is the outermost of the test is to cancel the test.
 
-    It is a nursery, or a guard: nothing asks what has become of it, and all it does is to end the test in
+    It is a nursery, or a guard: nothing looks at what has become of it, and all it does is to end the test in
     time.
     """
     return one.of_nursery or (not one.scope.shield and (one.raises or not _is_kept(one)))
@@ -136,7 +136,7 @@ class Scopes:
         self._counts: dict[str, int] = {}
         self._open: dict[int, _OpenScope] = {}
         self._sleeps: dict[int, trio.CancelScope] = {}
-        """Scopes with a deadline that the program did not open itself: who sleeps is in one."""
+        """Scopes with a deadline that the program did not open itself: a task that sleeps is in one."""
         self.is_cancelled: Callable[[trio.CancelScope], bool] = _is_cancelled
         """What an engine may know a shorter way to."""
         self._places: dict[str, str] | None = None

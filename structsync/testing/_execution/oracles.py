@@ -226,9 +226,9 @@ def describe(thing: Any, name_of: NameOf) -> str:
 
 
 def _can_probe(thing: Any) -> bool:
-    """Return whether an object of the user has ``async acquire()`` and ``release()``."""
+    """Return whether an object of the user has ``async acquire()`` and ``release()``, async or not."""
     acquire, release = getattr(thing, "acquire", None), getattr(thing, "release", None)
-    if not inspect.iscoroutinefunction(acquire) or inspect.iscoroutinefunction(release):
+    if not inspect.iscoroutinefunction(acquire):
         return False
     try:
         inspect.signature(acquire).bind()

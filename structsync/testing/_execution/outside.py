@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from .under_test import is_under_test
+from .under_test import is_of_a_tool, is_under_test
 
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC
 #: What the interpreter tells of, in words.
@@ -65,13 +65,13 @@ def change(event: str, args: Any) -> str | None:
 
 
 def place(frame: FrameType | None) -> str | None:
-    """Return the line of the program that this comes from; None for what an import does by itself.
+    """Return the line of the program that this comes from; None for what an import or a tool does by itself.
 
     A task may run a function of a library, and then none of the program is on the stack.
     """
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
-        if name.startswith("importlib."):
+        if name.startswith("importlib.") or is_of_a_tool(name):
             return None
         if is_under_test(name):
             return f"at {frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,6 +1,6 @@
 """What belongs to the test's own file: a scope that it opened, a task that it started.
 
-A library cancels its private nurseries, shields and helper tasks itself, or nothing does. Who calls it
+A library cancels its private nurseries, shields and helper tasks itself, or nothing does. Its caller
 can cancel only what is round the call.
 """
 

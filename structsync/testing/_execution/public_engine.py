@@ -35,6 +35,7 @@ class PublicEngine(Engine):
         self._inner: dict[Task, Any] = {}
         self._at_gate: dict[Task, object] = {}
         self._idled = False
+        self._is_quiet = False
         self.dropped = False
         self._alive: set[Task] = set()
 
@@ -63,6 +64,8 @@ class PublicEngine(Engine):
     def arrived(self, task: Task, value: object) -> None:
         """Note that a task wants to run and what it was woken with."""
         self._at_gate[task] = value
+        if self._is_quiet:
+            self.roused.add(task)
         self._idled = False
         self.woken(task)
 
@@ -79,8 +82,9 @@ class PublicEngine(Engine):
         if trio.lowlevel.current_statistics().run_sync_soon_queue_size:
             return IDLE
         if not self.pool and not self._woken and not self._idled:
-            self._idled = True
+            self._idled = self._is_quiet = True
             return self._patience() + IDLE
+        self._is_quiet = False
         task = self.decide()
         if task is not None:
             self._idled = False
@@ -97,6 +101,14 @@ class PublicEngine(Engine):
             if frame.f_code.co_name == "wait_all_tasks_blocked"
         ]
         return 2 * min(cushions, default=0.0)
+
+    def heard(self, trap: Any) -> object:
+        """Return the same trap, of which it is noted if trio aborts the wait."""
+        abort = getattr(trap, "abort_func", None)
+        return trap if abort is None else type(trap)(self._aborts.heard(abort))
+
+    def _is_in_a_cancelled_scope(self, task: Task) -> bool:
+        return True
 
     def pending_of(self, task: Task) -> object:
         return self._at_gate.get(task)
@@ -152,7 +164,7 @@ async def _gated(engine: PublicEngine, task: Task, coro: Coroutine[Any, Any, Any
             close_for_good(coro)
             return None
         try:
-            trap = coro.send(value) if error is None else coro.throw(error)
+            trap = engine.heard(coro.send(value) if error is None else coro.throw(error))
         except StopIteration as stop:
             return stop.value
         error = None

@@ -131,7 +131,9 @@ def _noting(name: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def note_and_call(*args: Any, **kwargs: Any) -> Any:
         if Current.execution is not None and threading.get_ident() == Current.thread:
-            note_change_outside(f"calls os.{name}() {outside.place(sys._getframe(1))}")
+            where = outside.place(sys._getframe(1))
+            if where is not None:
+                note_change_outside(f"calls os.{name}() {where}")
         return function(*args, **kwargs)
 
     return note_and_call

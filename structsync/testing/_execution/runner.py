@@ -6,6 +6,7 @@ Also sets of tasks that iterate alike in each execution, and what of all that is
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import copy_context
 from math import inf
@@ -21,6 +22,8 @@ from trio._core._instrumentation import Instruments
 from trio.lowlevel import Task
 
 from . import hash_order
+from .aborts import AbortFunction
+from .replacing import replaced
 from .stand_ins import NoSockets, Wakeup
 
 CHECKPOINT: object = _traps.CancelShieldedCheckpoint
@@ -46,14 +49,19 @@ def goes_on(task: Task) -> None:
     task._abort_func = task.custom_sleep_data = None
 
 
-def handle_trap(runner: _run.Runner, task: Task, trap: object) -> None:
-    """Do what a task wants that has stopped, as trio's ``unrolled_run`` does."""
+def handle_trap(
+    runner: _run.Runner,
+    task: Task,
+    trap: object,
+    heard: Callable[[AbortFunction], AbortFunction],
+) -> None:
+    """Do what a task wants that has stopped, as trio's ``unrolled_run`` does; ``heard`` hears of aborts."""
     task._schedule_points += 1
     if trap is CHECKPOINT:
         runner.reschedule(task)
     elif type(trap) is _traps.WaitTaskRescheduled:
         task._cancel_points += 1
-        task._abort_func = trap.abort_func
+        task._abort_func = heard(trap.abort_func)
         task._attempt_delivery_of_any_pending_cancel()
     elif type(trap) is _traps.PermanentlyDetachCoroutineObject:
         runner.task_exited(task, trap.final_outcome)
@@ -76,7 +84,7 @@ def new_runner(
         system_context=copy_context(),
         strict_exception_groups=True,
         entry_queue=EntryQueue(wakeup=cast("Any", Wakeup(start_entry_task))),
-        # Who waits for quiet is taken out by its key; that it is sorted takes longer than a task.
+        # A task that waits for quiet is taken out by its key; sorting would take longer than a task.
         waiting_for_idle=cast("Any", {}),
     )
     instruments.runner = runner
@@ -89,7 +97,7 @@ def is_cancelled(scope: trio.CancelScope) -> bool:
 
 
 def let_go(runner: _run.Runner) -> None:
-    """Break the circles through a runner whose run is over: the collector need not look for them."""
+    """Break the reference cycles through a runner whose run is over: the collector need not look for them."""
     runner.instruments = Instruments(())
     runner.init_task = runner.main_task = runner.system_nursery = None
     runner.entry_queue.wakeup = cast("Any", None)
@@ -145,14 +153,58 @@ def same_order_in_sets() -> Iterator[None]:
     """Make trio's sets of tasks and cancel statuses iterate alike in each execution.
 
     By default they hash by address, so which of several tasks an Event wakes first, or a scope
-    aborts first, differs from one execution to the next.
+    aborts first, differs from one execution to the next. Which task a scope aborts first is to follow
+    from which of its tasks is the oldest, and from nothing else: not from how many there were before.
     """
     hashes = {Task: _task_hash, _run.CancelStatus: hash_order.number_of}
+    name = "__attrs_post_init__"
     try:
-        with hash_order.hashed_by(hashes):
+        with (
+            hash_order.hashed_by(hashes),
+            replaced(_run.CancelStatus, name, _in_order_of_age(vars(_run.CancelStatus)[name])),
+        ):
             yield
     finally:
         start_over()
+
+
+def _in_order_of_age(
+    init: Callable[[_run.CancelStatus], None],
+) -> Callable[[_run.CancelStatus], None]:
+    @functools.wraps(init)
+    def init_with_order(status: _run.CancelStatus) -> None:
+        status._tasks, status._children = _Tasks(), _Statuses()
+        init(status)
+
+    return init_with_order
+
+
+class _Tasks(set[Task]):
+    """Tasks, the oldest of which comes first."""
+
+    def __iter__(self) -> Iterator[Task]:
+        found = super().__iter__()
+        return found if len(self) < 2 else iter(sorted(found, key=_age))
+
+
+class _Statuses(set[_run.CancelStatus]):
+    """Cancel statuses; that with the oldest task in it comes first."""
+
+    def __iter__(self) -> Iterator[_run.CancelStatus]:
+        found = super().__iter__()
+        return found if len(self) < 2 else iter(sorted(found, key=age_of_oldest))
+
+
+_age: Callable[[Task], int] = attrgetter("_counter")
+
+
+def age_of_oldest(status: _run.CancelStatus) -> float:
+    """Return a number that is the smaller, the older the oldest task is in a scope, or further inside."""
+    ages, todo = list[int](), [status]
+    for one in todo:
+        ages.extend(map(_age, set.__iter__(one._tasks)))
+        todo.extend(set.__iter__(one._children))
+    return min(ages, default=inf)
 
 
 #: What a fingerprint leaves out, because it sees the same facts in whatever points here.

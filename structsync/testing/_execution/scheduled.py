@@ -18,6 +18,7 @@ from trio.lowlevel import Task
 
 from structsync.testing._settings import Settings
 
+from .aborts import Aborts
 from .addresses import address_of
 from .execution import Ending, Execution, VirtualClock
 from .names import MAIN, Names, Scopes
@@ -39,6 +40,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     # More attributes than Python keeps in an object without a dictionary of its own.
     __slots__ = (
+        "_aborts",
         "_any_order",
         "_cancels_scopes",
         "_cancels_tasks",
@@ -62,6 +64,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         "own_file",
         "pool",
         "raced",
+        "roused",
         "scopes",
         "settings",
         "watched",
@@ -82,12 +85,14 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         self.cancels_left = settings.cancels
         self.pool: list[Task] = []
         self.batch: list[Task] = []
+        self.roused: set[Task] = set()
         self.branched = False
         self.raced = False
         self.ending: Ending | None = None
         self.finished = False
         """The test function has ended; what is left runs by itself."""
         self._woken: list[Task] = []
+        self._aborts = Aborts()
         # By the address of a task, which is kept: a hash of its own takes longer than all the rest.
         self._runs: dict[int, Choice] = {}
         self._places: dict[int, int] = {}
@@ -110,6 +115,10 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
     @abc.abstractmethod
     def _expire(self) -> None:
         """Let the deadlines fire that the clock has reached."""
+
+    @abc.abstractmethod
+    def _is_in_a_cancelled_scope(self, task: Task) -> bool:
+        """Return whether a wait of this task would be aborted now, or True if that cannot be known."""
 
     @abc.abstractmethod
     def exempt(self) -> Collection[Task]:
@@ -159,9 +168,9 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
     # Options.
 
     def _settle(self) -> list[Task]:
-        """Put those who became runnable in the last step into their canonical order.
+        """Put the tasks that became runnable in the last step into their canonical order.
 
-        trio wakes the tasks of a set in any order; who spawned first is offered first.
+        trio wakes the tasks of a set in any order; the one spawned first is offered first.
         """
         woke, self._woken = self._woken, []
         if len(woke) > 1:
@@ -189,10 +198,12 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
             return tuple(options)
         if not runnable or self._early_clock:
             boundary = self._any_order or len(self.batch) == len(self.pool)
-            may_pass = self.clock.passes and (not runnable or boundary)
+            may_pass = self.clock.passes and (not runnable or boundary) and not self.roused
             if may_pass and self._next_deadline() != inf:
                 options.append(_CLOCK)
-        if self.cancels_left and options:
+        # trio wakes a task that waits for quiet when nothing else can run and no deadline is over, and runs it at once:
+        # no task outside can come between.
+        if self.cancels_left and options and not self.roused:
             options += self._cancellations(runnable)
         return tuple(options)
 
@@ -220,7 +231,7 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
         """Let happen what is not a step of a task; return the task that is to run for it, if one is."""
         kind, name = choice
         if len(self.batch) == len(self.pool):
-            self.batch = []  # between two batches: who wakes by it is in the next one
+            self.batch = []  # between two batches: a task that it wakes is in the next one
         if kind == "clock":
             self.raced = self.raced or len(self.scopes.deadlines()) > 1
             self.clock.now = max(self.clock.now, self._next_deadline())
@@ -238,6 +249,8 @@ class ScheduledExecution(Execution, trio.abc.Instrument):
 
     def _take(self, task: Task) -> Task:
         self.pool.remove(task)
+        if self.roused:
+            self.roused.discard(task)
         if self.batch and task in self.batch:
             self.batch.remove(task)
         return task

@@ -30,6 +30,8 @@ _TRUSTED = {
     "trio",
     "typing_extensions",
 }
+#: What runs and measures tests: whatever it does or remembers, it is no part of the program.
+_TOOLS = {"coverage", "execnet", "pytest_cov", "pytest_timeout", "xdist"}
 #: Where Python's own modules are; on Windows those written in C are in a folder of their own.
 _OF_PYTHON = tuple(
     os.path.join(folder, "")
@@ -47,7 +49,12 @@ _INSTALLED = os.sep + "site-packages" + os.sep
 def is_under_test(module: object) -> bool:
     """Return whether a module, by its name, is under test and not a library below it."""
     package = str(module).partition(".")[0]
-    return package not in _TRUSTED and not _is_of_python(package)
+    return package not in _TRUSTED and not is_of_a_tool(package) and not _is_of_python(package)
+
+
+def is_of_a_tool(module: str) -> bool:
+    """Return whether a module, by its name, runs or measures tests."""
+    return module.partition(".")[0] in _TOOLS
 
 
 def _is_of_python(package: str) -> bool:

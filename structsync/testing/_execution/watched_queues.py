@@ -66,7 +66,7 @@ class _WatchedQueue:
         conditions = structsync.Condition, structsync.MonitorCondition
         self.is_condition = isinstance(primitive, conditions)
         self.before: list[Request[Any]] = []
-        """Who waited after the step before."""
+        """The requests that waited after the step before."""
 
 
 class WatchedQueues:
@@ -80,7 +80,7 @@ class WatchedQueues:
         hear_nothing()
 
     def add(self, primitive: Primitive[Any], title: Callable[[], str]) -> None:
-        """Watch those who stand before a primitive; ``title`` returns what it is called by then."""
+        """Watch the queue of a primitive; ``title`` returns what it is called by then."""
         self._queues.append(_WatchedQueue(primitive, title))
 
     def on_event(self, kind: EventKind, primitive: Live[Any], task: Task | None) -> None:

@@ -15,7 +15,7 @@ from structsync.testing._search.audit import INJECTED, MergeLog
 from structsync.testing._search.endless import ReachabilityMap, execution_without_end
 from structsync.testing._search.result import SearchResult
 from structsync.testing._search.runs import Runs
-from structsync.testing._state.fingerprint import Fingerprinter, refuse_tickets
+from structsync.testing._state.fingerprint import Fingerprinter
 
 from .frontier import LANES, Frontier
 from .jobs import Allowance, Bench, Job, Jobs
@@ -148,7 +148,8 @@ class MergedLane(Job):
             self.parts, meter, chooser.below, lambda _: chooser.parts_left()
         )
         if failed is None:
-            refuse_tickets()  # the last execution may be the first that reads one
+            # The last execution may be the first in which it decides anything.
+            chooser.refuse_what_is_left_out()
         return MergedDone(
             meter.executions,
             meter.steps,

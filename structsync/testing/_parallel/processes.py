@@ -14,7 +14,7 @@ from typing import Any
 from structsync import _processes
 from structsync._processes import Process, WorkerLost
 from structsync.testing import _errors
-from structsync.testing._state.fingerprint import Opaque
+from structsync.testing._state.fingerprint import AgeDecides, Opaque
 
 from .jobs import Job, Jobs
 from .program import NotPortable
@@ -23,7 +23,7 @@ from .program import NotPortable
 POLL = 0.1
 
 #: Errors that mean here what they meant in the process where they were raised.
-RAISED = (NotPortable, _errors.NondeterminismError, Opaque)
+RAISED = (NotPortable, _errors.NondeterminismError, Opaque, AgeDecides)
 
 
 class Interrupted(Exception):

@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from structsync._processes import WorkerLost
-from structsync.testing._execution.current import note, note_change_outside
+from structsync.testing._execution.current import (
+    age_decides,
+    note,
+    note_change_outside,
+    note_that_age_decides,
+)
 from structsync.testing._execution.schedule import Choice
 from structsync.testing._result import Partition
 from structsync.testing._search.result import SearchResult
@@ -16,7 +21,7 @@ from structsync.testing._search.sampling import RANDOM_SHARE, the_rest
 from structsync.testing._search.search import fingerprinter, plainly_if_small, search
 from structsync.testing._settings import SHARED
 from structsync.testing._state.across_processes import comparable
-from structsync.testing._state.fingerprint import Opaque
+from structsync.testing._state.fingerprint import AgeDecides, Opaque
 
 from .audit import audited
 from .jobs import Jobs, Notes, Outside
@@ -86,11 +91,18 @@ class _Shared:
             if small is not None:
                 return small
         left = [()] if asked.shard is None else self._own(by_states=True)
-        return left if isinstance(left, SearchResult) else self._by_states(left)
+        if isinstance(left, SearchResult):
+            return left
+        while True:
+            try:
+                return self._by_states(left)
+            except AgeDecides:
+                note_that_age_decides()  # which another process has noticed
 
     def _own(self, *, by_states: bool) -> SearchResult | Prefixes:
         """Return the prefixes of this shard, or a result, if there is one already."""
-        look = fingerprinter(self._runs.settings) if by_states else None
+        # All shards are to cut it alike, also where one of them finds out later that ages decide.
+        look = fingerprinter(self._runs.settings, heeds_age=False) if by_states else None
         with comparable():
             part = own_part(self._runs, look)
         if isinstance(part, SearchResult):
@@ -126,7 +138,7 @@ def _started(runs: Runs, program: bytes | None) -> Iterator[Jobs]:
             yield ThisProcess(runs, stop)
         return
     unbounded = replace(runs.settings, executions=None, states=None, seconds=None, workers=1)
-    setup = Surroundings.here(), (unbounded, runs.kind), program
+    setup = Surroundings.here(), (unbounded, runs.kind, age_decides()), program
     with Processes(runs.settings.workers, setup, stop) as processes:
         yield processes
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from structsync._processes import orders, write
+from structsync.testing._execution.current import note_that_age_decides
 from structsync.testing._search.runs import Runs
 from structsync.testing._search.search import fingerprinter
 from structsync.testing._state.across_processes import comparable
@@ -46,7 +47,7 @@ def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
     """Make the test, and do jobs until there are no more."""
     try:
         _unpacked(inbox).take_over()
-        settings, kind = _unpacked(inbox)
+        settings, kind, age_decides = _unpacked(inbox)
         build: Build = _unpacked(inbox)
         runs = Runs(build(), settings, engine=kind)
     except Exception as error:  # noqa: BLE001 - whatever the user's module raises when it is imported
@@ -54,6 +55,8 @@ def serve(inbox: queue.SimpleQueue[bytes | None], answers: IO[bytes]) -> None:
         write(answers, ("NotPortable", text))
         return
     with runs.open(), comparable():
+        if age_decides:
+            note_that_age_decides()
         bench = Bench(runs, fingerprinter(settings))
         write(answers, ("result", hash("structsync")))
         while (data := inbox.get()) is not None:

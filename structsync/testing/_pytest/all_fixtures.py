@@ -68,7 +68,7 @@ def copied_parameters(parameters: Mapping[str, object]) -> list[Placeholder]:
 
 
 async def _nursery() -> AsyncGenerator[trio.Nursery]:
-    """The nursery of pytest-trio: one for each who takes it, cancelled when that one has ended."""
+    """The nursery of pytest-trio: one for each user of the fixture, cancelled when that one has ended."""
     async with trio.open_nursery() as nursery:
         yield nursery
         nursery.cancel_scope.cancel()

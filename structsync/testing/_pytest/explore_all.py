@@ -32,7 +32,7 @@ from .all_summary import ALL, NOT_EXPLORED, summary
 from .collect import EXISTING, changes, is_existing
 from .failure_repr import FailureRepr, alone
 from .fixtures import refuse_state
-from .items import COMPLETE_ERRORS, note, pass_on_a_skip, pass_on_ctrl_c, progress_line
+from .items import COMPLETE_ERRORS, note, pass_on_ctrl_c, progress_line
 from .replay_command import replay_command
 
 #: The parameter; no fixture has this name.
@@ -167,7 +167,6 @@ def _explore(item: pytest.Function, line: ProgressLine) -> None:
         progress=line.update,
     )
     pass_on_ctrl_c(item, found)
-    pass_on_a_skip(found)
     if found.failure is None and evaluate_xfail_marks(item) is not None:
         raise NotExplored("it is expected to fail, and does not fail here")
     found = with_command(found, lambda token: replay_command(item, token))
@@ -199,11 +198,9 @@ def _as_test(item: pytest.Function) -> ExistingTest:
 
 
 def _give_up(item: pytest.Item, reason: Exception) -> NoReturn:
-    """Let pytest know that a test is not explored: it skips itself, or is expected to fail, or we skip it."""
+    """Let pytest know that a test is not explored: it is expected to fail, or we skip it."""
     __tracebackhide__ = True
     error = alone(reason.__cause__)
-    if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
-        raise error
     if error is not None and evaluate_xfail_marks(item) is not None:
         raise error
     _skip(item, str(reason))

@@ -24,10 +24,10 @@ from structsync.testing._errors import (
 )
 from structsync.testing._execution.fixtures import Placeholder
 from structsync.testing._result import Exploration, ExplorationFailed
-from structsync.testing._runner import ProgressLine, Session, running, write_report
+from structsync.testing._runner import ProgressLine, Session, running, written
 
 from .collect import changes, is_explored
-from .failure_repr import FailureRepr, alone
+from .failure_repr import FailureRepr
 from .fixtures import (
     belongs_to_an_execution,
     placeholder,
@@ -54,15 +54,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     item.stash[_PLACEHOLDERS] = []
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    if not is_explored(pyfuncitem):
+# Not pytest_pyfunc_call, which pytest asks for no test of a unittest.TestCase.
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    if not is_explored(item):
         return (yield)
-    for name, value in pyfuncitem.funcargs.items():
+    assert isinstance(item, pytest.Function)
+    for name, value in item.funcargs.items():
         refuse_state(name, value)
-    line = progress_line(pyfuncitem)
+    line = progress_line(item)
     try:
-        with running(_session(pyfuncitem, line)):
+        with running(_session(item, line)):
             return (yield)
     finally:
         line.end()
@@ -88,7 +90,6 @@ def _session(item: pytest.Function, line: ProgressLine) -> Session:
 
     def explored(found: Exploration) -> None:
         pass_on_ctrl_c(item, found)
-        pass_on_a_skip(found)
         note(item, found)
 
     return Session(
@@ -124,13 +125,6 @@ def pass_on_ctrl_c(item: pytest.Item, found: Exploration) -> None:
         item.session.shouldstop = "Ctrl-C"
 
 
-def pass_on_a_skip(found: Exploration) -> None:
-    """Skip a test that says so in an execution, as if it had not been explored."""
-    error = alone(found.failure.error) if found.failure else None
-    if isinstance(error, pytest.skip.Exception | pytest.xfail.Exception):
-        raise error
-
-
 def note(item: pytest.Item, found: Exploration) -> None:
     """Keep what was found for the summary, in the one place that reaches JUnit files and xdist."""
     noted = [("explored", found.covered), ("explored_verdict", found.verdict.value)]
@@ -142,8 +136,7 @@ def note(item: pytest.Item, found: Exploration) -> None:
     if folder is not None:
         # A relative folder is one of where pytest was started, wherever a test has gone since.
         place = item.config.invocation_params.dir / folder
-        files = write_report(place, found)[:1]
-        item.user_properties += [("explored_report", str(file)) for file in files]
+        item.user_properties += [("explored_report", file) for file in written(place, found)]
 
 
 # ==== fixtures ====

@@ -79,7 +79,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--explore-seed",
         type=int,
         metavar="N",
-        help="Other schedules at random, where a search does not try every one.",
+        help="Other random schedules, where a search does not try them all.",
     )
     parser.addini(
         "explore_exhaustive", type="bool", default=False, help="As --explore-exhaustive, always."
@@ -144,10 +144,9 @@ def pytest_pycollect_makeitem(
     collector: pytest.Module | pytest.Class, name: str, obj: object
 ) -> None:
     if _is_result(obj) and collector.funcnamefilter(name):
-        raise collector.CollectError(
-            f"{name} was explored while it was imported, and is no test: write @explore() with "
-            "parentheses"
-        )
+        from structsync.testing._result import EXPLORED_AT_ONCE
+
+        raise collector.CollectError(f"{name} {EXPLORED_AT_ONCE}")
     if _is_decorated(obj):
         inner: Any = getattr(obj, "__func__", obj)
         # The place of the test is that of the user's function, for pytest's messages and for IDEs.
@@ -172,9 +171,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     selected = [one.nodeid for one in session.items if is_explored(one) or is_existing(one)]
     if len(selected) != 1:
         some = "".join(f"\n  {name}" for name in selected[:5]) + ("\n  ..." * (len(selected) > 5))
+        is_all = session.config.getoption("explore_all")
+        hint = "" if selected or is_all else "; one that --explore-all has explored needs that, too"
         raise pytest.UsageError(
             f"--explore-replay is for one explored test, and {len(selected)} are selected: give "
-            f"the id of the test, as the report of the failure does{some}"
+            f"the id of the test, as the report of the failure does{hint}{some}"
         )
 
 

@@ -1,4 +1,4 @@
-"""An execution written down for people: who ran, where it parked, whom it woke, what state that left."""
+"""An execution written down for people: which task ran, where it parked, which tasks it woke, what state that left."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Recording:
         self._look(execution)
 
     def stuck(self, execution: Execution) -> None:
-        """Note who waits for what in a deadlock."""
+        """Note which task waits for what in a deadlock."""
         for task in execution.blocked():
             innermost = frames.of_the_program(execution.coroutine_of(task))[0]
             wait = wait_of(execution, task)
@@ -174,7 +174,7 @@ def _stack(execution: Execution, task: Task) -> tuple[str, ...]:
 def _reasons(
     execution: Execution, steps: Sequence[Step], blocked: Sequence[Blocked]
 ) -> Iterator[Sentence]:
-    """Yield what explains the ending: who waits for what, or where an error was raised."""
+    """Yield what explains the ending: which task waits for what, or where an error was raised."""
     ending = execution.ending
     assert ending is not None
     if ending.kind == "deadlock":

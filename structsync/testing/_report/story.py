@@ -80,7 +80,7 @@ def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
 
 
 def reasons_of_a_deadlock(blocked: Sequence[Blocked]) -> Iterator[Sentence]:
-    """Yield who waits in a circle, then what each task waits for that does not wait for its children."""
+    """Yield which tasks wait in a cycle, then what each task waits for that does not wait for its children."""
     if circle := _circle({one.task: one.waits_for for one in blocked}):
         yield Sentence(_told(circle))
     leaves = [
@@ -102,7 +102,7 @@ def _told(circle: Sequence[str]) -> str:
 
 
 def _circle(edges: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the tasks of a shortest circle, the first named first; none if no task waits in one."""
+    """Return the tasks of a shortest cycle, the first named first; none if no task waits in one."""
     best: list[str] = []
     for start in edges:
         ways = [[start]]

@@ -1,4 +1,4 @@
-"""What a blocked task waits for: the primitive, who has it, and of a monitor the guard that is false."""
+"""What a blocked task waits for: the primitive, its holders, and of a monitor the guard that is false."""
 
 from __future__ import annotations
 

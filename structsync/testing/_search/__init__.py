@@ -1,1 +1,1 @@
-"""Which runs are tried, and who decides in each of them."""
+"""Which runs are tried, and what decides in each of them."""

@@ -145,7 +145,7 @@ def branches(options: Sequence[Choice]) -> bool:
 
 
 def has_failed(execution: Execution) -> bool:
-    """Return whether an execution failed; one at random may go round for long and mean nothing."""
+    """Return whether an execution failed; one at random may loop for long and mean nothing."""
     ending = execution.ending
     return ending is not None and ending.failed and ending.kind != "endless"
 

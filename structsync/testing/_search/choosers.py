@@ -1,4 +1,4 @@
-"""Who decides, in one execution after the other: strategies of a search."""
+"""What decides, in one execution after the other: strategies of a search."""
 
 from __future__ import annotations
 
@@ -103,6 +103,11 @@ class DepthFirst:
     def ended(self, execution: Execution) -> None:
         """Take note of how an execution has ended."""
 
+    def refuse_what_is_left_out(self) -> None:
+        """Raise if states may have been taken for equal that differ in what has decided something."""
+        if self._fingerprinter is not None:
+            self._fingerprinter.refuse_what_is_left_out()
+
     def advance(self) -> bool:
         """Turn to the next path; return False if there is none."""
         path = self._path
@@ -131,6 +136,17 @@ class ShortDepthFirst(DepthFirst):
             self.gave_up = True
             return None
         return super().choose(execution, options)
+
+    def share_behind(self) -> float:
+        """Return about which share of all paths lies behind, from 0 to 1: as if each option led to as many.
+
+        Source: Knuth, "Estimating the efficiency of backtrack programs", 1975.
+        """
+        behind, part = 0.0, 1.0
+        for node in self._path:
+            part /= len(node.options)
+            behind += node.index * part
+        return behind
 
 
 def memory_of(table: Mapping[Any, Any]) -> int:
@@ -186,10 +202,13 @@ class Replay:
             return None
         wanted = self._deviations.get(step, options[0])
         if wanted not in options:
+            asked = execution.settings
             raise ReplayError(
                 f"this schedule no longer applies: the test changed at step {step + 1}, where "
-                f"'{wanted}' is wanted and possible is {listed(options)}; explore again, "
-                "with the same PYTHONHASHSEED if the order of a set of texts decides"
+                f"'{wanted}' is wanted and possible is {listed(options)}; or it was found with other "
+                f"settings than cancels={asked.cancels}, cancel={asked.cancel!r} and clock={asked.clock!r}, "
+                "and is to be replayed with those. Explore again, with the same PYTHONHASHSEED if the order "
+                "of a set of texts decides"
             )
         return wanted
 

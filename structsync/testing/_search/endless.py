@@ -1,4 +1,4 @@
-"""From which states is there no way to an end? A program that comes there goes round forever.
+"""From which states is there no way to an end? A program that comes there loops forever.
 
 Where states are distinguished an execution is cut at one that is known, so none of them is without
 an end. The graph of the states shows it, once it is complete. A cancellation is no edge of it: nothing
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .runs import Runs
 
-#: Where tasks can go round, others may be kept waiting forever, or they themselves.
+#: Where tasks can loop, others may be kept waiting forever, or they themselves.
 GOES_ROUND = "executions can loop, and starvation was not looked for: liveness=True does"
 #: A way with so few deviations is looked for before any other.
 FEW = 6

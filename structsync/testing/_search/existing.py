@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import inf
 
 from structsync.testing._execution.execution import Execution
+from structsync.testing._execution.skips import pass_on_a_skip
 
 from .audit import has_failed
 from .choosers import Prefix, ShortDepthFirst, Trace
@@ -40,6 +41,7 @@ class _Test:
         self._file = file
         self.trace = Trace()
         self.plain = runs.execute(self.trace)
+        pass_on_a_skip(self.plain.ending)
         self._is_as_before(Prefix(self.plain.choices, go_on=True))
         assert self.plain.ending is not None
         if self.plain.ending.kind == "endless":
@@ -145,7 +147,7 @@ def _require_one_that_passes(runs: Runs, test: _Test) -> None:
             return
     assert test.plain.ending is not None
     raise NotExplored(
-        f"it fails in each of {runs.executions + 1} schedules, so no order decides: "
+        f"it fails in each of {runs.executions + 1} executions, so no order decides: "
         f"{_ended(test.plain)}"
     ) from test.plain.ending.error
 

@@ -1,8 +1,8 @@
-"""Livelock: is there a fair way to go on forever in a test that is to end, and in which no task gets on?
+"""Livelock: is there a fair way to go on forever in a test that is to end, and in which no task makes progress?
 
 The tasks of it need not ever park: they poll (``while not flag: await trio.sleep(0)``), or give way to one
 another without end. The graph of all states shows it as a cycle. In a test that has no end under any
-schedule tasks may go round because they are meant to; there it is one if no task says that it wants
+schedule tasks may loop because they are meant to; there it is one if no task says that it wants
 something, and from some state on none ever parks again.
 """
 
@@ -29,7 +29,7 @@ Edges = Sequence[dict[Choice, int]]
 
 @dataclass(frozen=True, slots=True)
 class Livelock:
-    """A behaviour in which tasks go round, and none gets on.
+    """A behaviour in which tasks loop, and none makes progress.
 
     Attributes:
       way: the choices up to where it starts to repeat.
@@ -42,12 +42,12 @@ class Livelock:
 
     @property
     def tasks(self) -> list[str]:
-        """Who goes round."""
+        """The tasks that loop."""
         return sorted({name for kind, name in self.cycle if kind == "run"})
 
     @property
     def culprit(self) -> str:
-        """Whom it is about."""
+        """The tasks that it is about."""
         return " and ".join(self.tasks)
 
     @property
@@ -90,7 +90,7 @@ def leading_to(edges: Edges, states: Set[int]) -> set[int]:
 def find_livelock(
     edges: Edges, got_on: Set[tuple[int, Choice]], outside: Set[int] = frozenset()
 ) -> Livelock | None:
-    """Return a fair cycle without a choice by which a task gets on, and not in these states."""
+    """Return a fair cycle without a choice by which a task makes progress, and not in these states."""
     graph = Graph(edges, got_on)
     marks = bytearray(CLOSED if state in outside else TRIGGER for state in graph.order)
     lasso = find_lasso(graph, marks, weakly(graph.fair), graph.levels)

@@ -15,7 +15,7 @@ from math import expm1, log1p
 
 from structsync.testing._execution.execution import Execution
 from structsync.testing._execution.schedule import Choice
-from structsync.testing._state.fingerprint import Fingerprinter, Opaque
+from structsync.testing._state.fingerprint import AgeDecides, Fingerprinter, Opaque
 from structsync.testing._state.standing import Unsteady
 
 from .audit import branches
@@ -101,7 +101,7 @@ class UnseenStates:
         if self._look is not None and branches(options):
             try:
                 key = self._look(execution)
-            except (Opaque, Unsteady):
+            except (Opaque, Unsteady, AgeDecides):
                 self._look = None
             else:
                 self._met.add(key)

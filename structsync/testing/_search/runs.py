@@ -19,8 +19,10 @@ from structsync.testing._execution.engine import Engine
 from structsync.testing._execution.execution import AsyncTest, Chooser, Recorder
 from structsync.testing._execution.handle import ExploredRun
 from structsync.testing._settings import Settings
+from structsync.testing._state import global_variables
 
 from . import engine_choice
+from .alarm import Alarm
 
 # Bound now: the test may not read the clock, and what refuses it stands in its place meanwhile.
 _now = time.perf_counter
@@ -53,6 +55,7 @@ class Runs:
         engine: type[Engine] | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
+        _refuse_inside()  # before anything runs: to choose an engine is to try both
         self.test = test
         self.settings = settings
         self.kind = engine or engine_choice.chosen()[0]
@@ -61,6 +64,7 @@ class Runs:
         self.raced = False
         """Whether deadlines have come in their order, where jitter might have changed it."""
         self.interrupt = InterruptFlag()
+        self._alarm = Alarm()
         self._progress = progress
         self._started = _now()
         self._share = 1.0
@@ -69,14 +73,19 @@ class Runs:
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
         """Watch and forbid, and note Ctrl-C, while the block runs."""
-        _refuse_inside()
         if not _one_at_a_time.acquire(blocking=False):
             raise ExploreUsageError(
                 "another thread of this process explores at this moment; explore one after the "
                 "other, or in processes"
             )
         try:
-            with self.interrupt, controlled(self.test), engine_choice.same_order_in_sets():
+            global_variables.forget()
+            with (
+                self.interrupt,
+                self._alarm,
+                controlled(self.test),
+                engine_choice.same_order_in_sets(),
+            ):
                 yield
         finally:
             _one_at_a_time.release()
@@ -108,17 +117,24 @@ class Runs:
 
         Raises:
           NondeterminismError: the test reached for what no schedule decides.
+          ExploreUsageError: a check of the handle cannot fail.
           Exception: what the chooser raised.
+          BaseException: what the handler of an alarm raised.
         """
         engine_choice.start_over()
         engine = (kind or self.kind)(self.settings, chooser, ExploredRun(), recorder)
-        with without_collector():
-            ending = engine.run(self.test)
+        try:
+            with without_collector():
+                ending = engine.run(self.test)
+        finally:
+            if self._alarm.raised is not None:
+                raise self._alarm.raised
         self.executions += 1
         self.steps += len(engine.choices)
         self.raced = self.raced or engine.raced
-        if engine.problem is not None:
-            raise engine.problem
+        problem = engine.problem or engine.handle._misuse
+        if problem is not None:
+            raise problem
         if ending.error is not None:
             if isinstance(ending.error, KeyboardInterrupt) or self._is_our_interrupt(ending.error):
                 raise KeyboardInterrupt

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Starvation:
-    """A behaviour in which a task never gets on.
+    """A behaviour in which a task never makes progress.
 
     Attributes:
       victim: the name of the task.
@@ -43,7 +43,7 @@ class Starvation:
 
     @property
     def culprit(self) -> str:
-        """Whom it is about."""
+        """The task that it is about."""
         return self.victim
 
     @property
@@ -142,7 +142,7 @@ class TransitionMap(DepthFirst):
         return can_end(self._edges, 0)
 
     def livelock(self) -> Livelock | None:
-        """Return a behaviour in which no task gets on forever; the search must be complete."""
+        """Return a behaviour in which no task makes progress any more; the search must be complete."""
         if self.can_end():
             return find_livelock(self._edges, self._got_on)
         if self.marked:
@@ -184,7 +184,7 @@ class CycleReplay(Replay):
 
 
 def _wanting(execution: Execution) -> frozenset[str]:
-    """Return who wants something: those who say so, else those who wait for more than children."""
+    """Return which tasks want something: those that say so, else those that wait for more than children."""
     wanting = execution.requesting()
     if wanting is None:
         wanting = {

@@ -34,7 +34,7 @@ def lock(thing: Any) -> Expanded:
 
 
 def reentrant_lock(thing: Any) -> Expanded:
-    # How often it is held has no public name; who holds it can only be this thread.
+    # How often it is held has no public name; its holder can only be this thread.
     return ("reentrant lock", _HELD.findall(repr(thing))), []
 
 

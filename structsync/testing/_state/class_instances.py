@@ -58,6 +58,8 @@ def _value(member: Any, thing: Any) -> Any:
 
 def reduced(thing: Any) -> Expanded:
     """Look into an object of a C type by what pickle would store."""
+    # First: to ask a buffer for its dictionary makes one, which pickle stores.
+    attributes = getattr(thing, "__dict__", None)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python 3.14 takes pickling from itertools
@@ -73,7 +75,7 @@ def reduced(thing: Any) -> Expanded:
     children = [
         list(part) if place >= 3 and part is not None else part for place, part in enumerate(state)
     ]
-    return name_of(type(thing)), [*children, getattr(thing, "__dict__", None)]
+    return name_of(type(thing)), [*children, attributes]
 
 
 def reference(kind: type) -> Expander:

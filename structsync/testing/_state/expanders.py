@@ -19,6 +19,7 @@ import pathlib
 import re
 import types
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import trio
@@ -61,6 +62,15 @@ def expander(kind: type) -> Expander:
         table = _local if is_local(kind) else EXPANDERS
         found = table[kind] = _choose(kind)
     return found
+
+
+def expanded(thing: Any) -> tuple[Any, Sequence[Any]]:
+    """Return the head and the children of an object, the same whether or not any code has looked at it."""
+    kind = type(thing)
+    head, children = expander(kind)(thing)
+    if kind is types.FunctionType:  # to ask one for its dictionary makes an empty one
+        children = [one for one in children if type(one) is not dict or one]
+    return head, [*children]
 
 
 def start_over() -> None:

@@ -4,7 +4,8 @@ A state is everything that a task could still look at: the frames of its corouti
 on their stacks, and every object that can be reached from there. It is walked from the tasks on and
 written down as a list of marks and plain values from which the graph of objects could be rebuilt;
 an object that was met before is written as its number. So addresses do not matter, and neither do
-names, where ``symmetry`` is asked for: tasks are then numbered as they are met.
+names, where ``symmetry`` is asked for: tasks are then numbered as they are met. Which of them is older is
+left out, too, until it has decided something: then :exc:`AgeDecides` is raised, and each state tells it.
 
 An object whose inside cannot be seen raises :exc:`Opaque`: states are never merged on a guess.
 """
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from trio.lowlevel import Task
 
 from structsync.testing._execution.addresses import address_of
-from structsync.testing._execution.current import ticket_was_read
+from structsync.testing._execution.current import age_decides, ticket_was_read
 from structsync.testing._execution.names import MAIN
 
 from . import afterlife, context_values, expanders, set_order
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 # Marks are bytes, and nothing else is, so they cannot be taken for values.
 _AGAIN, _TASK, _SET, _END, _GHOST = b"again", b"task", b"set", b"end", b"ghost"
-_NEW, _TEXT = b"new", b"text"
+_NEW, _TEXT, _AGES = b"new", b"text", b"ages"
 
 #: An address in a text, as in the message of an error that names a task.
 _ADDRESS = re.compile(r" at 0x([0-9a-fA-F]+)")
@@ -48,13 +49,30 @@ _expanders = expanders.EXPANDERS
 _PLAIN = frozenset({int, str, float, bool, type(None), complex})
 
 
-class Fingerprinter:
-    """Writes down the states of one test."""
+class AgeDecides(Exception):
+    """States were told that leave out which of several tasks is the oldest, and that has decided something."""
 
-    def __init__(self, *, symmetry: bool, exact: bool, standing: Standing | None = None) -> None:
+
+class Fingerprinter:
+    """Writes down the states of one test.
+
+    Args:
+      heeds_age: do not go on without the ages of tasks where they decide.
+    """
+
+    def __init__(
+        self,
+        *,
+        symmetry: bool,
+        exact: bool,
+        standing: Standing | None = None,
+        heeds_age: bool = True,
+    ) -> None:
         self._symmetry = symmetry
         self._exact = exact
         self._standing = standing or Standing(())
+        self._heeds_age = heeds_age and symmetry
+        self._tells_age = self._heeds_age and age_decides()
 
     def __call__(self, execution: Execution) -> bytes:
         """Return the fingerprint of the state between two steps.
@@ -63,12 +81,16 @@ class Fingerprinter:
           Opaque: a task can reach an object whose inside cannot be seen; or the program has read
               the ticket of a request, which is not written down because tickets only grow.
           Unsteady: what was to stand has changed.
+          AgeDecides: and it is left out.
         """
-        refuse_tickets()
+        self.refuse_what_is_left_out()
         self._standing.check()
         walk = _Walk(execution, self._symmetry, self._standing)
         try:
-            data = marshal.dumps(walk.state(), 2)
+            state = walk.state()
+            if self._tells_age:
+                state += walk.ages()
+            data = marshal.dumps(state, 2)
         except Opaque:
             raise
         except Exception as error:
@@ -76,11 +98,17 @@ class Fingerprinter:
             raise Opaque(f"an object that raises {type(error).__name__}: {error}") from error
         return data if self._exact else blake2b(data, digest_size=16).digest()
 
+    def refuse_what_is_left_out(self) -> None:
+        """Raise if states may have been taken for equal that differ in what has decided something.
 
-def refuse_tickets() -> None:
-    """Raise Opaque if states may have been taken for equal that differ in a ticket."""
-    if ticket_was_read():
-        raise Opaque("the ticket of a request, which the program has read")
+        Raises:
+          Opaque: a ticket.
+          AgeDecides: the ages of tasks.
+        """
+        if ticket_was_read():
+            raise Opaque("the ticket of a request, which the program has read")
+        if self._heeds_age and not self._tells_age and age_decides():
+            raise AgeDecides
 
 
 class _Walk:
@@ -107,7 +135,9 @@ class _Walk:
     def state(self) -> list[Any]:
         """Return all that matters of the state."""
         context_values.start()
-        live = [task for task in self.execution.names.of if address_of(task) in self.alive]
+        self.live = live = [
+            task for task in self.execution.names.of if address_of(task) in self.alive
+        ]
         self.out += (self.execution.clock.now, len(live))
         if not self.symmetry:
             for task in live:
@@ -127,6 +157,10 @@ class _Walk:
         self._write_sets()
         self._write_what_is_behind()
         return self.out
+
+    def ages(self) -> list[Any]:
+        """Return the tasks, the oldest first, by the numbers that they have now."""
+        return [_AGES, *[self.meet(task) for task in self.live]]
 
     def _write_what_is_behind(self) -> None:
         """Write what no object that was met refers to, although code can come there."""
@@ -164,7 +198,8 @@ class _Walk:
         runnable = task in execution.pool
         name, extra = self.names[address_of(task)], execution.extra_of(task)
         label = self.meet(task) if self.symmetry else name
-        self.out += (_TASK, label, task.name, runnable, task in execution.batch, len(extra))
+        when = task in execution.batch, task in execution.roused
+        self.out += (_TASK, label, task.name, runnable, *when, len(extra))
         # The task that has the test function is in no nursery of the program; what can be cancelled of it is.
         around = execution.whole if name == MAIN else task.parent_nursery
         parts = [execution.coroutine_of(task), *extra, task.custom_sleep_data, around]

@@ -20,7 +20,7 @@ from typing import Any
 from structsync.testing._execution.addresses import address_of
 from structsync.testing._execution.under_test import is_under_test
 
-from . import named_by_code
+from . import libraries, named_by_code
 from .identity import Expanded, is_for_other_processes, is_local, name_of
 from .libraries import plain
 
@@ -172,6 +172,13 @@ _of_module: dict[int, tuple[Mapping[str, Any], Bindings]] = {}
 def start_over() -> None:
     """Forget the classes of the last execution."""
     _of_local.clear()
+
+
+def forget() -> None:
+    """Forget what earlier searches had in reach: it would make the states of each later one larger."""
+    for one in (_of_code, _of_class, _of_module):
+        one.clear()
+    libraries.forget()
 
 
 def data_of_code(code: types.CodeType, namespace: Mapping[str, Any]) -> list[Any]:

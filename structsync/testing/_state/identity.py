@@ -92,7 +92,11 @@ def _number(thing: object, following: int) -> int:
 
 @contextlib.contextmanager
 def numbered_by(numbering: Callable[[object], int]) -> Iterator[None]:
-    """Number objects like this, and not in the order in which they are met, while the block runs."""
+    """Number objects like this, and not in the order in which they are met, while the block runs.
+
+    After it they have the numbers that they had before.
+    """
+    before = _interned.copy(), _made_codes.copy()
     _numberings.append(numbering)
     _interned.clear()
     _made_codes.clear()
@@ -102,6 +106,8 @@ def numbered_by(numbering: Callable[[object], int]) -> Iterator[None]:
         _numberings.pop()
         _interned.clear()
         _made_codes.clear()
+        _interned.update(before[0])
+        _made_codes.update(before[1])
 
 
 def name_of(kind: type) -> str:

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from structsync.testing._execution.addresses import address_of
-from structsync.testing._execution.under_test import is_under_test
+from structsync.testing._execution.under_test import is_of_a_tool, is_under_test
 
 from .identity import is_for_other_processes
 
@@ -185,6 +185,11 @@ def named(names: tuple[str, ...], values: Iterable[object], texts: Iterable[str]
         yield Setting(functools.partial(_loggers, frozenset(texts)))
 
 
+def forget() -> None:
+    """Watch no name any more: what code in reach wants is found again, and is then as it is at that time."""
+    _known.clear()
+
+
 class Setting:
     """What is set for the whole process, and read by a function."""
 
@@ -222,7 +227,13 @@ def _from(module: str, function: str) -> Callable[[], object]:
 
 
 def _handlers() -> list[object]:
-    return [signal.getsignal(one) for one in sorted(signal.valid_signals())]
+    found: list[Any] = [signal.getsignal(one) for one in sorted(signal.valid_signals())]
+    return [one for one in found if not _ends_tests(str(getattr(one, "__module__", None)))]
+
+
+def _ends_tests(module: str) -> bool:
+    """Return whether its handlers end tests: they lead to all of the test runner, and to no part of the program."""
+    return is_of_a_tool(module) or module.startswith("structsync.")
 
 
 _SETTINGS: dict[str, Callable[[], object]] = {

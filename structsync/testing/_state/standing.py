@@ -209,10 +209,7 @@ def _content(thing: Any) -> Content:
     kind = type(thing)
     if kind is set or kind is frozenset:
         return marshal.dumps(sys.getsizeof(thing)), (*thing,)
-    head, children = expanders.expander(kind)(thing)
-    if kind is types.FunctionType:
-        # Whether there is an empty dictionary depends on who has looked at it.
-        children = [one for one in children if type(one) is not dict or one]
+    head, children = expanders.expanded(thing)
     return marshal.dumps(head, 2), (*children,)
 
 

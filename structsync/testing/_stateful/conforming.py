@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, ClassVar
@@ -113,6 +114,11 @@ class ConformingMachine(ScheduledStateMachine):
         seconds, self._adapter._seconds = self._adapter._seconds, 0
         run.pass_time(seconds)
         _, seen = run.perform(self._adapter.state, "state")
+        if not isinstance(seen, Mapping):
+            raise SpecError(
+                f"{type(self._adapter).__name__}.state() returned {seen!r}; return a dictionary of what is "
+                "visible, under the names of observed()"
+            )
         differences = differing(self._simulation.observed(), seen)
         _check_tells(self._spec, type(self._adapter).__name__, tuple(seen))
         if differences:
@@ -144,8 +150,8 @@ def _check_tells(spec: type[Spec], adapter: str, names: tuple[str, ...]) -> None
         if compared() != first:
             return
     raise SpecError(
-        f"{adapter}.state() tells {listed(names)}, which no step of {spec.__name__} changes: an "
-        "object that does nothing would pass; let state() and observed() tell what the steps are for"
+        f"{adapter}.state() returns {listed(names)}, which no step of {spec.__name__} changes: an "
+        "object that does nothing would pass; let state() and observed() return what the steps are for"
     )
 
 
@@ -176,6 +182,11 @@ def machine(spec: type[Spec], adapter: Callable[[], Adapter]) -> type[ScheduledS
     if missing := [n for n in action_names(spec) if not callable(getattr(kind, n, None))]:
         raise SpecError(
             f"{kind.__name__} has no method for the actions {', '.join(missing)} of {spec.__name__}"
+        )
+    if inspect.iscoroutinefunction(kind.state):
+        raise SpecError(
+            f"{kind.__name__}.state() is async, but it is called when no task can run: write def, and let it "
+            "wait for nothing"
         )
     name = f"{spec.__name__}Machine"
     body = {"_spec": spec, "_make": staticmethod(adapter), "__module__": spec.__module__}

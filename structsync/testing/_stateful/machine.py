@@ -55,12 +55,12 @@ class ScheduledStateMachine(RuleBasedStateMachine):
     * An ``async def`` rule is started as a task of its own, and may still be waiting when the next
       rule comes. If it has a target, Hypothesis waits for its result; if everything is blocked
       before there is one, nothing is added to the bundle.
-    * A sync rule is a single step; it may do what needs a task, such as ``release()``. * After each rule a
-    drawn number of steps runs, each of which lets a drawn task run until its next checkpoint, cancels a
-    drawn rule (parked or runnable), or lets time pass until the next deadline. The simplest schedule is
-    first in, first out, until no task can run, without cancellations. * Invariants must be sync. They are
-    checked after each step, and so are those of all primitives
-      of structsync.
+    * A sync rule is a single step; it may do what needs a task, such as ``release()``.
+    * After each rule a drawn number of steps runs, each of which lets a drawn task run until its next
+      checkpoint, cancels a drawn rule (parked or runnable), or lets time pass until the next deadline.
+      The simplest schedule is first in, first out, until no task can run, without cancellations.
+    * Invariants must be sync. They are checked after each step, and so are those of all primitives of
+      structsync.
     * An ``@initialize`` rule that is async must return before the first rule; it runs first in,
       first out.
     * ``teardown`` may be async. When it has returned, what is unfinished is cancelled, and must end.

@@ -39,7 +39,7 @@ _CLOCK = Choice("clock", "")
 
 
 class SteppedEngine(Engine):
-    """Asks who stands outside before each step, and carries out their orders in the main task."""
+    """Asks its host before each step, and carries out the host's orders in the main task."""
 
     paused = False
 
@@ -69,7 +69,7 @@ class SteppedEngine(Engine):
         def close(self) -> None:
             """Clear away what is left of the execution."""
 
-    # For who stands outside.
+    # For the host.
 
     def start(self) -> None:
         """Start the execution; its main task waits for orders then."""
@@ -110,7 +110,7 @@ class SteppedEngine(Engine):
 
     def end(self, ending: Ending) -> None:
         if ending.kind == "violation":
-            # Reported by who stands outside; the run is still needed to clean up.
+            # Reported by the host; the run is still needed to clean up.
             self.violation = ending.message
         else:
             super().end(ending)
@@ -151,7 +151,7 @@ def _give_up(_: object) -> Abort:
 
 
 class StepLog:
-    """Describes each step in a line: who ran, where it parked, whom it woke."""
+    """Describes each step in a line: which task ran, where it parked, which tasks it woke."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -160,7 +160,7 @@ class StepLog:
         self._begun = ""
 
     def before(self, execution: Execution, choice: Choice, first: Choice) -> None:
-        """Note who runs."""
+        """Note which task runs."""
         self._begun = ""
         if choice.kind == "run" and choice.name != MAIN:
             self._steps += 1
@@ -187,7 +187,7 @@ class StepLog:
         self.lines.append(f"{line}; wakes {', '.join(others)}" if others else line)
 
     def stuck(self, execution: Execution) -> None:
-        """Do nothing: who stands outside sees it."""
+        """Do nothing: the host sees it."""
 
 
 def whereabouts(execution: Execution, task: Task) -> str:
@@ -201,7 +201,7 @@ def whereabouts(execution: Execution, task: Task) -> str:
 
 
 class SteppedPublicEngine(SteppedEngine, PublicEngine):
-    """The reference engine as a guest of who stands outside."""
+    """The reference engine as a guest of its host."""
 
     def begin(self, test: AsyncTest) -> None:
         self.prepare()
