@@ -9,8 +9,9 @@ _faults.py     bugs on purpose that a named property must find
 _model.py      a spec compiled for the search        _domains.py arguments of actions
 _search.py     breadth first over all states         _graph.py   what it stores
 _memory.py     what the system gives for it                 _forgotten.py only steps see what is forgotten
-_judging.py    asks the properties                   _implies.py antecedents that were never true
+_judging.py    evaluates properties                  _implies.py antecedents that were never true
 _audit.py      everything twice, at some states      _image.py   an object to the bottom
+_merging.py    what canonical merges must have the same future
 _values.py     what a value of a state may be        _reach.py   what code can change besides
 _noticed.py    no declaration gets lost
 _finding.py    what refutes a property               _trace.py   the steps that lead to it
@@ -19,12 +20,13 @@ _unfolded.py   all of them again, for behaviours      _exchanged.py  can the nam
 _liveness.py   fair cycles, a question about a graph   _fairness.py  what is fair
 _history.py    random walks without a restore
 _check.py      check(spec), check_fault(fault)        _verdict.py what they return
+_concluding.py  from a search to verdicts
 _load.py       spec modules from files and folders    _suite.py   many specs in one run
 _jobs.py       one search of a run                    _together.py  many in several processes
 _worker.py     what such a process does
 _manifest.py   verdicts and state counts on record
 
-_simulation.py a specification that is asked, and taken step by step
+_simulation.py a specification that is queried, and taken step by step
 _events.py     what happened in a program           _following.py in which states it may be after that
 _trace_file.py a trace that was recorded            _witness.py  is everything true in those states?
 
@@ -35,6 +37,7 @@ What holds running programs against specifications needs trio, and stands where 
 from typing import TYPE_CHECKING
 
 from structsync._lazy import importing as _importing
+from structsync._naming import name_all_after as _name_all_after
 
 from ._behaviours import always_eventually as always_eventually
 from ._behaviours import eventually as eventually
@@ -90,6 +93,9 @@ _HOMES = {
 
 if not TYPE_CHECKING:  # a type checker that saw this would take any name for one that exists
     __getattr__ = _importing(__name__, _HOMES)
+
+
+_name_all_after(__name__)
 
 
 def __dir__() -> list[str]:

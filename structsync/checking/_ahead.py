@@ -159,7 +159,7 @@ class Helpers:
         return True
 
     def _give(self, search: Searching, number: int) -> None:
-        """Give those who have little before them the next slices, from what no other has."""
+        """Give helpers that have little left the next slices, from what no other has."""
         states = search.graph.states
         self._given = max(self._given, number)
         for helper in sorted(self._helpers, key=lambda one: len(one.in_hand)):

@@ -3,34 +3,28 @@
 At the first states, and then at fewer and fewer, everything is done twice: on the live spec, and on
 a new one that was never anything else, whose sets are iterated the other way round. Both must be
 alike to the last attribute, allow the same moves, get to the same states and give the same answers;
-and nothing outside may have changed. What `canonical` merges must have the same future.
+and nothing outside may have changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from ._compiled import compile_forgetting
-from ._declaration import TEMPORAL
 from ._errors import ANY_ERROR, SpecError
 from ._exchanged import check_exchanges
 from ._finding import error_text
 from ._forgotten import trap_of
 from ._image import difference, image_of, parts_of, shared_parts
-from ._judging import refinements_of
 from ._language import Snapshot, Spec
-from ._model import Model, Move, Property
+from ._merging import Merging, answer_of
+from ._model import Model, Move
 from ._reach import Surroundings
-from ._rules import STEPS
 from ._values import alike, changeable_parts, has_identity, turned
 
 FIRST = 6  # states that are all looked at
 RARER = 1.6  # after them, the next one has a number larger by this factor
 MERGES = 3  # merged successors looked at of each of these states
-ON_A_WAY = 4  # moves in a row that are taken without merging
-
-Successor = tuple[str, Hashable]
 
 
 class Audit:
@@ -39,7 +33,7 @@ class Audit:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.next = 0
-        self._refinements = refinements_of(model)
+        self._merging = Merging(model, self._restore) if model.canonical else None
         self._surroundings = Surroundings(model.spec_class, model.factories())
         self._trap = trap_of(model)
         self._watched: dict[int, tuple[object, Any]] = {}
@@ -54,11 +48,8 @@ class Audit:
         moves = self._same_moves(snapshot)
         raw = [one for move in moves if (one := self._same_successor(snapshot, move)) is not None]
         self._same_answers(snapshot)
-        if self.model.canonical:
-            for merged in raw[:MERGES]:
-                self._same_future(merged, self.model.canonical(merged))
-            if raw and type(self.model.live).canonical is not Spec.canonical:
-                self._same_futures_on_a_way(raw[0])
+        if self._merging:
+            self._merging.check(raw[:MERGES])
         if self._trap and not has_identity(snapshot):
             self._trap.check(snapshot)
         if self.model.symmetry:
@@ -188,90 +179,9 @@ class Audit:
         self._restore(live, snapshot)
         for one in (*model.properties, *model.terminals):
             if one.kind != "step":
-                ours, theirs = _answer(one, live), _answer(one, twin)
+                ours, theirs = answer_of(one, live), answer_of(one, twin)
                 if ours != theirs:
                     raise self._differs(f"@{one.kind} {one.name}", snapshot, ours, theirs)
-
-    def _same_future(self, raw: Snapshot, merged: Snapshot) -> None:
-        """Compare what may follow two states that canonical calls one."""
-        self._same_images(raw, merged)
-        ours, theirs = self._future(raw), self._future(merged)
-        temporal = any(one.kind in TEMPORAL for one in self.model.properties)
-        if {state for _, state in ours} != {state for _, state in theirs}:
-            raise SpecError(
-                "canonical merges states with different futures: "
-                f"{self.model.shown_state(merged)} can become "
-                f"{self._only(theirs, ours) or self._only(ours, theirs)}, which the state that is "
-                "merged with it cannot, or the other way round; it may forget only what decides "
-                "nothing"
-            )
-        if temporal and ours != theirs:
-            raise SpecError(
-                "canonical permutes names, and a leads_to follows each name through a whole "
-                "behaviour, where they must not be exchanged; write symmetric = names instead of "
-                "it, or leave leads_to to a spec without canonical"
-            )
-
-    def _same_futures_on_a_way(self, raw: Snapshot) -> None:
-        """Compare the same after several moves in a row, between which canonical merges nothing.
-
-        What it forgets may add up: a counter that is 1 in every state that is looked at.
-        """
-        model, live = self.model, self.model.live
-        assert model.canonical is not None
-        forget = compile_forgetting(live, model.fields) or tuple
-        for number in range(ON_A_WAY):
-            self._restore(live, forget(raw))
-            moves = model.enabled_in(live)
-            if not moves:
-                return
-            move = moves[number % len(moves)]
-            try:
-                move.run(live, *move.arguments)
-            except ANY_ERROR:  # told where the search meets it
-                return
-            raw = model.raw_snapshot(live)
-            self._same_future(raw, model.canonical(raw))
-
-    def _same_images(self, raw: Snapshot, merged: Snapshot) -> None:
-        """Compare what two states that canonical calls one stand for."""
-        live = self.model.live
-        for one in self._refinements.values():
-            self._restore(live, raw)
-            ours = one.remembered(live)
-            self._restore(live, merged)
-            theirs = one.remembered(live)
-            if ours != theirs:
-                raise SpecError(
-                    f"@refines {one.name} maps a state to {ours!r}, and once canonical has forgotten "
-                    f"what the step did, to {theirs!r}; map what is left of it, and let the canonical "
-                    "of the abstract specification forget the rest"
-                )
-
-    def _future(self, snapshot: Snapshot) -> set[Successor]:
-        model, live = self.model, self.model.live
-        assert model.canonical is not None
-        found: set[Successor] = set()
-        self._restore(live, snapshot)
-        found.update(
-            (one.name, repr(_answer(one, live)))
-            for one in (*model.properties, *model.terminals)
-            if one.kind not in STEPS
-            if not one.arguments
-        )
-        for move in model.enabled_in(live):
-            self._restore(live, snapshot)
-            try:
-                move.run(live, *move.arguments)
-            except ANY_ERROR as error:
-                found.add((model.shown(move), f"raised {error_text(error)}"))
-            else:
-                found.add((model.shown(move), model.canonical(model.raw_snapshot(live))))
-        return found
-
-    def _only(self, one: set[Successor], other: set[Successor]) -> str:
-        left = sorted(call for call, state in one if state not in {state for _, state in other})
-        return f"what {left[0]} leads to" if left else ""
 
     def _differs(self, what: str, snapshot: Snapshot, ours: object, theirs: object) -> SpecError:
         return SpecError(
@@ -292,15 +202,6 @@ def _asked(model: Model, spec: Spec) -> list[Move] | str:
         raise
     except ANY_ERROR as error:
         return f"raised {error_text(error)}"
-
-
-def _answer(one: Property, spec: Spec) -> object:
-    try:
-        return one.judge(spec, *one.arguments)
-    except SpecError:
-        raise
-    except ANY_ERROR as error:
-        return f"raised {type(error).__name__}"
 
 
 def _calls(moves: Iterable[Move]) -> str:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 
 from structsync.report import Counterexample
 
 from ._budget import Budget, Progress
+from ._concluding import built_in, unfinished_by, verdicts_of
 from ._errors import ENDS_THE_PROGRAM, SpecError, where_raised
 from ._faults import Fault
 from ._finding import error_text
 from ._history import History
-from ._implies import never_met
 from ._language import Spec
 from ._model import Model
-from ._rules import BUILT_IN, EVERY_ACTION_FIRES, NO_DEADLOCK, NO_HIDDEN_HISTORY, OF_STATES
+from ._rules import (
+    EVERY_ACTION_FIRES,
+    NO_HIDDEN_HISTORY,
+)
 from ._search import Search
 from ._trace import counterexample_of
-from ._verdict import FaultResult, PropertyResult, Result, Verdict
+from ._verdict import FaultResult, Result, Verdict
 
 OnProgress = Callable[[Progress], None]
 
@@ -72,7 +75,7 @@ def spec_search(
     """Return the search of a spec, which is still to be run."""
     model = Model(runnable(spec), only=only)
     open_to_the_end = [name for name in (EVERY_ACTION_FIRES,) if name in (only or ())]
-    return kind(model, budget, on_progress, built_in=[*_built_in(only), *open_to_the_end])
+    return kind(model, budget, on_progress, built_in=[*built_in(only), *open_to_the_end])
 
 
 def result_of(
@@ -86,13 +89,13 @@ def result_of(
     graph = search.graph
     return Result(
         spec=called,
-        properties=tuple(_verdicts(search, history, called, only)),
+        properties=tuple(verdicts_of(search, history, called, only)),
         states=len(graph.states),
         transitions=search.transitions,
         depth=graph.depth(),
         seconds=search.seconds(),
         bytes_per_state=search.bytes_per_state(),
-        stopped_by=search.stopped_by or search.not_asked,
+        stopped_by=unfinished_by(search),
     )
 
 
@@ -127,14 +130,14 @@ def fault_search(
         Model(fault.spec, {fault.field: fault.factory}, only=[fault.refuted_by]),
         budget,
         on_progress,
-        built_in=_built_in([fault.refuted_by]),
+        built_in=built_in([fault.refuted_by]),
         audit=False,  # a bug need not be written well
         answers_only=True,
     )
 
 
 def fault_result_of(fault: Fault, search: Search, name: str | None = None) -> FaultResult:
-    """Run the search for a planted fault, and tell whether it was found."""
+    """Run the search for a planted fault, and return whether it was found."""
     _run(search.run)
     spec_called = spec_name(fault.spec)
     with_fault = f"{spec_called} with {fault.name}"
@@ -203,100 +206,3 @@ def _history(search: Search) -> History | None:
     history = History(model, search.judge.steps, search.graph.states)
     _run(history.run)
     return history
-
-
-def _built_in(only: Collection[str] | None) -> list[str]:
-    return [name for name in OF_STATES if only is None or name in only]
-
-
-def _verdicts(
-    search: Search, history: History | None, called: str, only: Collection[str] | None
-) -> Iterator[PropertyResult]:
-    kinds = dict.fromkeys(_built_in(only), "built-in")
-    kinds |= {one.name: one.kind for one in search.model.properties}
-    for name, kind in kinds.items():
-        finding = search.findings.get(name)
-        if finding:
-            shown = counterexample_of(search, finding, called)
-            yield PropertyResult(name, kind, Verdict.REFUTED, finding.detail, shown)
-        elif not search.complete:
-            yield PropertyResult(name, kind, Verdict.UNFINISHED, f"ended by {_end(search)}")
-        else:
-            yield _confirmed_unless_vacuous(search, name, kind)
-    if history:
-        yield _of_history(history, called)
-    elif only is not None and NO_HIDDEN_HISTORY in only:
-        yield _without_walks(search)
-    if only is None or EVERY_ACTION_FIRES in only:
-        yield _every_action_fires(search)
-
-
-def _of_history(history: History, called: str) -> PropertyResult:
-    name = NO_HIDDEN_HISTORY
-    if history.refuted:
-        shown = history.counterexample(called)
-        return PropertyResult(name, "built-in", Verdict.REFUTED, history.refuted, shown)
-    if history.stopped_by:
-        detail = f"ended by {history.stopped_by}"
-        return PropertyResult(name, "built-in", Verdict.UNFINISHED, detail)
-    detail = f"{history.taken:,} steps at random"
-    return PropertyResult(name, "built-in", Verdict.CONFIRMED, detail)
-
-
-def _without_walks(search: Search) -> PropertyResult:
-    if search.stopped_by:
-        verdict, detail = Verdict.UNFINISHED, f"ended by {search.stopped_by}"
-    else:
-        why = search.model.spec_class.restored_before_each_step
-        verdict, detail = (
-            Verdict.VACUOUS,
-            why or "no field has a snapshot(), so none remembers anything",
-        )
-    return PropertyResult(NO_HIDDEN_HISTORY, "built-in", verdict, detail)
-
-
-def _end(search: Search) -> str:
-    return search.stopped_by or search.not_asked or "the refutation of every property"
-
-
-def _confirmed_unless_vacuous(search: Search, name: str, kind: str) -> PropertyResult:
-    idle = [
-        ", ".join(f"{n}={v!r}" for n, v in zip(one.parameters, one.arguments, strict=True))
-        or "any state"
-        for number, one in enumerate(search.judge.temporal)
-        if one.name == name and not search.judge.triggered(number)
-    ]
-    if idle:
-        detail = f"no state has its trigger without its goal, for {'; '.join(idle)}"
-        return PropertyResult(name, kind, Verdict.VACUOUS, detail)
-    if name == NO_DEADLOCK and not search.judge.dead_ends.can_fail:
-        return PropertyResult(name, kind, Verdict.VACUOUS, "@terminal is true of every state")
-    refinement = search.judge.refinements.get(name)
-    if refinement and not refinement.moved:
-        detail = "the abstract state is the same in every state"
-        return PropertyResult(name, kind, Verdict.VACUOUS, detail)
-    if name not in BUILT_IN:
-        lines = never_met(getattr(search.model.spec_class, name).__code__)
-        if lines:
-            where = ", ".join(f"line {line}" for line in lines)
-            detail = f"the antecedent of implies was true in no state ({where})"
-            return PropertyResult(name, kind, Verdict.VACUOUS, detail)
-    return PropertyResult(name, kind, Verdict.CONFIRMED)
-
-
-def _every_action_fires(search: Search) -> PropertyResult:
-    silent = [
-        action.name
-        for action in search.model.actions
-        if not action.moves and action.may_never_fire is None
-    ]
-    verdict, detail = Verdict.CONFIRMED, ""
-    if silent and not search.complete:
-        verdict, detail = Verdict.UNFINISHED, f"ended by {_end(search)}"
-    elif silent:
-        verdict = Verdict.VACUOUS
-        detail = (
-            f"{', '.join(silent)} never fired; mend what forbids it, "
-            'or say may_never_fire="the reason"'
-        )
-    return PropertyResult(EVERY_ACTION_FIRES, "built-in", verdict, detail)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class DeadEnds:
-    """Asks of each state without a step whether it is declared terminal."""
+    """Checks of each state without a step that it is declared terminal."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -21,7 +21,7 @@ class DeadEnds:
         """True once some state would not have been allowed to be the last."""
 
     def finding(self, number: int, stuck: bool) -> Finding | None:
-        """Ask about the live spec, which is in the state of this number; return a refutation.
+        """Judge the live spec, which is in the state of this number; return a refutation.
 
         Args:
             number: the number of the state.

@@ -12,6 +12,16 @@ from ._errors import SpecError
 #: Where the values of a parameter come from: a constant, a field, or a function of the spec.
 Domain = Iterable[Any] | Callable[[Any], Iterable[Any]]
 
+#: A further condition of an action: of the spec, and of up to four parameters. Alternatives, and not "of
+#: anything": a strict type checker knows then of which type the parameters of a lambda are.
+Condition = (
+    Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any], Any]
+)
+
 #: The kinds of properties that are judged over whole behaviours.
 TEMPORAL = ("leads_to", "eventually", "always_eventually")
 
@@ -57,7 +67,7 @@ def declaration_of(value: object) -> Declaration | None:
 
 
 def asserts(function: Callable[..., Any]) -> bool:
-    """Tell whether a function's own body contains an assert statement.
+    """Return whether a function's own body contains an assert statement.
 
     Read off the byte code, which python -O leaves without it: a property that can then never fail
     is found out instead of passing.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import product
+from operator import attrgetter
 from typing import Any
 
 from ._budget import Pulse
@@ -27,8 +28,8 @@ def arguments_of(domains: list[Domain], pulse: Pulse) -> Callable[[Any], Iterabl
 
 def _values(domain: Domain) -> Callable[[Any], Iterable[Any]]:
     if isinstance(domain, Field):
-        name = domain.name
-        return lambda spec: _ordered(spec.__dict__[name])
+        read = attrgetter(domain.name)
+        return lambda spec: _ordered(read(spec))
     if callable(domain):
         function = domain
         return lambda spec: _ordered(function(spec))

@@ -8,8 +8,6 @@ import traceback
 class SpecError(Exception):
     """A specification breaks a rule of the language; the message names the rule, the values and a fix."""
 
-    __module__ = "structsync.checking"
-
 
 #: What ends a program, or a generator; in a specification it is an error like any other.
 ENDS_THE_PROGRAM: tuple[type[BaseException], ...] = (SystemExit, GeneratorExit)

@@ -17,7 +17,7 @@ from ._renaming import renamed_arguments
 from ._symmetry import Symmetry
 from ._values import alike
 
-#: What was asked, and what came of it: both as they are shown, and so that they can be compared.
+#: What was evaluated, and what came of it: both as they are shown, and so that they can be compared.
 Answers = dict[Hashable, tuple[Hashable, str, str]]
 
 

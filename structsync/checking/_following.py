@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from structsync.report import Counterexample, Step
 from structsync.report._words import counted, listed
@@ -59,6 +59,8 @@ class Follower:
         self._differ: list[str] = []
         self._dropped: Broken | None = None
         """The first way of the last event that cannot be what happened, because it breaks a property."""
+        self._beyond: dict[Snapshot, Broken] = {}
+        """The states to which an unseen step before it leads that breaks a property, with that."""
         self._witness = Witness(self.model)
 
     @property
@@ -67,7 +69,7 @@ class Follower:
         return self.taken.total()
 
     def nothing_followed(self) -> str:
-        """Say that no event was a step, and nothing is confirmed; empty if one was, or one was not allowed."""
+        """Return why nothing is confirmed if no event was a step; empty if one was, or one was not allowed."""
         if self.steps or self.refutation is not None:
             return ""
         if not self.events:
@@ -83,13 +85,13 @@ class Follower:
         if self.refutation is not None:
             return False
         self.events += 1
-        self._differ, self._dropped = [], None
+        self._differ, self._dropped, self._beyond = [], None, {}
         try:
             found = self._followed(event)
         except Broken as broken:
             found, self._dropped = {}, broken
         if not found:
-            dropped = self._dropped
+            dropped = self._dropped or self._broken_before(event)
             self.refutation = self._broken(event, dropped) if dropped else self._refuted(event)
             return False
         last = [way[-1] for way in found.values() if way]
@@ -112,7 +114,7 @@ class Follower:
         if len(states) > MOST:
             raise SpecError(
                 f"after {counted(self.events, 'event')} the specification may be in more than "
-                f"{MOST:,} states; let `explain` tell more of what happened, or leave less unseen"
+                f"{MOST:,} states; let `explain` describe more of what happened, or leave less unseen"
             )
 
     def _closed(self) -> Iterator[tuple[Snapshot, Way]]:
@@ -126,11 +128,14 @@ class Follower:
                 self._enter(state)
                 for move in self.model.enabled_of(action, self.model.live):
                     longer = self._taken(move, state, seen[state], None)
-                    if longer and longer[-1].after not in seen and self._holds(longer):
-                        after = longer[-1].after
-                        seen[after] = longer[-KEPT:]
-                        to_do.append(after)
-                        self._check_size(seen)
+                    if not longer or (after := longer[-1].after) in seen:
+                        continue
+                    if broken := self._broken_by(longer):
+                        self._beyond.setdefault(after, broken)
+                        continue
+                    seen[after] = longer[-KEPT:]
+                    to_do.append(after)
+                    self._check_size(seen)
 
     def _after(
         self, event: TraceEvent, state: Snapshot, way: Way
@@ -147,8 +152,7 @@ class Follower:
             if meaning and self._agrees(event, ""):
                 yield state, way
             return
-        calls: Iterable[Call] = [meaning] if isinstance(meaning, Call) else meaning
-        for call in calls:
+        for call in _calls(meaning, event):
             self._enter(state)
             for move in [*moves_of(self.model, call)]:
                 longer = self._taken(move, state, way, event)
@@ -168,20 +172,37 @@ class Follower:
         except SpecError:
             raise
         except ANY_ERROR as error:
-            finding = Finding(NO_ACTION_FAILS, 0, f"raised {error_text(error)}", move)
-            self._drop(Broken(finding, (*way, Taken(move, state, state, event))))
+            if event is not None:  # what is unseen need not have happened
+                finding = Finding(NO_ACTION_FAILS, 0, f"raised {error_text(error)}", move)
+                self._drop(Broken(finding, (*way, Taken(move, state, state, event))))
             return None
         after = self.model.raw_snapshot(self.model.live)
         return (*way, Taken(move, state, after, event))
 
     def _holds(self, way: Way) -> bool:
-        """Tell whether the last step of a way breaks no property."""
+        """Return whether the last step of a way breaks no property."""
+        broken = self._broken_by(way)
+        if broken is not None:
+            self._drop(broken)
+        return broken is None
+
+    def _broken_by(self, way: Way) -> Broken | None:
+        """Return what the last step of a way breaks."""
         try:
             self._witness.step(way)
         except Broken as broken:
-            self._drop(broken)
-            return False
-        return True
+            return broken
+        return None
+
+    def _broken_before(self, event: TraceEvent) -> Broken | None:
+        """Return what an unseen step breaks without which the event is not allowed."""
+        differ = [*self._differ]
+        for state, broken in self._beyond.items():
+            allowed = next(self._after(event, state, broken.way), None) is not None
+            if allowed or self._dropped:
+                return broken
+        self._differ = differ
+        return None
 
     def _drop(self, broken: Broken) -> None:
         self._dropped = self._dropped or broken
@@ -246,6 +267,23 @@ class Follower:
         self.model.restore(self.model.live, taken.after)
         note = "unseen" if taken.event is None else ""
         return step_of(self.model, taken.move, described(self.model.live), note)
+
+
+def _calls(meaning: object, event: TraceEvent) -> Sequence[Call]:
+    """Return the calls that an event may stand for.
+
+    Raises:
+        SpecError: `explain` has returned something else.
+    """
+    several = isinstance(meaning, Iterable) and not isinstance(meaning, str)
+    calls: list[Any] = list(cast(Iterable[Any], meaning)) if several else [meaning]
+    if wrong := [one for one in calls if not isinstance(one, Call)]:
+        raise SpecError(
+            f"explain made {wrong[0]!r} of {event}; it returns Call('name', parameter=value), or several of "
+            "them; True or False, where nothing is done and the state is looked at; or None for what does "
+            "not matter"
+        )
+    return calls
 
 
 def differing(spec: Any, seen: Any) -> list[str]:

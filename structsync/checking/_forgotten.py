@@ -1,4 +1,4 @@
-"""What `forgets` names is for the properties of steps alone: who else reads it is found out.
+"""What `forgets` names is for the properties of steps alone: what else reads it is found out.
 
 In every state that a search stores it is what it was at first, so what an invariant says of it would be true or false
 of that alone.
@@ -42,7 +42,7 @@ class Trap:
         self._spec.__dict__.update(vars(model.fresh()))
 
     def check(self, snapshot: Snapshot) -> None:
-        """Raise if anything that is asked of a state alone reads what is forgotten."""
+        """Raise if anything that is evaluated on a state alone reads what is forgotten."""
         model, spec = self._model, self._spec
         model.restore(spec, snapshot)
         for one in (*model.properties, *model.terminals):

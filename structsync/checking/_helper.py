@@ -37,7 +37,7 @@ class _Strict(Judge):
         raise OutOfTheOrdinary
 
     def close(self, names: list[str]) -> None:
-        """Ask no more about what is refuted."""
+        """Judge no more what is refuted."""
         for name in names:
             if name in self.open:
                 super().refute(Finding(name, 0, ""))

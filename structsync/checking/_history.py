@@ -1,7 +1,7 @@
 """Random walks of a spec that is never restored: what an index remembers over many steps.
 
 The search restores a core before each step, and restoring builds anew what is derived from the state: an index, a
-heap, the set of those who wait. So the search sees one step of their upkeep, never many in a row. A walk sees
+heap, the set of waiters. So the search sees one step of their upkeep, never many in a row. A walk sees
 many: it drives one core from the first state on, and beside it, for each single step, another one that was restored
 to the same state. Both must allow the same moves and get to the same state; and each step property must hold
 of the one that remembers.

@@ -11,14 +11,19 @@ Site = tuple[CodeType, int]
 
 #: Some code as another process knows it: its file, its line and its name.
 Code = tuple[str, int, str]
-#: What is known of some calls: which antecedents were true, and the lines and callers of the others.
-Record = tuple[
-    tuple[tuple[Code, int], ...], tuple[tuple[tuple[Code, int], int, tuple[Code, ...]], ...]
-]
+#: One call of implies as another process knows it, and the code that has led there.
+_Known = tuple[tuple[Code, int], tuple[Code, ...]]
+#: What is known of some calls: which have found the antecedent true, and which false, with the line.
+Record = tuple[tuple[_Known, ...], tuple[tuple[int, _Known], ...]]
 
-_met: set[Site] = set()
+#: So many of the functions that lead to a call are told apart: a property, and its helpers.
+_TOLD_APART = 4
+
+# A helper that several properties share may be met by one of them only.
+_met: dict[Site, set[CodeType]] = {}
 _idle: dict[Site, tuple[int, set[CodeType]]] = {}
-_met_elsewhere: set[tuple[Code, int]] = set()
+_noted: set[tuple[bool, int, tuple[CodeType, ...]]] = set()
+_met_elsewhere: dict[tuple[Code, int], set[Code]] = {}
 _idle_elsewhere: dict[tuple[Code, int], tuple[int, set[Code]]] = {}
 
 
@@ -33,42 +38,54 @@ def implies(antecedent: bool, consequent: bool | Callable[[], bool]) -> bool:
         consequent: what follows from it; a function is called only where the condition holds.
 
     Raises:
-        TypeError: one of them is not a bool.
+        TypeError: one of them is not a bool, nor is what a function returns that is called.
     """
     frame = sys._getframe(1)
+    met = _bool(antecedent, "antecedent")
+    way = (met, frame.f_lasti, tuple(_callers(frame, _TOLD_APART)))
+    if way not in _noted:
+        _noted.add(way)
+        _note(frame, met)
+    if not callable(consequent):
+        return _bool(consequent, "consequent") or not met
+    return not met or _bool(consequent(), "consequent")
+
+
+def _note(frame: FrameType, met: bool) -> None:
     site = (frame.f_code, frame.f_lasti)
-    if _bool(antecedent, "antecedent"):
-        _met.add(site)
-        return _bool(consequent() if callable(consequent) else consequent, "consequent")
-    if site not in _met:
-        _idle.setdefault(site, (frame.f_lineno, set()))[1].update(_callers(frame))
-    return True
+    callers = (
+        _met.setdefault(site, set()) if met else _idle.setdefault(site, (frame.f_lineno, set()))[1]
+    )
+    callers.update(_callers(frame, 12))  # a property and its helpers, not the search below it
 
 
 def forget() -> None:
     """Begin another search."""
     _met.clear()
     _idle.clear()
+    _noted.clear()
     _met_elsewhere.clear()
     _idle_elsewhere.clear()
 
 
 def record() -> Record:
     """Return what is known in this process."""
-    met = tuple([(_code(code), place) for code, place in _met])
-    idle = [
-        ((_code(code), place), line, tuple(map(_code, callers)))
-        for (code, place), (line, callers) in _idle.items()
-    ]
-    return met, tuple(idle)
+    met = [_known(site, callers) for site, callers in _met.items()]
+    idle = [(line, _known(site, callers)) for site, (line, callers) in _idle.items()]
+    return tuple(met), tuple(idle)
 
 
 def learn(given: Record) -> None:
     """Take note of what is known in another process."""
     met, idle = given
-    _met_elsewhere.update(met)
-    for site, line, callers in idle:
+    for site, callers in met:
+        _met_elsewhere.setdefault(site, set()).update(callers)
+    for line, (site, callers) in idle:
         _idle_elsewhere.setdefault(site, (line, set()))[1].update(callers)
+
+
+def _known(site: Site, callers: Iterable[CodeType]) -> _Known:
+    return (_code(site[0]), site[1]), tuple(map(_code, callers))
 
 
 def _code(code: CodeType) -> Code:
@@ -82,7 +99,7 @@ def never_met(code: CodeType) -> list[int]:
     return sorted(
         line
         for site, (line, callers) in _idle_elsewhere.items()
-        if site not in _met_elsewhere and known in callers
+        if known in callers and known not in _met_elsewhere.get(site, ())
     )
 
 
@@ -94,8 +111,8 @@ def _bool(value: object, what: str) -> bool:
     )
 
 
-def _callers(frame: FrameType | None) -> Iterable[CodeType]:
-    for _ in range(12):  # a property and its helpers, not the search below it
+def _callers(frame: FrameType | None, most: int) -> Iterable[CodeType]:
+    for _ in range(most):
         if frame is None:
             return
         yield frame.f_code

@@ -1,4 +1,4 @@
-"""Asking the properties of a spec, and keeping the first thing that refutes each of them."""
+"""Evaluating the properties of a spec, and keeping the first thing that refutes each of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._language import Spec
 from ._liveness import CLOSED, NEITHER, TRIGGER, Lasso, find_lasso
 from ._model import Model, Move, Property
 from ._refinement import Refinement
-from ._rules import OF_STATES, STEPS, word_of
+from ._rules import NO_ACTION_FAILS, OF_STATES, STEPS, word_of
 from ._unfolded import Unfolded, orbit_of
 
 
@@ -30,6 +30,8 @@ class Judge:
         self.answers_only = answers_only
         """True where a property that raises has not found anything (see _faults.py)."""
         self.unanswered: dict[str, Finding] = {}
+        self.overlooked: Finding | None = None
+        """An action that raised, where no checked property forbids that; what it leads to is not known."""
         self.refinements = refinements_of(model)
         self.temporal = [one for one in model.properties if one.kind in TEMPORAL]
         self.marks = [bytearray() for _ in self.temporal]
@@ -44,7 +46,7 @@ class Judge:
         self.reopen()
 
     def reopen(self) -> None:
-        """Ask about everything, whatever was found so far."""
+        """Judge everything, whatever was found so far."""
         model = self.model
         self.findings: dict[str, Finding] = {}
         self.invariants = [one for one in model.properties if one.kind == "invariant"]
@@ -53,11 +55,11 @@ class Judge:
         self.open = {*(one.name for one in model.properties), *self._built_in}
 
     def only_temporal(self) -> bool:
-        """Tell whether nothing is open but what needs whole behaviours."""
+        """Return whether nothing is open but what needs whole behaviours."""
         return self.open <= {one.name for one in self.temporal}
 
     def begin(self) -> None:
-        """Ask about the live spec, which is in the first state."""
+        """Judge the live spec, which is in the first state."""
         for one in self.refinements.values():
             finding = one.begin(self.model.live)
             if finding:
@@ -70,12 +72,12 @@ class Judge:
                 one.enter(before)
 
     def state(self, number: int) -> None:
-        """Ask the invariants about the live spec, which is in the state of this number."""
+        """Evaluate the invariants on the live spec, which is in the state of this number."""
         for one in self.invariants:
             self._ask(one, number, None)
 
     def step(self, number: int, move: Move) -> None:
-        """Ask each step property about the move that was just made, of which `all_hold` is not sure."""
+        """Evaluate each step property on the move that was just made, of which `all_hold` is not sure."""
         for one in self.steps:
             self._ask(one, number, move)
 
@@ -85,7 +87,7 @@ class Judge:
             marks.append(self._mark(one, number))
 
     def stuck(self, number: int, stuck: bool) -> None:
-        """Ask whether the live spec may be in a state without a step, if it is in one."""
+        """Judge whether the live spec may be in a state without a step, if it is in one."""
         finding = self.dead_ends.finding(number, stuck)
         if finding:
             self.refute(finding)
@@ -95,6 +97,8 @@ class Judge:
         name = finding.property
         if finding.no_answer and self.answers_only:
             self.unanswered.setdefault(name, finding)
+        elif name == NO_ACTION_FAILS and name not in self._built_in:
+            self.overlooked = self.overlooked or finding
         elif name in self.open:
             self.open.discard(name)
             self.findings[name] = finding
@@ -139,7 +143,7 @@ class Judge:
             self.refinements[name].moved = True
 
     def triggered(self, number: int) -> bool:
-        """Tell whether a property of behaviours ever had to wait for its goal."""
+        """Return whether a property of behaviours ever had to wait for its goal."""
         return any(TRIGGER in self.marks[one] for one in self.alike[number])
 
     def _ask(self, one: Property, number: int, move: Move | None) -> None:
@@ -187,7 +191,7 @@ class Judge:
 
 
 def refinements_of(model: Model) -> dict[str, Refinement]:
-    """Return what is asked about the steps of a spec that refines another one, by property."""
+    """Return what is checked of the steps of a spec that refines another one, by property."""
     words = {one.name: word_of(getattr(model.spec_class, one.name)) for one in model.properties}
     return {
         one.name: Refinement(one, abstract)
@@ -197,7 +201,7 @@ def refinements_of(model: Model) -> dict[str, Refinement]:
 
 
 def steps_of(model: Model, refinements: Mapping[str, Refinement]) -> list[Property]:
-    """Return what is asked of each step."""
+    """Return what is checked of each step."""
     return [
         one._replace(judge=refinements[one.name].judge) if one.kind == "refines" else one
         for one in model.properties
@@ -212,7 +216,7 @@ def _length(graph: Graph | Unfolded, finding: Finding) -> int:
 
 
 def _is_raised_in(trace: TracebackType | None, codes: frozenset[CodeType]) -> bool:
-    """Tell whether an error came from the planted bug itself, not from the property."""
+    """Return whether an error came from the planted bug itself, not from the property."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and trace.tb_frame.f_code in codes

@@ -161,7 +161,7 @@ class Spec(metaclass=_SpecMeta):
 
 
 def is_declared(value: object) -> bool:
-    """Tell whether a value of a class body is a field or a decorated function."""
+    """Return whether a value of a class body is a field or a decorated function."""
     return isinstance(value, Field) or hasattr(value, MARK)
 
 

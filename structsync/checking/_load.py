@@ -124,7 +124,7 @@ def _specs_of(module: ModuleType, root: str) -> dict[str, type[Spec]]:
 
 
 def is_run(spec: type[Spec]) -> bool:
-    """Tell whether a spec is to be run: not private, and not a base for others."""
+    """Return whether a spec is to be run: not private, and not a base for others."""
     abstract = vars(spec).get("abstract", False)
     if type(abstract) is not bool:
         raise SpecError(

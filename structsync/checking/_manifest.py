@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -22,8 +23,12 @@ HEADER = """\
 Entries = dict[str, dict[str, dict[str, Any]]]
 
 
-def read(file: Path) -> Entries:
+def read(file: Path, *, anew: bool = False) -> Entries:
     """Read a manifest; one that does not exist has no entries.
+
+    Args:
+        file: the manifest.
+        anew: all of it is going to be written anew, so that one that cannot be read has no entries either.
 
     Raises:
         SpecError: the file is not a manifest.
@@ -31,6 +36,8 @@ def read(file: Path) -> Entries:
     try:
         found = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     except (OSError, ValueError) as error:
+        if anew:
+            return {"spec": {}, "fault": {}}
         raise SpecError(
             f"{file} is not a manifest: {error}; --update-manifest writes one"
         ) from None
@@ -66,7 +73,7 @@ def write(file: Path, run: Run, complete: bool) -> None:
     """
     if not run.finished:
         raise SpecError("only a finished run can be recorded; raise --max-states or --seconds")
-    kept = read(file)
+    kept = read(file, anew=complete)
     for kind, entries in _entries(run).items():
         if complete:
             kept[kind] = {n: e for n, e in kept[kind].items() if n in _loaded(run, kind)}
@@ -74,7 +81,7 @@ def write(file: Path, run: Run, complete: bool) -> None:
     lines = [HEADER]
     for kind, entries in kept.items():
         for name in sorted(entries):
-            lines += [f'[{kind}."{name}"]', *_lines(entries[name], ""), ""]
+            lines += [f"[{kind}.{_text(name)}]", *_lines(entries[name], ""), ""]
     file.write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -113,8 +120,17 @@ def _lines(entry: Mapping[str, Any], prefix: str) -> list[str]:
     lines = []
     for key, value in entry.items():
         if isinstance(value, Mapping):
-            lines += _lines(value, f"{prefix}{key}.")
+            lines += _lines(value, f"{prefix}{_key(key)}.")
         else:
-            shown = value if isinstance(value, int) else f'"{value}"'
-            lines.append(f"{prefix}{key} = {shown}")
+            shown = value if isinstance(value, int) else _text(value)
+            lines.append(f"{prefix}{_key(key)} = {shown}")
     return lines
+
+
+def _key(name: str) -> str:
+    """Return a key as TOML takes it, which has letters of ASCII only in one without quotes."""
+    return name if name.isascii() else _text(name)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

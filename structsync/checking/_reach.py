@@ -151,7 +151,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _is_users(module: str | None) -> bool:
-    """Tell whether a module is a user's: not Python's, not installed, not structsync's own."""
+    """Return whether a module is a user's: not Python's, not installed, not structsync's own."""
     if module is None:
         return False
     top = module.partition(".")[0]

@@ -51,7 +51,7 @@ def refines(abstract: type[Spec]) -> Callable[[F], F]:
 
 
 class Refinement:
-    """One mapping to an abstract specification, asked about step after step."""
+    """One mapping to an abstract specification, checked step after step."""
 
     def __init__(self, one: Property, abstract: type[Spec]) -> None:
         self.name = one.name
@@ -101,7 +101,7 @@ class Refinement:
         self._before = self.remembered(before)
 
     def judge(self, live: Spec, before: Spec) -> bool:
-        """Tell whether the step that was just taken is an abstract one, or none.
+        """Return whether the step that was just taken is an abstract one, or none.
 
         Raises:
             AssertionError: it is not; the message tells both abstract states.
@@ -130,7 +130,7 @@ class Refinement:
 
 
 class _Abstract:
-    """An abstract specification, and what its states can become; each is asked once."""
+    """An abstract specification, and what its states can become; each is computed once."""
 
     def __init__(self, spec: type[Spec]) -> None:
         from ._model import Model

@@ -64,7 +64,7 @@ class Search:
         self._live_checked = 0
         self._unfolded: Unfolded | None = None
         self.helpers: Helpers | None = None
-        """Who takes moves ahead of this search, if any process may."""
+        """The processes that take moves ahead of this search, if any may."""
 
     @property
     def findings(self) -> dict[str, Finding]:

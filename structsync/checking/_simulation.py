@@ -1,4 +1,4 @@
-"""A specification that is asked and taken step by step, instead of searched."""
+"""A specification that is queried and taken step by step, instead of searched."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ._judging import refinements_of, steps_of
 from ._language import Snapshot, Spec
 from ._model import Action, Model, Move
 from ._nearest import nearest
+from ._values import same
 
 
 def call_of(move: Move) -> Call:
@@ -48,8 +49,13 @@ def moves_of(model: Model, call: Call) -> Iterator[Move]:
     action = action_of(model, call)
     wanted = [(action.parameters.index(name), value) for name, value in call.arguments.items()]
     for move in model.enabled_of(action, model.live):
-        if all(move.arguments[place] == value for place, value in wanted):
+        if all(_is_it(move.arguments[place], value) for place, value in wanted):
             yield move
+
+
+def _is_it(argument: object, wanted: object) -> bool:
+    """Return whether an argument is what was asked for: to a spec True is not 1."""
+    return argument == wanted and same(argument, wanted)
 
 
 @final

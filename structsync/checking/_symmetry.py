@@ -3,7 +3,7 @@
 A spec says `symmetric = ("a", "b", "c")`, or several groups of such names, each of which can be exchanged
 among themselves. All renamings of a state are an *orbit*; its *representative* is the one whose
 bytes come first. Renaming goes through tuples, frozensets and frozen dataclasses down to the names;
-`canonical` is asked afterwards, so that a tuple that a spec keeps in the order of names is put in order.
+`canonical` is called afterwards, so that a tuple that a spec keeps in the order of names is put in order.
 """
 
 from __future__ import annotations
@@ -81,7 +81,11 @@ class Symmetry:
         written = [exact(one) for one in images]
         first = min(range(len(written)), key=written.__getitem__)
         row = self.after[first]
-        self._idle = [one for one in self._idle if written[one] == written[0]]
+        self._idle = [
+            one
+            for one in self._idle
+            if all(written[self.after[one][n]] == written[n] for n in range(len(written)))
+        ]
         for number in reversed(range(len(written))):
             self._known[written[number]] = (images[first], row[self.inverse[number]])
         self._orbits[written[first]] = _numbered(written[one[first]] for one in self.after)

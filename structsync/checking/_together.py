@@ -136,7 +136,7 @@ class Together:
             self._processes[worker].send(INTERRUPT)
 
     def _begin(self) -> None:
-        """Give those who do nothing something to do."""
+        """Give idle processes something to do."""
         while self._idle and self._waiting:
             bounds = self._plan.bounds()
             if bounds is None:
@@ -149,7 +149,7 @@ class Together:
         self._let_help()
 
     def _let_help(self) -> None:
-        """Let those who search still be helped, where nothing is left for the others to do."""
+        """Let processes that still search be helped, where nothing is left for the others to do."""
         if self._waiting or not self._at_work or len(self._idle) < len(self._at_work):
             return
         allowed = 1 + len(self._idle) // len(self._at_work)

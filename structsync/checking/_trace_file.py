@@ -63,6 +63,7 @@ def read_events(file: Path) -> Iterator[TraceEvent]:
     Raises:
         SpecError: the file cannot be read, or is not a trace.
     """
+    number = 0
     try:
         with file.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
@@ -76,6 +77,10 @@ def read_events(file: Path) -> Iterator[TraceEvent]:
                     )
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"{file} cannot be read as a trace: {error}") from None
+    if not number:
+        raise SpecError(
+            f'{file} is no trace: it is empty, and the first line of one is {{"format": "{FORMAT}"}}'
+        )
 
 
 def _object(file: Path, number: int, line: str) -> dict[str, Any]:

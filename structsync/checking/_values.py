@@ -36,7 +36,7 @@ def exact(value: Any) -> bytes:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Tell whether nothing can tell two equal values apart; quickly, where they share their parts."""
+    """Return whether nothing can distinguish two equal values; quickly, where they share their parts."""
     kind = type(one)
     if kind is not type(other):
         return False
@@ -109,7 +109,7 @@ def changeable_parts(value: Any) -> list[object]:
 
 
 def has_identity(value: Any) -> bool:
-    """Tell whether a value contains an object that is equal to itself alone."""
+    """Return whether a value contains an object that is equal to itself alone."""
     try:
         marshal.dumps(value, 2)
     except ValueError:
@@ -141,7 +141,7 @@ def _slots(kind: Any) -> tuple[str, ...]:
 
 
 def _rebuilds_itself(kind: type) -> bool:
-    """Tell whether a class says what to pickle, as Decimal, datetime and Path do."""
+    """Return whether a class says what to pickle, as Decimal, datetime and Path do."""
     return getattr(kind, "__reduce__") is not getattr(object, "__reduce__")  # noqa: B009
 
 
@@ -154,7 +154,7 @@ def _is_hashable(value: object) -> bool:
 
 
 def compares_by_identity(value: object) -> bool:
-    """Tell whether nothing but this very object is equal to a value."""
+    """Return whether nothing but this very object is equal to a value."""
     return _is_known_by_identity(type(value))
 
 
@@ -197,7 +197,7 @@ def _spelled_as(
 
 @lru_cache(maxsize=1024)
 def _speller(kind: Any) -> Callable[[Any, Callable[[object], object]], Any]:
-    """Return how values of one type are spelled: what is the same for all of them is asked once."""
+    """Return how values of one type are spelled: what is the same for all of them is found once."""
     named = (_TOKEN, kind.__module__, kind.__qualname__)
     if issubclass(kind, enum.Enum):
         return lambda value, of_identity: (*named, value.name)
@@ -221,7 +221,7 @@ def _parts(value: Any) -> Iterator[object]:
 
 
 def _mutable_part(value: Any) -> object | None:
-    """Return the first part that can be changed in place; this is asked of all that a large state consists of."""
+    """Return the first part that can be changed in place; this looks at all that a large state consists of."""
     kind: Any = type(value)
     if issubclass(kind, _MUTABLE):
         return cast("object", value)

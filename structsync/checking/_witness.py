@@ -1,7 +1,7 @@
-"""The properties of a specification, asked of each state and each step of a trace that it follows.
+"""The properties of a specification, evaluated at each state and each step of a trace that it follows.
 
-A search asks them of every state there is, but of the states within its bounds, and not every
-specification that follows a trace was searched.
+A search evaluates them at every state within its bounds only, and not every specification that
+follows a trace was searched.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ._judging import Judge
 from ._language import Snapshot
 from ._model import Model, Move
 
-#: Of so many steps it is remembered that they were asked about.
+#: Of so many steps it is remembered what came of them.
 MOST_ASKED = 10_000
 
 
@@ -42,20 +42,20 @@ class Broken(Exception):
 
 
 class Witness:
-    """Asks invariants and step properties; what becomes of behaviours no trace that goes on can tell."""
+    """Evaluates invariants and step properties; what becomes of behaviours no trace that goes on can tell."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self._judge = Judge(model, built_in=())
         self._asked: dict[tuple[Snapshot, int], Finding | None] = {}
-        """What came of the moves that were asked about: in the same state the same move is the same step."""
+        """What came of the moves that were judged: in the same state the same move is the same step."""
         self.remembered: Callable[[Snapshot], Snapshot] = (
             compile_forgetting(model.live, model.fields) or tuple
         )
         """From a state to the same as the next step finds it, without what it is declared to forget."""
 
     def begin(self) -> None:
-        """Ask about the first state, in which the live spec is.
+        """Judge the first state, in which the live spec is.
 
         Raises:
             Broken: a property is not true of it.
@@ -65,7 +65,7 @@ class Witness:
         self._tell(self._found(), ())
 
     def step(self, way: Way) -> None:
-        """Ask about the last step of a way.
+        """Judge the last step of a way.
 
         Raises:
             Broken: a property is not true of it, or of the state after it.
@@ -89,7 +89,7 @@ class Witness:
     def _found(self) -> Finding | None:
         found = next(iter(self._judge.findings.values()), None)
         if found:
-            self._judge.reopen()  # another way is asked about all of it again
+            self._judge.reopen()  # another way is judged from the beginning
         return found
 
     def _tell(self, found: Finding | None, way: Way) -> None:

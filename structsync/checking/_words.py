@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar, overload
 
-from ._declaration import MARK, TEMPORAL, Declaration, Domain, Fairness
+from ._declaration import MARK, TEMPORAL, Condition, Declaration, Domain, Fairness
 from ._errors import SpecError
 from ._language import Field
 from ._noticed import notice
@@ -25,7 +25,7 @@ def action(declare: F, /) -> F: ...
 @overload
 def action(
     *,
-    when: Callable[..., Any] | None = None,
+    when: Condition | None = None,
     fair: Fairness = False,
     fair_together: bool = False,
     may_never_fire: str | None = None,
@@ -35,7 +35,7 @@ def action(
     declare: F | None = None,
     /,
     *,
-    when: Callable[..., Any] | None = None,
+    when: Condition | None = None,
     fair: Fairness = False,
     fair_together: bool = False,
     may_never_fire: str | None = None,
@@ -62,9 +62,7 @@ def action(
     if not isinstance(fair, bool) and fair not in ("weak", "strong"):
         raise SpecError(f'fair is True, False, "weak" or "strong", not {fair!r}')
     if fair_together and not fair:
-        raise SpecError(
-            "fair_together says of whom fairness is demanded; write fair=True beside it"
-        )
+        raise SpecError("fair_together only modifies fair; write fair=True beside it")
     word = Declaration("action", domains, when, fair, fair_together, may_never_fire)
     return declare_word(word, declare)
 

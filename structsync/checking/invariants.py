@@ -1,4 +1,4 @@
-"""What is true of every primitive at rest, as functions: for specs, for tests, for your own cores.
+"""What is true of every quiescent primitive, as functions: for specs, for tests, for your own cores.
 
 They take a live core (any :class:`structsync.Arbiter`), or the waiters in its queue before and after
 a transition, and leave it as it is. Each rule is written here and nowhere else, so a spec, a
