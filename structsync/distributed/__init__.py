@@ -5,20 +5,20 @@ replays it (:mod:`structsync._core.shared`), and so comes to the same decisions 
 """
 
 from structsync._core.shared.operations import Want as SharedClaim
-from structsync._naming import name_what_is_loaded
+from structsync._naming import name_all_after, name_what_is_loaded
 
 from .blocks import Block as SharedBlock
+from .condition import SharedCondition as SharedCondition
 from .errors import CallOutcomeUnknown as CallOutcomeUnknown
 from .errors import LeaseLost as LeaseLost
 from .errors import RemoteError as RemoteError
 from .errors import ReplicasDiffer as ReplicasDiffer
+from .events import SharedEvent as SharedEvent
 from .membership import Grant as Grant
-from .membership import SharedEvent as SharedEvent
 from .memory import Deliveries as Deliveries
 from .monitor import SharedEntry as SharedEntry
 from .monitor import SharedMonitor as SharedMonitor
 from .primitives import SharedBarrier as SharedBarrier
-from .primitives import SharedCondition as SharedCondition
 from .primitives import SharedLatch as SharedLatch
 from .primitives import SharedLock as SharedLock
 from .primitives import SharedPrimitive as SharedPrimitive
@@ -58,3 +58,4 @@ __all__ = [
 
 
 name_what_is_loaded()
+name_all_after(__name__)

@@ -12,7 +12,7 @@ from structsync._core.shared.kinds import HOST
 from structsync._core.shared.operations import Outcome, Want
 from structsync._runtime.outcomes import Pending
 
-from .errors import LeaseLost
+from .errors import LEASE_ENDED, LeaseLost
 from .membership import Grant, Membership
 
 #: What one task cannot hold twice: it would wait for itself.
@@ -74,4 +74,4 @@ class Block:
             return handled
         if error is not None and not handled:
             return False  # what the block raised says more than that its lease has ended
-        raise LeaseLost(grant.name, grant.token)
+        raise LeaseLost(grant.name, grant.token, self._session._lost or LEASE_ENDED)

@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 
 import outcome
 import trio
+from trio.lowlevel import enable_ki_protection
 
-from structsync._core.shared.operations import Operation, Outcome, Result, Verb
+from structsync._core.shared.operations import Operation, Outcome, Verb
 from structsync._runtime.outcomes import Pending
 
 from .engine import Engine, Tail
-from .errors import DeliveryFailed, LeaseLost
+from .errors import LEASE_ENDED, DeliveryFailed, LeaseLost
 from .replica import Replica
+from .waits import Waits
 
 #: After so many entries the log is replaced by a snapshot.
 COMPACT_AFTER = 1000
@@ -23,16 +25,14 @@ AT_ONCE = 100
 #: In seconds: between two tries to reach the engine, the first and the longest.
 BACKOFF, LONGEST_BACKOFF = 0.02, 0.5
 
-ERRORS: dict[str, type[Exception]] = {"ValueError": ValueError, "RuntimeError": RuntimeError}
-
 
 class Received(NamedTuple):
-    """What has come, and for whom.
+    """What has come, and for which tasks.
 
     Attributes:
       tail: what is to be applied.
       has_written: whether entries were sent with the request.
-      readers: how many of those who wait until they have read all have asked before.
+      readers: how many of the tasks that wait until all is read had begun to wait before the request.
       told: sessions that the engine has hinted already.
     """
 
@@ -47,11 +47,11 @@ class Received(NamedTuple):
 
 
 class LogClient:
-    """What is on its way, and who waits for what.
+    """What is on its way, and which task waits for what.
 
     Nothing is sent while an answer is outstanding, so that the operations of a session are in the log in the
     order of their numbers; what comes up meanwhile goes together with the next request. Where the engine can, the
-    task that asks sends, and who receives the answer applies it; the task in the background does what is left.
+    task that asks sends, and the one that receives the answer applies it; the task in the background does what is left.
     """
 
     engine: Engine
@@ -59,8 +59,7 @@ class LogClient:
     name: str
     replica: Replica
     outbox: dict[bytes, Operation]  # what was not confirmed, by its entry
-    pending: dict[int, Pending[Outcome]]
-    names: dict[int, str]  # what the pending ones are about
+    waits: Waits
     readers: list[trio.Event]
     watchers: dict[
         Callable[[], object], None
@@ -72,7 +71,7 @@ class LogClient:
     received: list[Received]  # one at most: an answer that takes a while to apply
     failure: Exception | None  # to be raised in the background, where it ends the session
     work: trio.Event
-    lost: bool
+    lost: str  # why the session is over; empty while it is not
 
     def __init__(self, engine: Engine, session: str, name: str) -> None:
         self.engine = engine
@@ -80,8 +79,7 @@ class LogClient:
         self.name = name
         self.replica = Replica(keeps=engine.forgets)
         self.outbox = {}
-        self.pending = {}
-        self.names = {}
+        self.waits = Waits()
         self.readers = []
         self.watchers = {}
         self.number = 0
@@ -89,7 +87,7 @@ class LogClient:
         self.received = []
         self.failure = None
         self.work = trio.Event()
-        self.lost = False
+        self.lost = ""
 
     # ==== For tasks of the user ====
 
@@ -101,8 +99,9 @@ class LogClient:
 
     def _add(self, verb: Verb, details: tuple[Any, ...]) -> int:
         number = self.number
-        operation = Operation(verb, self.session, number, details)
-        self.outbox[operation.encode()] = operation
+        entry = Operation(verb, self.session, number, details).encode()
+        # As all others will read it: what is written may say less than what was given, as of a member of an enum.
+        self.outbox[entry] = Operation.decode(entry)
         self.number += 1
         return number
 
@@ -115,6 +114,7 @@ class LogClient:
         """
         return await self.begin(name, verb, *details).wait()
 
+    @enable_ki_protection
     def begin(
         self,
         name: str,
@@ -137,17 +137,17 @@ class LogClient:
             withdraw if withdrawable else None, leaves_nothing=leaves_nothing
         )
         if self.lost:
-            pending.end(outcome.Error(LeaseLost(name)))
+            pending.end(outcome.Error(self._lease_lost(name)))
             return pending
         number = self._add(verb, details)
-        self.names[number] = name
-        self.pending[number] = pending
+        self.waits.by_number[number] = name, pending
         if not self._begin_exchange():
             self._continue()
-        elif len(self.pending) == 1:  # where several tasks ask, what they send next goes together
+        elif len(self.waits.by_number) == 1:  # else what several tasks send next goes together
             self.engine.linger()
         return pending
 
+    @enable_ki_protection
     async def read(self, name: str) -> None:
         """Read all that is in the log by now.
 
@@ -155,13 +155,13 @@ class LogClient:
           LeaseLost: if the session has ended.
         """
         if self.lost:
-            raise LeaseLost(name)
+            raise self._lease_lost(name)
         done = trio.Event()
         self.readers.append(done)
         self.hinted()
         await done.wait()
         if self.lost:
-            raise LeaseLost(name)
+            raise self._lease_lost(name)
 
     def hinted(self) -> None:
         """Read the log, at once or soon."""
@@ -171,7 +171,7 @@ class LogClient:
 
     def told(self, news: Tail) -> bool:
         """Apply what another session says has been appended; return False if it is read instead."""
-        # Who has to read has perhaps met a server that has lost what the news tell of.
+        # A session that has to read may have met a server that has lost what the news are about.
         is_due = not (self.is_busy or self.unread or self.lost)
         fresh = self.replica.continued_by(news) if is_due else None
         if fresh is None or len(fresh.entries) > AT_ONCE:
@@ -186,16 +186,13 @@ class LogClient:
         self._take_at_once(Received(fresh, False, 0), known)
         return True
 
-    def lose(self) -> None:
+    def _lease_lost(self, name: str) -> LeaseLost:
+        return LeaseLost(name, why=self.lost)
+
+    def lose(self, why: str = LEASE_ENDED) -> None:
         """End all waits: the session is over."""
-        self.lost = True
-        pending, self.pending = self.pending, {}
-        for number, one in pending.items():
-            name = self.names.pop(number)
-            if one.is_cancelled and one.leaves_nothing:
-                one.end_cancelled()
-            else:
-                one.end(outcome.Error(LeaseLost(name)))
+        self.lost = why
+        self.waits.lose(why)
         for done in self.readers:
             done.set()
         self._tell_watchers()
@@ -307,7 +304,7 @@ class LogClient:
 
     def _take(self, received: Received, known: Mapping[bytes, Operation]) -> None:
         self._note(self.replica.advance(received.tail, known), received.told)
-        # One of those who write offers a snapshot; who only reads leaves it to them.
+        # A session that writes offers a snapshot; one that only reads leaves it to the others.
         has_written = received.has_written or self.is_long
         self.is_long = self.replica.since > COMPACT_AFTER and has_written
         for done in self.readers[: received.readers]:
@@ -319,7 +316,7 @@ class LogClient:
         for operation, outcomes in applied:
             for one in outcomes:
                 if one.key[0] == self.session:
-                    self._resolve(one)
+                    self.waits.resolve(one)
                 elif operation.session == self.session:
                     others.add(one.key[0])
         confirmed = self.replica.core.sessions.get(self.session, -1)
@@ -336,17 +333,6 @@ class LogClient:
     def _tell_watchers(self) -> None:
         for watcher in [*self.watchers]:
             watcher()
-
-    def _resolve(self, one: Outcome) -> None:
-        pending = self.pending.pop(one.key[1])
-        del self.names[one.key[1]]
-        if one.result is Result.WITHDRAWN:
-            pending.end_cancelled()
-        elif one.result is Result.REFUSED:
-            kind, text = one.value
-            pending.end(outcome.Error(ERRORS[kind](text)))
-        else:
-            pending.end(outcome.Value(one))
 
     def token_of(self, number: int) -> int:
         """Return the token of what was granted under this number; 0 if it is not held."""

@@ -67,7 +67,7 @@ def begin(db: sqlite3.Connection, path: Path) -> None:
 
 
 def make_tables(db: sqlite3.Connection) -> None:
-    """Say whose the file is, in the transaction that makes what is in it."""
+    """Mark the file as ours, in the transaction that makes what is in it."""
     db.execute(f"PRAGMA application_id = {APPLICATION}")
     for statement in SCHEMA.split(";"):
         db.execute(statement)
@@ -85,11 +85,23 @@ def _check_ours(db: sqlite3.Connection, path: Path) -> None:
         )
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    """Return whether another connection is in the way, for any of SQLite's reasons."""
+    return _code_of(error) == sqlite3.SQLITE_BUSY
+
+
 def refusal(path: Path, error: sqlite3.Error) -> Exception:
-    """Return what is said to who opens a session where SQLite says this."""
-    if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_NOTADB:
-        return RuntimeError(f"{path} is no SQLite database; give the sessions a file of their own")
+    """Return the error for a task that opens or uses a session where SQLite raises this one."""
+    if _code_of(error) == sqlite3.SQLITE_NOTADB:
+        return RuntimeError(
+            f"{path} is not a SQLite database; give the sessions a file of their own"
+        )
     return OSError(
         f"{path} cannot be used: {error}; it and its folder have to be writable, with room on the disk, and no other "
         f"program may write in it for longer than {OPENING} s"
     )
+
+
+def _code_of(error: sqlite3.Error) -> int:
+    """Return SQLite's result code without its details; an error of Python's own has none."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF

@@ -1,4 +1,4 @@
-"""What a session needs of an engine: ordered logs, and who is alive.
+"""What a session needs of an engine: ordered logs, and which sessions are alive.
 
 An engine decides nothing about grants. It appends what it is given, in the order in which it comes, and
 puts ``join`` before the first operation of a session in a log and ``end`` behind its last one, in the same
@@ -90,7 +90,7 @@ class Engine(Protocol):
     async def listen(
         self, hinted: Hinted, received: Received, task_status: trio.TaskStatus[None]
     ) -> None:
-        """Call ``hinted`` whenever another session says so, and ``received`` with each message, forever."""
+        """Call ``hinted`` whenever another session sends a hint, and ``received`` with each message, forever."""
         ...
 
     async def append(self, log: str, operations: Sequence[bytes], after: int) -> Tail:

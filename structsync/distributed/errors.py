@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+#: Why a session is over.
+LEASE_ENDED = "the session's lease has ended; open a new session"
+TAKEN_FOR_DEAD = "another session has found no process that has this one; open a new session"
+HAS_FAILED = (
+    "the session has failed, with the error that its block raises; fix that, and open a new session"
+)
+IS_PARENTS = (
+    "the session is that of the process that this one was forked from; open one of its own in a process that was "
+    "started by spawn"
+)
+WAS_LEFT = "the block of the session was left; end all that uses a session before you leave it"
 
 
 class LeaseLost(Exception):
@@ -14,21 +24,22 @@ class LeaseLost(Exception):
     Attributes:
       name: the name of what was held or waited for.
       token: the token of the grant; 0 for a wait.
+      why: what has ended the session.
     """
-
-    __module__ = "structsync.distributed"
 
     name: str
     token: int
+    why: str
 
-    def __init__(self, name: str, token: int = 0) -> None:
-        held = f"the grant {token} of {name!r} is" if token else f"the wait for {name!r} is"
-        super().__init__(f"{held} over: the session's lease has ended; open a new session")
+    def __init__(self, name: str, token: int = 0, why: str = LEASE_ENDED) -> None:
+        super().__init__(name, token, why)
         self.name = name
         self.token = token
+        self.why = why
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return LeaseLost, (self.name, self.token), vars(self)
+    def __str__(self) -> str:
+        what = f"grant {self.token} of" if self.token else "wait for"
+        return f"the {what} {self.name!r} is over: {self.why}"
 
 
 class CallOutcomeUnknown(Exception):
@@ -42,21 +53,19 @@ class CallOutcomeUnknown(Exception):
       method: the method that was called.
     """
 
-    __module__ = "structsync.distributed"
-
     name: str
     method: str
 
     def __init__(self, name: str, method: str) -> None:
-        super().__init__(
-            f"it is not known whether {method!r} of {name!r} was carried out: its host is gone, or this session "
-            "is over; look at what it was to change before you call it again"
-        )
+        super().__init__(name, method)
         self.name = name
         self.method = method
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return CallOutcomeUnknown, (self.name, self.method), vars(self)
+    def __str__(self) -> str:
+        return (
+            f"it is not known whether {self.method!r} of {self.name!r} was carried out: its host is gone, or this "
+            "session is over; look at what it was to change before you call it again"
+        )
 
 
 class RemoteError(Exception):
@@ -68,20 +77,18 @@ class RemoteError(Exception):
       traceback: where it was raised, on the host.
     """
 
-    __module__ = "structsync.distributed"
-
     error: str
     text: str
     traceback: str
 
     def __init__(self, error: str, text: str, traceback: str) -> None:
-        super().__init__(f"{error}: {text}" + (f"\n{traceback}" if traceback else ""))
+        super().__init__(error, text, traceback)
         self.error = error
         self.text = text
         self.traceback = traceback
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return RemoteError, (self.error, self.text, self.traceback), vars(self)
+    def __str__(self) -> str:
+        return f"{self.error}: {self.text}" + (f"\n{self.traceback}" if self.traceback else "")
 
 
 class ReplicasDiffer(Exception):
@@ -89,8 +96,6 @@ class ReplicasDiffer(Exception):
 
     They run different versions of structsync, or there is a bug: please report it.
     """
-
-    __module__ = "structsync.distributed"
 
 
 class SessionEnded(Exception):

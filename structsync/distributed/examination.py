@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import trio
 
-from .errors import LeaseLost
+from .errors import DeliveryFailed, LeaseLost
 from .findings import Finding, in_ms, measure
 from .session import open_session
 from .urls import SERVERS, engine_of, lease_of, path_of, scheme_of
@@ -20,6 +22,8 @@ LOCK = "structsync doctor/lock"
 PATIENCE: float = 10
 #: File systems of a network, on which neither SQLite's locks nor its log are to be trusted.
 NETWORK = ("nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "glusterfs", "fuse.sshfs", "lustre", "afs")
+#: What stands for a character that would be misread in the system's list of mounts.
+ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 async def examine(url: str, namespace: str, ttl: float | None) -> AsyncIterator[Finding]:
@@ -69,6 +73,7 @@ async def _try_session(url: str, namespace: str, ttl: float | None) -> Finding:
                         pass
 
                 p50, p99 = await measure(acquire)
+                await session._engine.send(session.identity, b"")  # a right of its own
             return Finding(
                 what, "holds", f"a lock is acquired and released in {in_ms(p50)}; p99 {in_ms(p99)}"
             )
@@ -77,7 +82,7 @@ async def _try_session(url: str, namespace: str, ttl: float | None) -> Finding:
             f"its lease has ended meanwhile: ttl={lease:g} is too short for the way to the engine"
         )
         return Finding(what, "does not hold", text)
-    except (OSError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError, DeliveryFailed) as error:
         return Finding(what, "does not hold", str(error))
     return Finding(what, "does not hold", f"no lock was granted in {patience:g} s")
 
@@ -86,25 +91,36 @@ async def _try_session(url: str, namespace: str, ttl: float | None) -> Finding:
 
 
 def _file_system(path: Path) -> Finding:
-    what = "file system"
     if sys.platform != "linux":
-        return Finding(what, "does not hold", f"sqlite:// needs Linux, not {sys.platform}")
-    kind = file_system_of(path, Path("/proc/self/mounts").read_text(encoding="utf-8"))
+        return Finding("file system", "does not hold", f"sqlite:// needs Linux, not {sys.platform}")
+    mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="surrogateescape")
+    return _verdict_on_file_system(path, mounts)
+
+
+def _verdict_on_file_system(path: Path, mounts: str) -> Finding:
+    what = "file system"
+    kind = file_system_of(path, mounts)
+    if kind is None:
+        return Finding(what, "unknown", f"none of the mounts of /proc/self/mounts has {path}")
     if kind in NETWORK:
         return Finding(
             what,
             "does not hold",
-            f"{kind} is one of a network; put the file on a disk of this machine",
+            f"{kind} is a network file system; put the file on a disk of this machine",
         )
+    if kind.startswith("fuse."):
+        text = f"{kind} may be a network file system, on which the file is not to be trusted"
+        return Finding(what, "unknown", text)
     return Finding(what, "holds", kind)
 
 
-def file_system_of(path: Path, mounts: str) -> str:
-    """Return the kind of file system on which a path is, by the system's list of them."""
-    found, kind = -math.inf, "unknown"
+def file_system_of(path: Path, mounts: str) -> str | None:
+    """Return the kind of file system to which a path leads, by the system's list of them; None if it has none."""
+    path = Path(os.path.realpath(path))
+    found, kind = -1, None
     for line in mounts.splitlines():
-        _, where, its, *_ = line.split()
-        folder = Path(where.replace("\\040", " "))
+        _, where, its, *_ = line.split(" ")
+        folder = Path(ESCAPED.sub(lambda code: chr(int(code[1], 8)), where))
         if path.is_relative_to(folder) and len(folder.parts) >= found:
             found, kind = len(folder.parts), its
     return kind

@@ -38,7 +38,7 @@ def in_ms(seconds: float) -> str:
 
 
 def latency(p50: float, p99: float, ttl: float) -> Finding:
-    """Say whether a round trip is short beside a lease."""
+    """Judge whether a round trip is short beside a lease."""
     text = f"{in_ms(p50)}; p99 {in_ms(p99)}"
     if p99 > ttl / 10:
         return Finding("round trip", "does not hold", f"{text}: too long for ttl={ttl:g}")

@@ -26,16 +26,18 @@ HEAD = 4
 
 
 class Line:
-    """One stream, and who writes to it."""
+    """One stream, and the lock of its writers."""
 
     stream: trio.SocketStream
     turn: structsync.Lock
     ended: trio.Event
+    owner: int  # the process at this side
     process: int  # at the other side
     user: int
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self.stream = stream
+        self.owner = os.getpid()
         fields = struct.Struct("3i")  # the last one is the group
         peer = stream.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, fields.size)
         self.process, self.user, _ = fields.unpack(peer)
@@ -63,7 +65,7 @@ class Line:
         return not in_time.cancelled_caught
 
     async def receive(self, received: Received) -> None:
-        """Call ``received`` with each message, until the stream ends or says what is too long."""
+        """Call ``received`` with each message, until the stream ends or sends what is too long."""
         data = bytearray()
         length = 0
         try:
@@ -92,6 +94,8 @@ class Line:
         await self.ended.wait()
 
     def _shut(self, how: int) -> None:
+        if os.getpid() != self.owner:
+            return  # this is a copy in a forked process, and the stream is the parent's
         with suppress(OSError):  # it is closed already
             self.stream.socket.shutdown(how)
 
@@ -99,7 +103,7 @@ class Line:
 class Lines:
     """The streams of one session."""
 
-    lines: dict[str, Line]  # by who is at the other end
+    lines: dict[str, Line]  # by the session at the other end
     listener: trio.SocketListener
     nursery: trio.Nursery
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 import socket
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
 from pathlib import Path
 
 from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 from structsync._core.shared.state import VERSION
 
-from . import database
+from . import database, forks
 from .addresses import base_of, is_taken, take
 from .engine import Tail
 from .errors import SessionEnded
 from .processes import Process, is_alive, this_process
+from .saving import save
 
 #: The position behind the last entry. It is not kept beside the entries: to write that takes as long as an entry.
 END = "coalesce((SELECT max(position) + 1 FROM entries WHERE entries.log = logs.log), start)"
@@ -34,12 +34,6 @@ WHERE session = ? AND log = ?
 #: Appends one operation if nothing has come behind what the session has read: then it takes part still, because
 #: what ends a session comes there. It is a transaction by itself.
 NEXT = "INSERT OR IGNORE INTO entries VALUES (?, ?, ?)"
-
-#: In pages: a write-ahead log that has grown longer is ended, although that keeps others from writing.
-LONGEST_WAL = 10_000
-
-#: In seconds: how long a checkpoint waits for others that write.
-SAVING = 1
 
 #: Sessions that are to be told, each of a log.
 Told = list[tuple[int, str]]
@@ -65,11 +59,14 @@ class LogFile:
         self.process = this_process()
         self.unsaved = 0
         self.up_to_date = set()
+        self._check_not_parents()
         # busy_timeout is 0 afterwards: a task that finds it locked sleeps in trio
         self.db = database.connect(self.path, database.OPENING, "rwc")
+        self.address = ""
         try:
-            database.begin(self.db, self.path)
             self.address = base_of(self.path)
+            forks.files[self.address] += 1
+            database.begin(self.db, self.path)
             self.begin()
             with self.db:
                 database.make_tables(self.db)
@@ -79,9 +76,26 @@ class LogFile:
                 self.receiver = take(self.address_of(self.number))
             self.db.execute("PRAGMA busy_timeout = 0")
         except BaseException:
-            self.db.close()
+            self._disconnect()
             raise
         return self.number
+
+    def _check_not_parents(self) -> None:
+        """Raise RuntimeError if SQLite takes locks of the parent for ours: see :mod:`.forks`."""
+        try:
+            is_parents = base_of(self.path) in forks.parents_files
+        except FileNotFoundError:
+            return
+        if is_parents:
+            raise RuntimeError(
+                f"{self.path} was in use in the process that this one was forked from, and SQLite's locks do not work "
+                'after that; start this process by spawn, as multiprocessing.get_context("spawn") does, or before '
+                "the sessions of its parent are opened"
+            )
+
+    def _disconnect(self) -> None:
+        self.db.close()
+        forks.files[self.address] -= 1
 
     def check_in_place(self) -> None:
         """Raise RuntimeError if sessions that begin now would meet in another file."""
@@ -95,42 +109,18 @@ class LogFile:
                 "end all sessions before that"
             )
 
-    def _connect(self, patience: float) -> sqlite3.Connection:
-        return database.connect(self.path, patience, "rw")
-
     def checkpoint(self) -> None:
-        """Bring what was written to the disk, and begin the write-ahead log anew, while others write.
-
-        Once all is there, the next one to write begins anew, and waits for the disk. That must not be another
-        session, which does so in trio's thread; so a reader keeps them from it until this one writes.
-        """
+        """Bring what was written to the disk, while others write."""
         self.unsaved = 0
         self.check_in_place()
-        with ExitStack() as stack:
-            connections = (closing(self._connect(SAVING)) for _ in range(3))
-            reader, writer, saver = [stack.enter_context(one) for one in connections]
-            reader.execute("BEGIN")
-            reader.execute("SELECT version FROM about").fetchone()
-            checkpoint = "PRAGMA wal_checkpoint(PASSIVE)"
-            _, pages, saved = saver.execute(checkpoint).fetchone()
-            if saved < pages:
-                if pages < LONGEST_WAL:
-                    return  # others have written meanwhile
-                writer.execute("BEGIN IMMEDIATE")
-                saver.execute(checkpoint)
-                writer.execute("COMMIT")
-            writer.execute("BEGIN IMMEDIATE")
-            reader.execute("COMMIT")
-            with writer:
-                (number,) = writer.execute("PRAGMA user_version").fetchone()
-                writer.execute(f"PRAGMA user_version = {(number + 1) % 1000}")  # a change
+        save(self.path)
 
     def address_of(self, number: int) -> str:
         return f"{self.address}{number}"
 
     def close(self) -> None:
         self.receiver.close()
-        self.db.close()
+        self._disconnect()
 
     def begin(self) -> None:
         """Begin a transaction that writes; ``with db:`` ends it."""
@@ -145,13 +135,17 @@ class LogFile:
                 f"{self.path} is written in version {versions}, and this structsync speaks {VERSION}; use "
                 "one version in all processes, or a new file"
             )
-        for number, process in self._sessions().items():
-            if self._is_out_of_sight(number, process):
-                raise RuntimeError(
-                    f"{self.path} is in use in another container or network namespace, whose processes cannot be "
-                    "seen from here; run all of them in one, or share one server instead; if that one is gone, "
-                    "delete the file"
-                )
+        unseen = [
+            f"{name_of(number)} of process {process.pid} in {process.container} and {process.network}"
+            for number, process in self._sessions().items()
+            if self._is_out_of_sight(number, process)
+        ]
+        if unseen:
+            raise RuntimeError(
+                f"{self.path} is in use in another container or network namespace, whose processes cannot be seen "
+                f"from here: by {', '.join(unseen)}; run all of them in one, or share one server instead; if they "
+                "are gone, nothing uses the file: delete it"
+            )
 
     def _is_out_of_sight(self, number: int, process: Process) -> bool:
         """Return whether a session may be alive with which we cannot share the file."""
@@ -316,7 +310,7 @@ class LogFile:
         ]
 
     def end(self, sessions: Iterable[int]) -> Told:
-        """End sessions, and return who may be let in by that."""
+        """End sessions, and return which members may be let in by that."""
         told: dict[tuple[int, str], None] = {}
         for number in sessions:
             self.db.execute("DELETE FROM sessions WHERE id = ?", (number,))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from threading import get_ident
-from typing import Literal, TypeAlias, final
+from typing import NoReturn, cast, final
 
 import trio
 from trio.lowlevel import Task, checkpoint_if_cancelled, current_task, enable_ki_protection
@@ -16,9 +15,20 @@ from structsync._core.shared.history import History
 from structsync._core.shared.operations import Outcome, Verb, Want
 from structsync._runtime.outcomes import Pending
 
+from . import forks
 from .client import BACKOFF, LogClient
 from .engine import Engine, Tail
-from .errors import DeliveryFailed, LeaseLost, SessionEnded
+from .errors import (
+    HAS_FAILED,
+    IS_PARENTS,
+    LEASE_ENDED,
+    TAKEN_FOR_DEAD,
+    WAS_LEFT,
+    DeliveryFailed,
+    LeaseLost,
+    SessionEnded,
+)
+from .events import SharedEvent, SharedEventKind
 
 #: What part of a lease is left to others: their clocks may run faster by so much.
 MARGIN = 0.1
@@ -30,29 +40,6 @@ session %s has used %d prefixes, %r last, and keeps a log for each until it ends
 they share, for example order/17 instead of order-17, because names of one prefix share a log"""
 
 _log = logging.getLogger("structsync")
-
-SharedEventKind: TypeAlias = Literal["requested", "granted", "withdrawn", "released", "lost"]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SharedEvent:
-    """One step of what this session does with a shared primitive.
-
-    Attributes:
-      kind: ``requested``, then ``granted`` or ``withdrawn``, the latter also if it was refused; ``released``;
-          ``lost``, if the lease ended before, both for what was held and for what was waited for.
-      name: of the primitive; of several that are taken together, all names with " + " between them.
-      token: of the grant; 0 where nothing is granted.
-      task: the task that made the request.
-      time: by trio's clock, in seconds.
-    """
-
-    kind: SharedEventKind
-    name: str
-    token: int
-    task: Task
-    time: float
 
 
 @final
@@ -88,6 +75,7 @@ class Membership:
     identity: str
     _life: trio.CancelScope
     _nursery: trio.Nursery
+    _lost: str  # why it is over; empty while it is not
 
     def __init__(
         self,
@@ -105,16 +93,24 @@ class Membership:
         self._owners: dict[tuple[Task, str], Grant] = {}  # of what a task must not ask for twice
         self._deadline = math.inf
         self._received: Callable[[bytes], object] = lambda message: None
-        self._lost = False
+        self._lost = ""
         self._closed = False
         self._thread = get_ident()
+        self._is_copy = False  # in a forked process
+        forks.sessions.add(self)
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "lost" if self._lost else "open"
         return f"<structsync.distributed.Session, {self.identity}, {state}>"
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            f"{self!r} cannot be copied or pickled; open another one with open_session()"
+        )
+
     # ==== What primitives do with it ====
 
+    @enable_ki_protection
     def _client(self, name: str) -> LogClient:
         self._check()
         prefix = name.partition("/")[0]
@@ -130,6 +126,8 @@ class Membership:
     def _check(self) -> None:
         if self._closed:
             raise trio.ClosedResourceError("this session is closed")
+        if self._is_copy:
+            raise RuntimeError(f"{self!r} cannot be used here: {IS_PARENTS}")
         if get_ident() != self._thread:  # what it wakes are tasks of its run
             raise RuntimeError(
                 f"{self!r} belongs to the trio run of another thread: open a session in this run, or go through "
@@ -180,7 +178,7 @@ class Membership:
             raise
         if self._lost:  # since it was granted, before this task has run
             self._emit("lost", name)
-            raise LeaseLost(name)
+            raise LeaseLost(name, why=self._lost)
         self._emit("granted", name, one.token)
         return one
 
@@ -208,6 +206,7 @@ class Membership:
 
     # ==== Its life ====
 
+    @enable_ki_protection
     async def _run(self, begun: trio.Event) -> None:
         """Keep the session alive until it is closed; set the event when others may use it.
 
@@ -224,8 +223,9 @@ class Membership:
                 finally:
                     # One of these may have failed, and a shielded task may use the session still. It is refused
                     # before the nursery closes, which would refuse it by an error that says nothing of a session.
-                    self._end()
+                    self._end(HAS_FAILED)
 
+    @enable_ki_protection
     def _hinted(self, prefix: str, news: Tail | None = None) -> bool:
         client = self._clients.get(prefix)
         if client is None:
@@ -238,15 +238,18 @@ class Membership:
     def _take(self, message: bytes) -> None:
         self._received(message)
 
+    @enable_ki_protection
     async def _drive(self, client: LogClient) -> None:
         try:
             await client.drive()
+            client.lose(client.lost)  # where it was not told so: it is a copy
         except SessionEnded:
-            self._lose()
+            self._lose(self._why_ended())
         except BaseException:
-            self._lose()  # at once: what has failed halfway must grant nothing more
+            self._lose(HAS_FAILED)  # at once: what has failed halfway must grant nothing more
             raise
 
+    @enable_ki_protection
     async def _renew(self) -> None:
         interval = min(self._ttl / 3, self._engine.recheck)
         while not self._lost:
@@ -267,7 +270,10 @@ class Membership:
             if in_time.cancelled_caught:
                 break
             await trio.sleep_until(min(trio.current_time() + pause, self._deadline))
-        self._lose()
+        self._lose(self._why_ended())
+
+    def _why_ended(self) -> str:
+        return LEASE_ENDED if self._ttl < math.inf else TAKEN_FOR_DEAD
 
     def _read(self) -> dict[str, int]:
         return {prefix: client.replica.position for prefix, client in self._clients.items()}
@@ -280,21 +286,28 @@ class Membership:
         for grant in self._grants:
             grant._scope.deadline = self._deadline
 
-    def _lose(self) -> None:
+    @enable_ki_protection
+    def _lose(self, why: str = LEASE_ENDED) -> None:
         """Cancel all blocks and end all waits: what was held is not held any more."""
         if not self._lost:
-            self._lost = True
+            self._lost = why
             for grant in self._grants:
                 grant._scope.cancel()
             for client in self._clients.values():
-                client.lose()
+                client.lose(why)
 
-    def _end(self) -> None:
+    def _end(self, why: str) -> None:
         self._closed = True
-        self._lose()
+        self._lose(why)
+
+    def _leave_to_parent(self) -> None:
+        self._is_copy, self._lost = True, IS_PARENTS
+        self._engine = cast("Engine", forks.NoEngine())
+        for client in self._clients.values():
+            client.lost = IS_PARENTS
 
     async def _close(self) -> None:
-        self._end()
+        self._end(WAS_LEFT)
         self._life.cancel()
         await self._engine.close()
 

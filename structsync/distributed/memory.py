@@ -122,6 +122,12 @@ class Hub:
         self.late = []
 
     def open(self, ttl: float) -> str:
+        self._end_those_that_are_over()
+        for other in self.members.values():
+            if other.ttl != ttl:
+                raise ValueError(
+                    f"this namespace is in use with ttl={other.ttl:g}, not {ttl:g}; all its sessions need one ttl"
+                )
         self.opened += 1
         session = f"session {self.opened}"
         self.members[session] = Member(ttl, trio.current_time() + ttl)
@@ -129,12 +135,15 @@ class Hub:
 
     def member(self, session: str) -> Member:
         """Return a session that is alive, after those are ended whose leases are over."""
-        now = trio.current_time()
-        for one in [name for name, its in self.members.items() if its.ends <= now]:
-            self.end(one)
+        self._end_those_that_are_over()
         if session not in self.members:
             raise SessionEnded
         return self.members[session]
+
+    def _end_those_that_are_over(self) -> None:
+        now = trio.current_time()
+        for one in [name for name, its in self.members.items() if its.ends <= now]:
+            self.end(one)
 
     def append(self, session: str, name: str, operations: Sequence[bytes], after: int) -> Tail:
         member = self.member(session)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Generic, ParamSpec, TypeVar, cast, final, overload
 
 from trio.lowlevel import current_task, enable_ki_protection
@@ -41,7 +42,7 @@ class SharedEntry(Generic[P, T]):
     def __repr__(self) -> str:
         return f"<entry {self.name} of {self._monitor!r}>"
 
-    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run the function while no other is inside the monitor, in any process.
 
         Returns:
@@ -105,14 +106,15 @@ class SharedMonitor:
 
     @overload
     def do_when_free(
-        self, fn: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+        self, fn: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs
     ) -> RemoteCall[T]: ...
     @overload
     def do_when_free(
-        self, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+        self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
     ) -> RemoteCall[T]: ...
+    @enable_ki_protection
     def do_when_free(
-        self, fn: Callable[P, Any], *args: P.args, **kwargs: P.kwargs
+        self, fn: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
     ) -> RemoteCall[Any]:
         """Queue a call of a function, and return at once; it runs when its turn comes.
 
@@ -134,11 +136,8 @@ class SharedMonitor:
         self._session._check()
         call: RemoteCall[Any] = RemoteCall(f"{self.name}.{name_of(fn)}")
         queued = self._session._queue([self.lock.claim()])
-
-        async def run(*args: Any, **kwargs: Any) -> Any:
-            return await self._run(queued, fn, *args, **kwargs)
-
-        self._session._nursery.start_soon(call._run, run, args, kwargs)
+        run = partial(self._run, queued, fn, *args, **kwargs)
+        self._session._nursery.start_soon(call._run, run)
         return call
 
     def grant(self) -> Grant:
@@ -152,6 +151,7 @@ class SharedMonitor:
             raise RuntimeError(f"this task is not inside {self!r}")
         return grant
 
+    @enable_ki_protection
     async def statistics(self) -> SharedStatistics:
         """Read its state: how many calls wait, and whether one runs.
 
@@ -163,7 +163,7 @@ class SharedMonitor:
 
     @enable_ki_protection
     async def _run(
-        self, queued: Pending[Outcome] | None, fn: Callable[..., Any], *args: Any, **kwargs: Any
+        self, queued: Pending[Outcome] | None, fn: Callable[..., Any], /, *args: Any, **kwargs: Any
     ) -> Any:
         async with Block(self._session, [self.lock.claim()], queued):
             return await run_body(fn, *args, **kwargs)

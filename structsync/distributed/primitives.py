@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, ClassVar, TypeVar, final
+from typing import Any, ClassVar, final
 
 from trio.lowlevel import Task, current_task, enable_ki_protection
 
 from structsync._core.shared.operations import Outcome, Verb, Want
-from structsync._runtime.arguments import check_count, check_sync
+from structsync._runtime.arguments import check_count
 
 from .blocks import Block
 from .membership import Grant, Membership
 from .names import check_name
-
-T = TypeVar("T")
 
 
 @final
@@ -66,10 +63,12 @@ class SharedPrimitive:
     def _want(self, amount: Any = None) -> Want:
         return Want(self.name, self._kind, self._size, amount)
 
+    @enable_ki_protection
     async def _ask(self, verb: Verb, *details: Any, **undone: bool) -> Outcome:
         client = self._session._client(self.name)
         return await self._session._ask(client, self.name, verb, *details, **undone)
 
+    @enable_ki_protection
     async def statistics(self) -> SharedStatistics:
         """Read its current state.
 
@@ -216,6 +215,7 @@ class SharedLatch(SharedPrimitive):
 
     _kind = "latch"
 
+    @enable_ki_protection
     async def wait(self) -> None:
         """Wait until the count is zero; a checkpoint, even if it is.
 
@@ -225,6 +225,7 @@ class SharedLatch(SharedPrimitive):
         """
         await self._ask(Verb.ACQUIRE, (self._want(),), withdrawable=True)
 
+    @enable_ki_protection
     async def count_down(self, n: int = 1) -> None:
         """Count down by ``n``. Once sent, this is not cancelled.
 
@@ -243,6 +244,7 @@ class SharedBarrier(SharedPrimitive):
 
     _kind = "barrier"
 
+    @enable_ki_protection
     async def wait(self) -> int:
         """Wait for the others of the round; return a number that is unique within it.
 
@@ -258,75 +260,3 @@ class SharedBarrier(SharedPrimitive):
         )
         number: int = met.value
         return number
-
-
-@final
-class SharedCondition(SharedPrimitive):
-    """Waits for a notification under a :class:`SharedLock` of the same prefix.
-
-    A notification is not lost with a wait that is cancelled or whose session ends: the next waiter gets it.
-    """
-
-    _kind = "condition"
-
-    def __init__(self, session: Membership, name: str, lock: SharedLock) -> None:
-        super().__init__(session, name)
-        if not isinstance(lock, SharedLock):
-            raise TypeError(f"a shared condition needs a SharedLock, not {lock!r}")
-        if lock.name.partition("/")[0] != name.partition("/")[0]:
-            raise ValueError(
-                f"a condition and its lock need the same prefix, not {name!r} and {lock.name!r}"
-            )
-        self._lock = lock
-
-    def _made_with(self) -> object:
-        return self._lock.name
-
-    def _grant(self) -> Grant:
-        grant = self._session._owners.get((current_task(), self._lock.name))
-        if grant is None:
-            raise RuntimeError(f"must hold {self._lock!r}; do it inside its block")
-        return grant
-
-    @enable_ki_protection
-    async def wait(self) -> None:
-        """Release the lock, wait for a notification, and acquire the lock again.
-
-        A cancelled wait raises once it owns the lock again. The token of the grant is a new one.
-
-        Raises:
-          RuntimeError: if this task does not hold the lock.
-          LeaseLost: if the session has ended.
-        """
-        grant = self._grant()
-        try:
-            await self._ask(Verb.WAIT, self.name, grant._number, withdrawable=True)
-        finally:
-            grant.token = grant._client.token_of(grant._number) or grant.token
-
-    async def wait_for(self, predicate: Callable[[], T]) -> T:
-        """Wait until the predicate is true; return its value. See :meth:`wait`.
-
-        Raises:
-          TypeError: if the predicate is not a sync function.
-        """
-        check_sync(predicate, "predicate")
-        self._grant()
-        while not (value := predicate()):
-            await self.wait()
-        return value
-
-    async def notify(self, n: int = 1) -> None:
-        """Notify the ``n`` oldest waiters; each continues once it owns the lock.
-
-        Raises:
-          TypeError, ValueError: if n is not an int, or less than 1.
-          RuntimeError: if this task does not hold the lock.
-          LeaseLost: if the session has ended.
-        """
-        check_count(n, "n")
-        await self._ask(Verb.NOTIFY, self.name, self._grant()._number, n)
-
-    async def notify_all(self) -> None:
-        """Notify all waiters. See :meth:`notify`."""
-        await self._ask(Verb.NOTIFY, self.name, self._grant()._number, None)

@@ -1,4 +1,4 @@
-"""Who a process is, and whether it is alive: on Linux, within one container."""
+"""Which process one is, and whether it is alive: on Linux, within one container."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Process(NamedTuple):
 
 
 def this_process() -> Process:
-    """Return who we are.
+    """Return which process this is.
 
     Raises:
       RuntimeError: if that cannot be known here.

@@ -1,4 +1,4 @@
-"""What of an error is for who waits for a call, and what is for the task that carries it out."""
+"""What of an error is for the task that waits for a call, and what is for the task that carries it out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ENDING = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
 def raised_by_call(error: BaseException) -> BaseException:
-    """Return what who waits for a call is told; raise the error again if it is for the task alone.
+    """Return the error for the task that waits for a call; raise it again if it is for the other one alone.
 
     A cancellation is for the scope it comes from. What was raised beside it is what the call has raised: it left that
     scope as an error of a task that no task waits for.
@@ -25,7 +25,7 @@ def raised_by_call(error: BaseException) -> BaseException:
 
 
 def first_of(error: BaseException) -> BaseException:
-    """Return one error of a group: what ends a program, if there is such a one."""
+    """Return one error of a group: what ends a program, if there is one."""
     while isinstance(error, BaseExceptionGroup):
         error = (error.subgroup(ENDING) or error).exceptions[0]
     return error

@@ -83,12 +83,12 @@ class RemoteCall(Generic[T]):
             self._callbacks.append(callback)
         return self
 
-    async def _run(self, function: Callable[..., Awaitable[T]], args: Any, kwargs: Any) -> None:
+    async def _run(self, make: Callable[[], Awaitable[T]]) -> None:
         ended: RemoteCallStatus = "cancelled"
         try:
             with self._scope:
                 try:
-                    self._value = await function(*args, **kwargs)
+                    self._value = await make()
                     ended = "returned"
                 except BaseException as error:  # noqa: BLE001 - it is for the task that waits
                     self._error = raised_by_call(error)

@@ -93,7 +93,7 @@ class Replica:
         return tail_of(self.position, fresh) if fresh else None
 
     def foreseen(self, operations: Collection[Operation], at_most: int) -> dict[str, Tail]:
-        """Return whom a release would let in by what was read, with the news for each; of nothing else that is known."""
+        """Return the news for each session that a release would let in, by what was read; {} for other operations."""
         if len(operations) != 1 or len(self.core.places) < 2:  # but for what is released
             return {}
         (operation,) = operations

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast, final
 
 import trio
 
 from structsync._core.shared.operations import Want
-from structsync._runtime.arguments import check_count
+from structsync._runtime.arguments import check_count, check_sync
 
 from .blocks import Block
-from .membership import Grant, Membership, SharedEvent
+from .condition import SharedCondition
+from .events import SharedEvent
+from .membership import Grant, Membership
 from .memory import Deliveries
 from .monitor import SharedMonitor
 from .names import check_name
 from .primitives import (
     SharedBarrier,
-    SharedCondition,
     SharedLatch,
     SharedLock,
     SharedRWLock,
@@ -48,7 +50,7 @@ class Session(Membership):
 
     What a session does keep, until it ends, is a log and a task for each prefix of the names that it has used: for
     ``"order-17"``, which is a prefix of its own, but only one for all of ``"order/17"``, ``"order/18"`` and so on.
-    Each renewal of a lease tells of all of them. So names that contain a number need a prefix before it; beyond a
+    Each renewal of a lease lists all of them. So names that contain a number need a prefix before it; beyond a
     thousand prefixes a warning is logged (logger ``structsync``).
 
     Attributes:
@@ -64,7 +66,7 @@ class Session(Membership):
           TypeError, ValueError: if ``permits`` is not an int, or less than 1; of all methods here: if the name is
               not a str, has no prefix, or cannot be encoded as UTF-8.
           trio.ClosedResourceError: of all methods here: if the session is closed.
-          RuntimeError: of all methods here: in another thread than that of the run that has opened the session.
+          RuntimeError: of all methods here: in a thread other than that of the run that has opened the session.
         """
         check_count(permits, "permits")
         return SharedSemaphore(self, name, permits)
@@ -114,7 +116,7 @@ class Session(Membership):
         It waits in all queues at once and holds nothing meanwhile, so no task deadlocks.
 
         Raises:
-          TypeError: if something is no claim.
+          TypeError: if something is not a claim.
           ValueError: if there is no claim, or if their prefixes differ, because each prefix has its own
               log; on entering, if two claims are on one primitive.
         """
@@ -157,8 +159,10 @@ class Session(Membership):
               an underscore are never served.
           errors: exception classes that callers know, too: they get these instead of a :exc:`RemoteError`.
               Those of Python and trio need not be named. Others are made anew from their ``args``, or from what
-              their ``__reduce__`` says; one that has another text then is told as a :exc:`RemoteError`.
-          concurrent: how many calls run at a time; more wait, first come, first served.
+              their ``__reduce__`` returns; one whose text differs then becomes a :exc:`RemoteError`.
+          concurrent: how many calls run at a time; more wait, first come, first served. Those of the entries of a
+              monitor are not counted, because one of them runs at a time, and those that wait for a guard must
+              not keep out others.
           ruled_by: the name of a :meth:`synchronizer`, which has to permit each call of a ruled entry that
               comes from a session.
           ruled: the ruled entries; by default all. Calls of other entries need no permission, and do not
@@ -166,10 +170,10 @@ class Session(Membership):
 
         Raises:
           TypeError: if a method cannot be called from another process: it is a generator, takes ``*args``,
-              or has a parameter or result that is no data; if ``ruled_by`` is given and the object is no
+              or has a parameter or result that is not data; if ``ruled_by`` is given and the object is no
               :class:`structsync.Monitor`; or if an argument here has the wrong type.
-          ValueError: if ``concurrent`` is less than 1, two errors have one name, or one of ``ruled`` is no entry; on
-              entering, if others use the name for something else.
+          ValueError: if ``concurrent`` is less than 1, two errors have one name, or one of ``ruled`` is not an
+              entry; on entering, if others use the name for something else.
           RuntimeError: if ``structsync[calls]`` is not installed; on entering, if this task hosts the name
               already, or that synchronizer rules over 120 objects of this session already.
           LeaseLost: on entering, if the session has ended; on leaving, if it had ended before.
@@ -226,7 +230,7 @@ class Session(Membership):
         Args:
           name: the name under which it is hosted.
           interface: a class or protocol whose public methods are async, or entries of a monitor. Arguments and
-              results are data, as their annotations say, of at most 1 MiB a call (MessagePack).
+              results are data of the annotated types, at most 1 MiB a call (MessagePack).
           errors: exception classes that the host knows, too.
 
         Raises:
@@ -259,7 +263,7 @@ class Session(Membership):
         return cast("T", proxy)
 
     def start(
-        self, method: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+        self, method: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs
     ) -> RemoteCall[T]:
         """Start a call of a method of an object from :meth:`connect`, and return at once.
 
@@ -267,11 +271,16 @@ class Session(Membership):
 
         Args:
           method: a method of such an object.
-          args, kwargs: its arguments.
+          args, kwargs: its arguments, which are sent as they are now.
+
+        Raises:
+          TypeError: if the method takes other arguments, or they are not data.
         """
         self._check()
         call: RemoteCall[T] = RemoteCall(getattr(method, "name", repr(method)))
-        self._nursery.start_soon(call._run, method, args, kwargs)
+        prepare = getattr(method, "_prepare", None)  # any other function has none
+        make = partial(method, *args, **kwargs) if prepare is None else prepare(args, kwargs)
+        self._nursery.start_soon(call._run, make)
         return call
 
     def _exchange(self) -> Exchange:
@@ -296,28 +305,34 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Open a session with an engine; leaving the block ends it, and releases what it holds.
 
+    A process that is forked inside the block has no session: it must neither use this one nor leave its blocks, and
+    cannot open the same file. Start it by ``spawn``, or have it run another program.
+
     Args:
       url: the engine: ``memory://`` is this run of trio; ``sqlite:///path`` a file that processes of this
           machine share (Linux); ``redis://host:port/db``, ``rediss://`` with TLS and ``unix:///path`` a
           server of Redis 7 or Valkey that several machines share (these need ``structsync[redis]``).
       namespace: separates programs that use the same engine: names belong to it. By default it is
-          ``"default"``, and a line in the log says so.
+          ``"default"``, which is logged.
       ttl: how long, in seconds, the session survives without contact to its engine; after that, others may
           be granted what it holds. All sessions of a namespace must use the same. By default 10 on a
           server, otherwise unlimited.
-      observer: called with each :class:`SharedEvent` of this session; one that raises is logged and removed.
+      observer: a sync function, called with each :class:`SharedEvent` of this session; one that raises is logged
+          and removed.
       deliveries: for tests with ``memory://``: decides what happens to messages.
 
     Raises:
       ValueError: if there is no such engine, or it has no such option; if the namespace is empty, or cannot be
-          encoded as UTF-8.
+          encoded as UTF-8, or is in use with another ``ttl``.
       RuntimeError: if the file is that of another program, has another version or is in use in another
-          container or network namespace, or the system is not Linux; if the file is deleted or replaced
+          container or network namespace, or was in use when this process was forked, or the system is not Linux; if the file is deleted or replaced
           meanwhile; if the server refuses the login, is too old, or evicts keys.
       OSError: if the server cannot be reached, does not answer within ``ttl``, or is still loading its data; if
-          the file cannot be written.
+          the file cannot be written, then or meanwhile.
       TypeError: if an argument is of another type.
     """
+    if observer is not None:
+        check_sync(observer, "observer")
     lasts = lease_of(url, ttl)
     engine = engine_of(url, namespace_of(url, namespace), lasts, deliveries)
     failure: BaseException | None = None

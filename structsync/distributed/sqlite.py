@@ -5,8 +5,8 @@ that dies is noticed by its pidfd. So there is no lease, and none is lost becaus
 
 A short transaction takes less time than a worker thread, so it is carried out at once, in trio's own. What may
 take long runs in a worker thread: long reads, and all that waits for the disk. SQLite's own waiting for the
-write lock is off: it would sleep where no cancellation reaches it. Who finds the lock taken sleeps in trio, for a
-random while.
+write lock is off: it would sleep where no cancellation reaches it. A task that finds the lock taken sleeps in
+trio, for a random while.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TypeVar
 
 import trio
 
-from .database import refusal
+from .database import is_busy, refusal
 from .engine import Appended, Hinted, Received, Renewal, Tail
 from .errors import SessionEnded
 from .lines import Lines
@@ -76,7 +76,7 @@ class SQLiteEngine:
             number = await self._in_thread(self.file.open)
         except sqlite3.Error as error:
             raise refusal(self.file.path, error) from error
-        # No checkpoint from here on: who is cancelled would leave a session of a process that lives.
+        # No checkpoint from here on: a cancelled task would leave a session of a process that lives.
         self.lines = Lines(f"{self.file.address}calls-", number, self.file.identity)
         self.receiver = trio.socket.from_stdlib_socket(self.file.receiver)
         self.sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -141,16 +141,16 @@ class SQLiteEngine:
             await self.full.wait()
             try:
                 await trio.to_thread.run_sync(self.file.checkpoint)
-            except sqlite3.OperationalError as error:
+            except sqlite3.Error as error:
                 if not is_busy(error):
-                    raise
+                    raise refusal(self.file.path, error) from error
             self.full = trio.Event()
 
     async def renew(self, read: Mapping[str, int], history_of: Callable[[str], object]) -> Renewal:
         await self._sweep()
         keys = {self._key(log): position for log, position in read.items()}
         ends = await self._transact(lambda: self.file.renew(keys))
-        others = await self._in_thread(self.file.others)
+        others = await self._in_time(self.file.others)
         if self.listens:  # a thread is not cancelled, so the session may have ended meanwhile
             for process in {*others.values()} - self.watched:
                 self.watched.add(process)
@@ -178,7 +178,7 @@ class SQLiteEngine:
         try:
             with self.sender:
                 await self._bury([self.file.number])
-        except sqlite3.Error:
+        except OSError:
             pass  # the others do so, as soon as the address is free
         finally:
             self.receiver.close()
@@ -198,21 +198,29 @@ class SQLiteEngine:
     async def _in_thread(self, function: Callable[[], T]) -> T:
         return await trio.to_thread.run_sync(function, limiter=self.thread)
 
+    async def _in_time(self, function: Callable[[], T]) -> T:
+        """Run a function in the thread; again and again, while others are in the way.
+
+        Raises:
+          OSError: if the file cannot be used.
+        """
+        while True:
+            try:
+                return await self._in_thread(function)
+            except sqlite3.Error as error:
+                if not is_busy(error):
+                    raise refusal(self.file.path, error) from error
+            await trio.sleep(random.uniform(0, PAUSE))
+
     async def _transact(self, function: Callable[[], T]) -> T:
-        """Run a function in a transaction that writes; again and again, while others write."""
+        """Run a function in a transaction that writes."""
 
         def transact() -> T:
             self.file.begin()
             with self.file.db:
                 return function()
 
-        while True:
-            try:
-                return await self._in_thread(transact)
-            except sqlite3.OperationalError as error:
-                if not is_busy(error):
-                    raise
-            await trio.sleep(random.uniform(0, PAUSE))
+        return await self._in_time(transact)
 
     # ==== Other processes ====
 
@@ -234,9 +242,10 @@ class SQLiteEngine:
             finally:
                 os.close(pidfd)
         await self._sweep()
+        self.watched.discard(process)
 
     async def _sweep(self) -> None:
-        if dead := await self._in_thread(self.file.dead):
+        if dead := await self._in_time(self.file.dead):
             await self._bury(dead)
 
     async def _bury(self, sessions: Iterable[int]) -> None:
@@ -244,8 +253,3 @@ class SQLiteEngine:
             self._send(
                 number, key.rpartition("/")[2]
             )  # a namespace may have slashes, a log has none
-
-
-def is_busy(error: sqlite3.OperationalError) -> bool:
-    """Return whether another connection is in the way, for any of SQLite's reasons."""
-    return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY

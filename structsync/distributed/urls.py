@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import re
+import sys
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote_to_bytes, urlsplit
 
 from .engine import Engine
 from .memory import Deliveries, MemoryEngine, hub_of
@@ -15,6 +17,8 @@ from .sqlite import SQLiteEngine
 
 #: What begins the URL of a server, and how long a lease lasts there, in seconds.
 SERVERS, LEASE = ("redis", "rediss", "unix"), 10
+
+FORM = "the URL of a file has three slashes and an absolute path: sqlite:///var/lib/app/locks.db"
 
 _log = logging.getLogger("structsync")
 
@@ -35,6 +39,10 @@ def scheme_of(url: str) -> str:
 def engine_of(url: str, namespace: str, ttl: float, deliveries: Deliveries | None) -> Engine:
     scheme = scheme_of(url)
     if scheme == "memory":
+        if url.partition(":")[2] != "//":
+            raise ValueError("nothing follows memory://; give namespace= to separate programs")
+        if deliveries is not None and not isinstance(deliveries, Deliveries):
+            raise TypeError(f"deliveries must be a Deliveries or None, not {deliveries!r}")
         return MemoryEngine(hub_of(url, namespace), deliveries)
     if scheme == "sqlite":
         if deliveries is not None:
@@ -50,10 +58,18 @@ def engine_of(url: str, namespace: str, ttl: float, deliveries: Deliveries | Non
         if ttl == math.inf:
             raise ValueError("a lease on a server needs an end; leave out ttl, or give seconds")
         return _on_a_server(url, namespace)
-    # The rest of a URL may have a password in it.
     raise ValueError(
-        f"there is no engine for {scheme}://; use memory://, sqlite:///path or redis://host"
+        f"{_not_understood(url, scheme)}; use memory://, sqlite:///path or redis://host"
     )
+
+
+def _not_understood(url: str, scheme: str) -> str:
+    """Say what is wrong with a URL that leads to no engine; what it does not repeat may have a password in it."""
+    if scheme:
+        return f"there is no engine for {scheme}://"
+    if url.startswith("/") and not url.startswith("//"):
+        return f"the URL does not say which engine: for the file {url} write sqlite://{quote(url, errors='surrogatepass')}"
+    return "the URL does not begin with the name of an engine"
 
 
 def _on_a_server(url: str, namespace: str) -> Engine:
@@ -69,16 +85,33 @@ def _on_a_server(url: str, namespace: str) -> Engine:
 
 
 def path_of(url: str) -> Path:
-    parts = urlsplit(url)
+    """Return the path of a file.
+
+    Raises:
+      ValueError: if the URL has another form than that of a file.
+    """
+    if not url.isprintable():  # urlsplit leaves some of these out, so that it would be another file
+        raise ValueError(
+            "the URL of a file has an invisible character; percent-encode it, as %09 for a tab"
+        )
+    parts = _split(url)
     if parts.query or parts.fragment:
         raise ValueError(
             "the URL of a file has no options; write %3F for a question mark and %23 for # in its path"
         )
     if parts.netloc or not parts.path.startswith("/") or not parts.path.strip("/"):
-        raise ValueError(
-            "the URL of a file has three slashes and an absolute path: sqlite:///var/lib/app/locks.db"
-        )
-    return Path(unquote(parts.path))
+        raise ValueError(FORM)
+    path = unquote_to_bytes(parts.path)
+    if b"\0" in path:
+        raise ValueError("the path of a file has no %00; leave it out")
+    return Path(os.fsdecode(path))
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:  # for example a bracket where it takes a host for one of IPv6
+        raise ValueError(FORM) from None
 
 
 def namespace_of(url: str, namespace: str | None) -> str:
@@ -102,6 +135,6 @@ def lease_of(url: str, ttl: float | None) -> float:
 def _seconds(ttl: float) -> float:
     if isinstance(ttl, bool) or not isinstance(ttl, int | float):
         raise TypeError(f"ttl must be a number of seconds, not {ttl!r}")
-    if not ttl > 0:
-        raise ValueError(f"ttl must be greater than 0, not {ttl!r}")
+    if not (0 < ttl <= sys.float_info.max or ttl == math.inf):  # no int beyond all floats
+        raise ValueError(f"ttl must be a time greater than 0, not {ttl!r}")
     return float(ttl)

@@ -1,4 +1,4 @@
-"""The side that calls: who hosts a name, what was sent there, and what has become of it."""
+"""The side that calls: which session hosts a name, what was sent there, and what has become of it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .messages import VERDICTS, Answer, Ask, Call, Cancel, encode
 
 
 class Host(NamedTuple):
-    """Who hosts a name: the session, and the token of its grant."""
+    """The host of a name: the session, and the token of its grant."""
 
     session: str
     token: int
 
 
 def host_of(client: LogClient, name: str) -> Host | None:
-    """Return who hosts a name now, as far as we have read.
+    """Return the host of a name now, as far as we have read.
 
     Raises:
       ValueError: if the name is in use for something else.
@@ -174,13 +174,13 @@ class Caller:
             try:
                 found = host_of(self._client, self.name)
             except ValueError:
-                # That others do not use it any more is told to none who wait for nothing there.
+                # A session that waits for nothing there is not told that others do not use it any more.
                 await self._client.read(self.name)
                 found = host_of(self._client, self.name)
             if found is not None:
                 return found
             await self.changed.wait()
-        raise LeaseLost(self.name)
+        raise LeaseLost(self.name, why=self._client.lost)
 
     async def _try(self, call: Outstanding, arguments: Any) -> Answer | None:
         """Send a call to a host, and return its answer; None if the host has not taken it."""
@@ -239,7 +239,7 @@ class Caller:
         self._note_change()
 
     def look(self) -> None:
-        """Look who hosts the name now: the log has changed, or the session is over."""
+        """Look up the host of the name: the log has changed, or the session is over."""
         self._note_change()
         if self._client.lost:
             for call in [*self.outstanding.values()]:

@@ -28,10 +28,10 @@ from .ruled import Ruled
 from .ruler import Ruler
 from .rulings import METHODS, Origin
 
-#: How many calls of hosts may run at who rules over them: each object has one that listens, and seldom another one.
+#: How many calls of hosts may run at their ruler: each object has one that listens, and seldom another one.
 CONCURRENT = 10_000
 #: How many objects of one session may be under one synchronizer. Each has a call there that listens, and at times one
-#: that waits while its object is reserved; if those took all slots, what they wait for could not be said.
+#: that waits while its object is reserved; if those took all slots, what they wait for could not be sent.
 RULED = SLOTS // 2 - 8
 
 
@@ -41,7 +41,7 @@ class Exchange:
     callers: dict[str, Caller]
     hosts: dict[str, Hosting]
     remembered: dict[str, Remembered]  # by log: those of them that have ended
-    ruled: dict[Ruled, str]  # what is hosted, with the name of who rules
+    ruled: dict[Ruled, str]  # what is hosted, with the name of its ruler
 
     def __init__(self, session: Membership) -> None:
         self._session = session
@@ -77,7 +77,7 @@ class Exchange:
                 caller.gone(message.token)
 
     async def _refuse(self, message: ToHost) -> None:
-        """Answer to who means a host that never was here."""
+        """Answer a caller that means a host that never was here."""
         answer: Message = Gone(message.host, message.token)
         if isinstance(message, Call):
             answer = NotTaken(message.host, message.token, message.slot, message.number)
@@ -161,7 +161,7 @@ class Exchange:
         return asks
 
     def _tell(self, grant: Grant) -> None:
-        """Have all who take part in this log look who hosts the name."""
+        """Have all members of this log look up the host of the name."""
         client, session = grant._client, self._session
         others = client.replica.core.sessions.keys() - {session.identity}
         session._engine.hint(dict.fromkeys(others), client.name)

@@ -18,17 +18,19 @@ from structsync.distributed.errors import DeliveryFailed, LeaseLost
 from structsync.distributed.membership import Grant, Membership
 from structsync.distributed.raised import raised_by_call
 
+from .entered import NoAnswer, enter
 from .failures import Errors, describe
 from .interface import Method, encode_value
 from .messages import ANSWERS, Answer, Ask, Call, Cancel, Raised, Returned, encode
-from .ruled import NoAnswer, Ruled
+from .ruled import Ruled
 from .running import Running
 
 #: How many calls may wait at a host beyond those that run; more have to come again.
 WAITING = 1000
-#: How many calls that are ruled over may wait at a host, besides: they must not keep out those that are not.
-RULED = 10_000
-#: How many callers may be there of whom the log has not told yet.
+#: How many calls of each entry of a monitor may wait at a host, besides. They take no permit, because they must not keep
+#: out the calls for which they wait; what runs in a monitor at a time is one.
+APART = 10_000
+#: How many callers may be there that the log has not told of yet.
 STRANGERS = 100
 #: In seconds: how long an answer may take to be sent. It is kept, and asked for again.
 SENDING = 5
@@ -41,7 +43,7 @@ class Hosting:
     token: int
     table: CallTable
     calls: dict[Ticket, Running]
-    ruled_over: int  # how many of these are
+    apart: dict[str, int]  # how many of these are of each method that is an entry
     permits: structsync.Semaphore
     idle: trio.Event
     strangers: dict[str, trio.Event]  # set when the log was read
@@ -71,7 +73,8 @@ class Hosting:
         self.table = table
         self._concurrent = concurrent
         self.calls = {}
-        self.ruled_over = 0
+        entries = [one for one in methods if isinstance(getattr(target, one), structsync.Entry)]
+        self.apart = dict.fromkeys(entries, 0)
         self.permits = structsync.Semaphore(concurrent, checkpoint="budget")
         self.idle = trio.Event()
         self.strangers = {}
@@ -100,7 +103,7 @@ class Hosting:
     def open(self) -> None:
         """Take calls from now on: what comes to this name comes here."""
         self._client.watchers[self.look] = None
-        self.table.open(self._concurrent + WAITING + (0 if self._ruled is None else RULED))
+        self.table.open(self._concurrent + WAITING + APART * len(self.apart))
 
     async def drain(self) -> None:
         """Take no more calls, hand back those that wait, and return when the others have ended."""
@@ -112,7 +115,7 @@ class Hosting:
         await self._ended.wait()
 
     async def stop(self) -> None:
-        """End all calls. What became of them can still be asked."""
+        """End all calls. What became of them can still be queried."""
         self.table.is_open = False
         for one in self.calls.values():
             one.scope.cancel()
@@ -152,11 +155,12 @@ class Hosting:
         ticket = call.ticket
         # A process that was stopped may read this when its lease is over, and the name another's.
         is_ours = not self._session._lost and trio.current_time() < self._session._deadline
-        is_ruled = self._is_ruled(call.method)
-        has_room = not is_ruled or self.ruled_over < RULED
+        is_apart = call.method in self.apart
+        has_room = not is_apart or self.apart[call.method] < APART
         if self.table.take(ticket, is_hosted=is_ours and has_room and call.token == self.token):
-            self.ruled_over += is_ruled
-            one = self.calls[ticket] = Running(is_ruled=is_ruled)
+            if is_apart:
+                self.apart[call.method] += 1
+            one = self.calls[ticket] = Running(is_apart=is_apart)
             name = f"call of {self.name}.{call.method}"
             self.nursery.start_soon(self._run, ticket, one, call, name=name)
         else:
@@ -197,9 +201,9 @@ class Hosting:
         try:
             with one.scope:
                 if ticket.caller in self.strangers:
-                    # Of who is gone there may be a message yet, of a call that was carried out before.
+                    # There may be a message yet of a caller that is gone, of a call that was carried out before.
                     await self.strangers[ticket.caller].wait()
-                if self._is_ruled(call.method):  # one that waits for others must not keep them out
+                if call.method in self.apart:
                     answer = await self._carry_out(ticket, one, call)
                 else:
                     async with self.permits:
@@ -209,7 +213,8 @@ class Hosting:
             has_failed = False
         finally:
             del self.calls[ticket]
-            self.ruled_over -= self._is_ruled(call.method)
+            if call.method in self.apart:
+                self.apart[call.method] -= 1
             result = self.table.end(ticket, answer, is_begun=one.is_begun)
             if has_failed and not self._session._lost:
                 # What ends this session may have to wait for its caller, which must not wait for the session.
@@ -217,9 +222,6 @@ class Hosting:
         if result is not None:
             await self._send(ticket, self.token, result)
         self._note_idle()
-
-    def _is_ruled(self, method: str) -> bool:
-        return self._ruled is not None and method in self._ruled.methods
 
     async def _carry_out(self, ticket: Ticket, one: Running, call: Call) -> bytes | None:
         """Return the answer; None if what has become of the call cannot be known."""
@@ -232,8 +234,10 @@ class Hosting:
                 )
             bound = method.bind(call.arguments)
             function = getattr(self._target, method.name)
-            if self._ruled is not None and self._is_ruled(method.name):
+            if self._ruled is not None and method.name in self._ruled.methods:
                 value = await self._ruled.call(function, call.arguments, bound, one)
+            elif method.name in self.apart:
+                value = await enter(function, bound, one)
             else:
                 value = await _call(function, *bound.args, **bound.kwargs)
             what = f"the result of {method.name}"
@@ -268,6 +272,6 @@ class Hosting:
 
 
 @disable_ki_protection  # the user's own code may be interrupted
-async def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+async def _call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     result = function(*args, **kwargs)
     return await result if inspect.isawaitable(result) else result

@@ -83,13 +83,20 @@ class Method:
             if name in arguments:
                 try:
                     values[name] = self.decoders[name](arguments[name])
-                except UNREADABLE as error:
-                    raise TypeError(f"the argument {name!r} of {self.name}: {error}") from None
+                except Exception as error:  # noqa: BLE001 - a class of the user's may refuse it by any
+                    raise TypeError(
+                        f"the argument {name!r} of {self.name}: {reason_of(error)}"
+                    ) from None
             elif parameter.default is parameter.empty:
                 raise TypeError(f"{self.name} needs an argument {name!r}")
         if unknown := sorted(arguments.keys() - values.keys()):
             raise TypeError(f"{self.name} takes no argument {unknown[0]!r}")
         return inspect.BoundArguments(self.signature, values)
+
+
+def reason_of(error: Exception) -> str:
+    """Return why data could not be read: in msgspec's words, or by what a class of the user's has raised."""
+    return str(error) if isinstance(error, UNREADABLE) else repr(error)
 
 
 def decoder_of(kind: Any) -> Decode:
@@ -106,7 +113,7 @@ def decoder_of(kind: Any) -> Decode:
         is_unknown = isinstance(part, msgspec.inspect.CustomType)
         if is_unknown and not any(issubclass(one, part.cls) for one in PLAIN):
             raise TypeError(
-                f"no data are of the type {part.cls!r}; make it a dataclass, or send what it is made of"
+                f"there are no data of the type {part.cls!r}; make it a dataclass, or send what it is made of"
             )
         fresh = [one for one in _parts_of(part) if id(one) not in seen]
         seen.update(map(id, fresh))

@@ -1,4 +1,4 @@
-"""What callers and hosts say to each other: data (MessagePack), of a bounded size, that may come from any process."""
+"""What callers and hosts send to each other: data (MessagePack), of a bounded size, that may come from any process."""
 
 from __future__ import annotations
 

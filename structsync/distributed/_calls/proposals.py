@@ -1,4 +1,4 @@
-"""The calls that wait for one who rules, and the hosts that have proposed them."""
+"""The calls that wait for a ruler, and the hosts that have proposed them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Proposal:
 
 
 class Host:
-    """Who listens for what is asked of an object, under one grant of its name."""
+    """A host that listens for what an object is to do, under one grant of its name."""
 
     token: int
     proposals: dict[int, Proposal]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, final
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, NoReturn, final
+
+import msgspec
 
 from structsync.distributed.errors import RemoteError
 
 from .caller import Caller
 from .failures import Errors, error_of
-from .interface import Method
-from .messages import UNREADABLE, Raised, Returned
+from .interface import Method, reason_of
+from .messages import Raised, Returned
 
 
 @final
@@ -29,15 +32,27 @@ class RemoteMethod:
         return f"<remote method {self.name}{self._method.signature}>"
 
     async def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        arguments = self._method.encode_arguments(args, kwargs)
+        return await self._call(self._method.encode_arguments(args, kwargs))
+
+    def _prepare(self, args: Any, kwargs: Any) -> Callable[[], Awaitable[Any]]:
+        """Return a call with the arguments as they are now.
+
+        Raises:
+          TypeError: if the method takes other arguments, or one is no data.
+        """
+        return partial(self._call, self._method.encode_arguments(args, kwargs))
+
+    async def _call(self, arguments: dict[str, msgspec.Raw]) -> Any:
         answer = await self._caller.call(self._method.name, arguments)
         if isinstance(answer, Raised):
             raise error_of(answer, self._errors)
         assert isinstance(answer, Returned)
         try:
             return self._method.decode_result(answer.value)
-        except UNREADABLE as error:
-            declared = f"{self.name} has returned something else than it declares: {error}"
+        except Exception as error:  # noqa: BLE001 - a class of the user's may refuse it by any
+            declared = (
+                f"{self.name} has returned something else than it declares: {reason_of(error)}"
+            )
             raise RemoteError("result", declared, "") from None
 
 
@@ -54,6 +69,9 @@ class Proxy:
 
     def __repr__(self) -> str:
         return self._described
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"{self._described} cannot be copied or pickled; connect() to it again")
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"{self._described} has no method {name!r}")

@@ -1,4 +1,4 @@
-"""What became of calls to objects that are hosted no more, while those live who may still ask."""
+"""What became of calls to objects that are hosted no more, while callers that may still ask are alive."""
 
 from __future__ import annotations
 

@@ -20,21 +20,17 @@ from trio.lowlevel import current_task, enable_ki_protection
 
 from structsync import Entry, Monitor
 from structsync._core.monitors.entry import Invocation
-from structsync._primitives.entries import run_body
 from structsync._runtime import parking, releasing
 from structsync.distributed.client import LONGEST_BACKOFF
 from structsync.distributed.errors import CallOutcomeUnknown, LeaseLost
 from structsync.distributed.membership import Membership
 
 from .caller import Caller
+from .entered import NoAnswer, run_inside
 from .failures import Errors
 from .proxy import Proxy
 from .rulings import METHODS, Origin, Rules, Ruling
 from .running import Running
-
-
-class NoAnswer(Exception):
-    """The call has no result: it has not begun and is to be handed on; or it counts as begun, because others may have."""
 
 
 class Undecided(Exception):
@@ -45,7 +41,7 @@ class Petition:
     """A call that was proposed."""
 
     number: int
-    ruler: int  # the token of who has it
+    ruler: int  # the token of the ruler that has it
     is_void: bool  # because that one is gone
     told: trio.Event
 
@@ -81,7 +77,7 @@ class Ruled:
         self.methods = methods
         self.petitions = {}
         self._numbers = count(1)
-        self._heard = 0  # the token of who rules, as far as is known
+        self._heard = 0  # the token of the ruler, as far as is known
         self.scope = trio.CancelScope()
 
     # ==== What comes ====
@@ -129,8 +125,8 @@ class Ruled:
             raise RuntimeError(
                 f"{entry!r} is under a Synchronizer of this process, too; state all its rules in one place"
             )
-        monitor, task = entry._monitor, current_task()
-        claim = Invocation(entry._core, task, bound.args, bound.kwargs)
+        monitor = entry._monitor
+        claim = Invocation(entry._core, current_task(), bound.args, bound.kwargs)
         try:
             with running.waiting:
                 await parking.acquire(monitor, claim)
@@ -147,11 +143,7 @@ class Ruled:
             raise NoAnswer from None
         if not running.is_begun:
             raise NoAnswer
-        try:
-            return await run_body(entry.__wrapped__, *bound.args, **bound.kwargs)
-        finally:
-            if entry._monitor_core.owner is task:
-                releasing.release(monitor, claim)
+        return await run_inside(entry, claim)
 
     async def _propose(
         self, entry: Entry[..., Any], claim: Invocation, arguments: dict[str, msgspec.Raw]

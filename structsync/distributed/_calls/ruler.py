@@ -54,7 +54,7 @@ def _body_of(method: Method, ruler: Ruler) -> Any:
 
 
 class Ruler(Rules):
-    """Who decides when calls of objects in other processes start."""
+    """Decides when calls of objects in other processes start."""
 
     ready: Readiness
     stand_ins: dict[str, StandIn]
@@ -94,7 +94,7 @@ class Ruler(Rules):
             del self._client.watchers[self._look]
 
     def close(self) -> None:
-        """Let no call start any more, and send all hosts to the next one who rules."""
+        """Let no call start any more, and send all hosts to the next ruler."""
         self._is_closed = True
         self.ready.clear()
         for host in self.hosts.values():

@@ -33,14 +33,14 @@ class Rules(Protocol):
         """Wait until objects are to be reserved, and return for which calls.
 
         Args:
-          ruler: the token of whom the host has listened to before; another one answers at once.
+          ruler: the token of the ruler that the host has listened to before; another one answers at once.
         """
         ...
 
     async def propose(
         self, origin: Origin, number: int, method: str, arguments: dict[str, msgspec.Raw]
     ) -> int:
-        """Let a call wait, and return the token of who rules."""
+        """Let a call wait, and return the token of the ruler."""
         ...
 
     async def set_aside(self, origin: Origin, number: int) -> None:

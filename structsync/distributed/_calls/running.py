@@ -10,12 +10,12 @@ class Running:
 
     scope: trio.CancelScope
     waiting: trio.CancelScope  # until it has begun
-    is_begun: bool  # it has its permit; of one that is ruled over, it has started
+    is_begun: bool  # it has its permit; of an entry, it is inside its monitor
 
-    def __init__(self, *, is_ruled: bool) -> None:
+    def __init__(self, *, is_apart: bool) -> None:
         self.scope = trio.CancelScope()
-        # What starts although its wait was ended has started with others, and is not to be cancelled by that.
-        self.waiting = trio.CancelScope() if is_ruled else self.scope
+        # What starts although its wait was ended may have started with others, and is not to be cancelled by that.
+        self.waiting = trio.CancelScope() if is_apart else self.scope
         self.is_begun = False
 
     def begin(self) -> None:

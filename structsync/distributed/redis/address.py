@@ -1,4 +1,4 @@
-"""Where a server is, and as whom to log in: what a URL says, without telling it to anyone."""
+"""Where a server is, and as which user to log in: what a URL says, without repeating it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ unix://[[user]:password@]/path/of/the/socket[?db=0]; what is special in a passwo
 @final
 @dataclass(frozen=True)
 class Address:
-    """A server, and who asks.
+    """A server, and the user that logs in.
 
     Attributes:
       place: of the server, as messages tell it: host and port, or the path of a socket.
@@ -49,7 +49,10 @@ class Address:
           OSError: if it cannot be reached.
         """
         if self.path is not None:
-            return await trio.open_unix_socket(self.path)
+            try:
+                return await trio.open_unix_socket(self.path)
+            except OSError as error:  # which does not name it
+                raise type(error)(error.errno, error.strerror or str(error), self.path) from error
         if self.tls is None:
             return await trio.open_tcp_stream(self.host, self.port)
         stream = await trio.open_ssl_over_tcp_stream(self.host, self.port, ssl_context=self.tls)
@@ -76,7 +79,7 @@ def _read(url: str) -> tuple[SplitResult, int, dict[str, list[str]]] | None:
 
 
 def parse(url: str) -> Address:
-    """Return what a URL says.
+    """Return the server that a URL names.
 
     Raises:
       ValueError: if it has another form, or names a file that cannot be read; none of the messages repeats what may be a password.
@@ -89,9 +92,9 @@ def parse(url: str) -> Address:
     unknown = sorted(options.keys() - OPTIONS[scheme])
     if unknown:
         known = ", ".join(OPTIONS[scheme]) or "none"
-        raise _wrong(f"has options that {scheme}:// does not know; it knows {known}")
+        raise _wrong(f"has options that {scheme}:// does not take; it takes {known}")
     if parts.fragment or any(len(its) > 1 for its in options.values()):
-        raise _wrong("says something twice, or has a # that is not percent-encoded")
+        raise _wrong("has an option twice, or has a # that is not percent-encoded")
     given = {name: value for name, (value,) in options.items()}
     if scheme == "unix":
         if parts.hostname or not parts.path.strip("/"):

@@ -155,7 +155,7 @@ class Connection:
         """Send commands, and return their replies, once nothing runs in the background.
 
         Raises:
-          DeliveryFailed: if the connection ends before.
+          DeliveryFailed: if the connection ends before; it says why.
         """
         await self._idle.wait()  # what was cancelled there may still be receiving
         replies = [self.post(*command) for command in commands]
@@ -163,15 +163,21 @@ class Connection:
             await self._send()
             while not replies[-1].arrived.is_set():
                 await self._receive()
-        except (trio.BrokenResourceError, trio.ClosedResourceError, hiredis.HiredisError):
+        except hiredis.HiredisError as error:
             self._end()
-            raise DeliveryFailed from None
+            raise DeliveryFailed(f"does not speak the protocol of Redis: {error}") from None
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            self._end()
+            # A server that is full, or protected, says so before it hangs up.
+            first = replies[0].value
+            why = f": {first}" if isinstance(first, hiredis.ReplyError) else ""
+            raise DeliveryFailed(f"has closed the connection{why}") from None
         return [reply.value for reply in replies]
 
     async def run(self) -> None:
         """Send and receive, until the connection ends, is dropped, or keeps a request waiting for too long.
 
-        Then all who wait for a reply are told.
+        Then all tasks that wait for a reply are told.
         """
         self._idle = trio.Event()
         try:

@@ -17,12 +17,13 @@ from typing import Any, NoReturn
 import hiredis
 import trio
 
+import structsync
 from structsync._core.shared.history import History, Mark
 from structsync._core.shared.operations import Operation, Verb
 from structsync._core.shared.plain import digest
 from structsync._core.shared.state import VERSION
 from structsync.distributed.client import BACKOFF, LONGEST_BACKOFF
-from structsync.distributed.engine import Appended, Hinted, Received, Renewal, Tail
+from structsync.distributed.engine import LONGEST, Appended, Hinted, Received, Renewal, Tail
 from structsync.distributed.errors import DeliveryFailed, SessionEnded
 
 from .address import Address
@@ -32,13 +33,15 @@ from .server import greet
 
 SCRIPT = Path(__file__).with_name("log.lua").read_text(encoding="utf-8")
 
-#: What a server says that does it after a new connection has begun, or that another one does.
+#: Errors after which a new connection, perhaps to another server, has the request carried out.
 ELSEWHERE = frozenset(["LOADING", "MASTERDOWN", "NOSCRIPT", "READONLY"])
-#: What a server says that may do it later.
+#: Errors of a server that may carry it out later.
 LATER = frozenset(["BUSY", "MISCONF", "NOREPLICAS", "OOM"])
 MICROSECONDS = 1_000_000
-#: What a message begins with, and no name of a log does, because it is no UTF-8.
+#: What a message begins with, and no name of a log does, because it is not UTF-8.
 MESSAGE = b"\xff"
+#: In bytes: of messages that are on their way at a time. What renews a lease comes behind them.
+UNSENT = 4 * (LONGEST + len(MESSAGE))
 
 _log = logging.getLogger("structsync")
 
@@ -52,12 +55,13 @@ class RedisEngine:
     address: Address
     namespace: str
     base: str  # the names of all keys begin with it, and with a hash tag: they are in one place
-    patience: float  # in seconds; who says nothing for so long is gone
+    patience: float  # in seconds; a server silent for so long is gone
     identity: str
     joining: tuple[str | bytes | int, ...]  # what the server is told of a session
     seen: dict[str, Seen]  # of each log
     connection: Connection
     connected: trio.Event
+    room: structsync.Semaphore  # for messages, in bytes
     script: str  # its name
     hinted: Hinted
     received: Received
@@ -68,6 +72,7 @@ class RedisEngine:
         self.base = f"{{structsync:{namespace}}}"
         self.seen = {}
         self.connected = trio.Event()
+        self.room = structsync.Semaphore(UNSENT, checkpoint="budget")
         self.hinted = lambda log, news=None: False
         self.received = lambda message: None
 
@@ -80,10 +85,10 @@ class RedisEngine:
         self.joining = (lasts, VERSION, *_comes_and_goes(self.identity))
         place = self.address.place
         try:
-            with trio.fail_after(ttl):  # who takes longer keeps no lease alive
+            with trio.fail_after(ttl):  # a join that takes longer keeps no lease alive
                 await self._join(ttl)
-        except DeliveryFailed:
-            raise ConnectionError(f"{place} has closed the connection") from None
+        except DeliveryFailed as error:
+            raise ConnectionError(f"{place} {error}") from None
         except trio.TooSlowError:
             raise TimeoutError(f"{place} has not answered within ttl={ttl:g} seconds") from None
         self.connected.set()
@@ -225,7 +230,9 @@ class RedisEngine:
                 await self.connected.wait()
             return False
         channel = f"{self.base}:to:{session}"
-        reply = await self.connection.post("PUBLISH", channel, MESSAGE + message).wait()
+        data = MESSAGE + message
+        async with self.room.permits(len(data)):
+            reply = await self.connection.post("PUBLISH", channel, data).wait()
         if isinstance(reply, hiredis.ReplyError):
             self._fail(str(reply))
         return bool(reply)
@@ -304,7 +311,7 @@ class RedisEngine:
         if word in ELSEWHERE:
             self.connection.drop()  # a new one begins with the script, or leads to the new primary
         if word in ELSEWHERE | LATER:
-            raise DeliveryFailed
+            raise DeliveryFailed(problem)
         raise RuntimeError(f"{self.address.place} refuses what a session needs: {problem}")
 
 

@@ -17,9 +17,9 @@ from .connection import Command, Connection
 from .server import OLDEST, login_of
 
 #: What is lost in any case.
-UNREAD = "what no session that lives on has read is lost"
+UNREAD = "what no surviving session has read is lost"
 
-#: Of itself, what a server is asked about.
+#: What a server is queried for, of itself.
 CONFIGURED = ("appendfsync", "min-replicas-to-write", "min-replicas-max-lag")
 LOCAL = ("localhost", "127.0.0.1", "::1")
 #: In seconds: how long a connection may take to be made, and each answer to come.
@@ -42,7 +42,7 @@ async def examine_server(url: str, ttl: float) -> AsyncIterator[Finding]:
     except trio.TooSlowError:
         found.append(_no_connection(address, f"no answer within {ANSWERING} seconds"))
     except (OSError, DeliveryFailed) as error:
-        found.append(_no_connection(address, str(error) or type(error).__name__))
+        found.append(_no_connection(address, str(error)))
     for one in found:
         yield one
 

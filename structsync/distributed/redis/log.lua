@@ -140,6 +140,11 @@ local function start_of(log)
   return tonumber(redis.call('HGET', key('log', log), 'start') or 0)
 end
 
+-- What is written into a log about a session; the name says it, too, where somebody has deleted what is known of it.
+local function entry_of(session, verb)
+  return redis.call('HGET', key('session', session), verb) or '["' .. verb .. '","' .. session .. '",-1,[]]'
+end
+
 local function bury(session)
   for _, log in ipairs(redis.call('SMEMBERS', key('logs', session))) do
     redis.call('ZREM', key('read', log), session)
@@ -147,10 +152,10 @@ local function bury(session)
     if #others == 0 then -- what is in a log means something while sessions take part
       redis.call('DEL', key('entries', log), key('log', log))
     else
-      write(log, { redis.call('HGET', key('session', session), 'end') })
+      write(log, { entry_of(session, 'end') })
     end
     for _, other in ipairs(others) do
-      redis.call('PUBLISH', key('to', other), log)
+      redis.pcall('PUBLISH', key('to', other), log) -- it may be lost
     end
   end
   redis.call('DEL', key('logs', session), key('session', session))
@@ -245,7 +250,7 @@ function act.append()
   if not its.read then
     redis.call('SADD', key('logs', me), log)
     redis.call('ZADD', key('read', log), position, me)
-    write(log, { redis.call('HGET', key('session', me), 'join') })
+    write(log, { entry_of(me, 'join') })
   end
   if its.offered then
     has_read(log, its, position)

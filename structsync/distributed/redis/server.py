@@ -1,4 +1,4 @@
-"""What is asked of a server when a connection to it begins, and which servers are refused."""
+"""What a server is queried for when a connection to it begins, and which servers are refused."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def greet(connection: Connection, address: Address, channel: str, script: 
 
 
 def login_of(address: Address) -> list[str]:
-    """Return what HELLO is told of who asks."""
+    """Return what HELLO is told of the user that logs in."""
     if address.user is None and address.password is None:
         return []
     return ["AUTH", address.user or "default", address.password or ""]
