@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from ._homes import HOMES
 from ._lazy import importing
-from ._naming import name_what_is_loaded
 
 # the one list of public names: `python -m tests.public_names` writes _homes.py from it
 if TYPE_CHECKING:
@@ -153,9 +152,7 @@ if not TYPE_CHECKING:  # a type checker that saw this would take any name for on
             from importlib.metadata import version
 
             return version("structsync")
-        found = _find(name)
-        name_what_is_loaded()
-        return found
+        return _find(name)
 
 
 def __dir__() -> list[str]:

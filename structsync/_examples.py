@@ -49,7 +49,8 @@ def examples(names: tuple[str, ...], to: Path) -> None:
         raise click.ClickException("this copy of structsync comes without its examples")
     found = _examples_in(folder)
     if names:
-        for path in _copied([_named(name, found) for name in names], to):
+        sources = dict.fromkeys([_named(name, found) for name in names])
+        for path in _copied([*sources], to):
             click.echo(path)
     else:
         _print(found)
@@ -84,13 +85,20 @@ def _copied(sources: list[Path], to: Path) -> list[Path]:
         raise click.UsageError(
             f"nothing is copied: {', '.join(taken)} exists already; name another --to"
         )
-    to.mkdir(parents=True, exist_ok=True)
-    for source, target in zip(sources, targets, strict=True):
-        if source.is_file():
-            shutil.copy(source, target)
-        else:
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        for source, target in zip(sources, targets, strict=True):
+            _copy(source, target)
+    except OSError as error:
+        raise click.UsageError(f"not everything is copied: {error}; name another --to") from None
     return targets
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_file():
+        shutil.copy(source, target)
+    else:
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _print(found: dict[str, Path]) -> None:

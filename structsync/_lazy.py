@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
+from ._naming import name_after
+
 #: Packages that some names need, under which name an extra installs them.
 EXTRAS = frozenset({"hypothesis"})
 
@@ -32,6 +34,9 @@ def importing(package: str, homes: Mapping[str, str]) -> Callable[[str], object]
             raise
         if home != f"{package}.{name}":
             found = getattr(found, name)
+        # All that is there by now: an error is raised without being wanted by its name.
+        for public, its_home in homes.items():
+            name_after(package, public, getattr(sys.modules.get(its_home), public, None))
         setattr(sys.modules[package], name, found)
         return found
 
@@ -39,6 +44,6 @@ def importing(package: str, homes: Mapping[str, str]) -> Callable[[str], object]
 
 
 def load(package: ModuleType) -> None:
-    """Import every name of a package, for those to whom a name must not appear while they look on."""
+    """Import every name of a package, for code to which a name must not appear while it looks on."""
     for name in dir(package):
         getattr(package, name)

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import sys
+from inspect import get_annotations
 from types import FunctionType
 
 from ._homes import HOMES
 
 _without = dict(HOMES)
+
+#: The modules that users import from; what one of these has brought keeps its name in the others.
+PUBLIC = frozenset(
+    f"structsync{module}"
+    for module in (
+        "",
+        ".checking",
+        ".distributed",
+        ".lowlevel",
+        ".otel",
+        ".report",
+        ".testing",
+        ".threads",
+    )
+)
 
 
 def name_what_is_loaded() -> None:
@@ -18,8 +34,30 @@ def name_what_is_loaded() -> None:
     """
     for name, home in [*_without.items()]:
         thing = getattr(sys.modules.get(home), name, None)
-        if isinstance(thing, type | FunctionType):
-            thing.__module__ = "structsync"
-            thing.__name__ = thing.__qualname__ = name
+        name_after("structsync", name, thing)
         if thing is not None:
             _without.pop(name, None)
+
+
+def name_all_after(package: str) -> None:
+    """Name what a public package has imported from private modules."""
+    for name, thing in [*vars(sys.modules[package]).items()]:
+        if not name.startswith("_"):
+            name_after(package, name, thing)
+
+
+def name_after(package: str, name: str, thing: object) -> None:
+    """Name a class or function of ours after the public package in which it has this name.
+
+    The types of a dataclass's fields are evaluated first: what reads them later, as documentation does, would look
+    them up where the class is from then on.
+    """
+    if isinstance(thing, type | FunctionType) and _is_private(thing.__module__):
+        if hasattr(thing, "__dataclass_fields__"):
+            thing.__annotations__ = get_annotations(thing, eval_str=True)
+        thing.__module__ = package
+        thing.__name__ = thing.__qualname__ = name
+
+
+def _is_private(module: str | None) -> bool:
+    return module is not None and module.startswith("structsync.") and module not in PUBLIC

@@ -178,7 +178,7 @@ def check(
         unfinished = EXIT_UNFINISHED if follower.nothing_followed() else EXIT_CONFIRMED
         sys.exit(EXIT_REFUTED if follower.refutation else unfinished)
     options = Options(only, not no_faults, max_states, seconds, fail_fast, processes or _cores())
-    runs, taken = _run(paths, options, manifest, Console(stderr=True))
+    runs, taken = _run(paths, options, manifest, update_manifest, Console(stderr=True))
     differences = _on_record(runs, manifest, update_manifest)
     code = exit_code(runs, differences)
     written = write_reports(report, [*counterexamples(runs)]) if report else []
@@ -209,7 +209,11 @@ def _cores() -> int:
 
 
 def _run(
-    paths: Sequence[Path], options: Options, manifest: Path | None, progress: Console
+    paths: Sequence[Path],
+    options: Options,
+    manifest: Path | None,
+    update: bool,
+    progress: Console,
 ) -> tuple[list[Run], float]:
     """Load and run everything; what spec modules print goes to stderr.
 
@@ -221,7 +225,7 @@ def _run(
         with contextlib.redirect_stdout(sys.stderr):
             _check_any(options, [name for one in loaded for name in _names(one, options)])
             with SearchLine(progress) as line:
-                line.overall = _overall(loaded, options, manifest)
+                line.overall = _overall(loaded, options, manifest, update)
                 suite = Suite(options, line.start, line.update, line.overall)
                 return suite.run(loaded, paths), suite.seconds()
     except KeyboardInterrupt:
@@ -242,12 +246,15 @@ def _check_any(options: Options, names: Sequence[str]) -> None:
         )
 
 
-def _overall(loaded: Sequence[Loaded], options: Options, manifest: Path | None) -> Overall:
+def _overall(
+    loaded: Sequence[Loaded], options: Options, manifest: Path | None, update: bool
+) -> Overall:
     """Return the plan of a run: all searches, and how large those are that are on record."""
     kinds: dict[str, str] = {}
     transitions: dict[str, float] = {}
     for one in loaded:
-        recorded = _manifest.read(manifest or one.folder / _manifest.NAME)
+        anew = update and _is_complete(one, loaded, manifest)
+        recorded = _manifest.read(manifest or one.folder / _manifest.NAME, anew=anew)
         kinds |= dict.fromkeys(one.specs, "spec") | dict.fromkeys(
             one.faults if options.faults else (), "fault"
         )
@@ -255,12 +262,17 @@ def _overall(loaded: Sequence[Loaded], options: Options, manifest: Path | None) 
     return Overall({n: kind for n, kind in kinds.items() if options.only in n}, transitions)
 
 
+def _is_complete(loaded: Loaded, all_of_them: Sequence[object], given: Path | None) -> bool:
+    """Return whether a manifest is about one path alone."""
+    return loaded.whole and (given is None or len(all_of_them) == 1)
+
+
 def _on_record(runs: Sequence[Run], given: Path | None, update: bool) -> list[str]:
     """Compare runs with their manifests, or record them there."""
     found: list[str] = []
     for run in runs:
         file = given or run.loaded.folder / _manifest.NAME
-        complete = run.loaded.whole and (given is None or len(runs) == 1)
+        complete = _is_complete(run.loaded, runs, given)
         if update:
             _manifest.write(file, run, complete)
         elif given or file.exists():

@@ -6,7 +6,7 @@ whose methods call these functions with claims that the core understands.
 """
 
 from ._core.queue.owned import OwnedArbiter as OwnedArbiter
-from ._naming import name_what_is_loaded
+from ._naming import name_all_after, name_what_is_loaded
 from ._runtime.live import Live as Live
 from ._runtime.own import Block as Block
 from ._runtime.own import OwnedPrimitive as OwnedPrimitive
@@ -36,3 +36,4 @@ __all__ = [
 
 
 name_what_is_loaded()
+name_all_after(__name__)

@@ -44,7 +44,7 @@ class _Export:
         self._tracer = tracer
         self._at_least = at_least
         self._spans = Spans(self._ended)
-        self._contexts: dict[int, tuple[object, Any]] = {}
+        self._contexts: dict[tuple[int, int], tuple[object, Any, dict[str, str]]] = {}
         self._offset: tuple[object, float] | None = None
 
     def note(self, event: PrimitiveEvent) -> None:
@@ -53,13 +53,13 @@ class _Export:
 
         about = _about(event.primitive)
         if event.kind == "requested" and len(self._contexts) < MOST_CONTEXTS:
-            self._contexts[id(event.request)] = (event.request, get_current())
+            self._contexts[_request(event)] = (event.request, get_current(), about)
             self._waiting.add(1, about)
         self._spans.note(event)
         if event.kind in ("granted", "withdrawn", "broken"):
             self._requests.add(1, {**about, "structsync.outcome": event.kind})
-            if self._contexts.pop(id(event.request), None) is not None:
-                self._waiting.add(-1, about)
+            if (asked := self._contexts.pop(_request(event), None)) is not None:
+                self._waiting.add(-1, asked[2])  # by the name that it had then
 
     def _ended(self, span: Span) -> None:
         seconds = span.until - span.since
@@ -68,7 +68,8 @@ class _Export:
             self._durations[span.what].record(seconds, about)
         if seconds < self._at_least:
             return
-        _, context = self._contexts.get(id(span.request), (None, None))
+        asked = id(span.request), id(span.primitive)
+        _, context, _ = self._contexts.get(asked, (None, None, None))
         task = {} if span.task is None else {"structsync.task": name_of_task(span.task)}
         made = self._tracer.start_span(
             span.title,
@@ -86,6 +87,10 @@ class _Export:
         return int((moment + self._offset[1]) * 1e9)
 
 
+def _request(event: PrimitiveEvent) -> tuple[int, int]:
+    return id(event.request), id(event.primitive)
+
+
 def _about(live: Any) -> dict[str, str]:
     name = live.name
     about = {"structsync.kind": type(live).__name__}
@@ -101,13 +106,16 @@ def export(
     """Export metrics and spans to OpenTelemetry while the block runs.
 
     Metrics: ``structsync.requests`` (a counter, with ``structsync.outcome``), ``structsync.waiting``,
-    ``structsync.wait.duration`` and ``structsync.hold.duration`` (histograms, in seconds); with the
-    attributes ``structsync.kind`` and, if the primitive has a name, ``structsync.name``. So a program
+    ``structsync.wait.duration`` (of the tasks that had to wait) and ``structsync.hold.duration`` (histograms, in
+    seconds); with the attributes ``structsync.kind`` and, if the primitive has a name, ``structsync.name``. So a program
     should not use many different names.
 
     Spans: each wait and each hold that takes long enough, with ``structsync.task``. A wait is a child of
     the span in which the task made the request. Times are measured by trio's clock, starting at the first
     span.
+
+    Durations and spans cover runs in the thread that has entered the block; of runs in other threads, requests are
+    counted only.
 
     If an exporter fails, this is logged, and the program continues without exporting.
 

@@ -8,6 +8,7 @@ thread of trio's, or any other thread that has the run's *token*.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
@@ -151,7 +152,8 @@ def _check(timeout: object, token: object) -> None:
     if timeout is not None:
         if isinstance(timeout, bool) or not isinstance(timeout, int | float):
             raise TypeError(f"timeout must be a number of seconds or None, not {timeout!r}")
-        if math.isnan(timeout) or timeout < 0:
+        # the clock adds floats: of ints it takes none beyond them
+        if not (0 <= timeout <= sys.float_info.max or timeout == math.inf):
             raise ValueError(f"timeout must be >= 0 seconds, or None for no limit, not {timeout}")
     if token is not None and not isinstance(token, TrioToken):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""The pure core: every decision about who may go next, and nothing else.
+"""The pure core: every decision about which task may go next, and nothing else.
 
 Rules of this folder (a test enforces the first two):
 

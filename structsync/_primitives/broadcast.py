@@ -25,8 +25,8 @@ WhenSlow: TypeAlias = Literal["wait", "drop"]
 class Broadcast(Generic[T]):
     """Hands each item to every consumer that has subscribed, each at its own pace.
 
-    An item is for those who have subscribed when its put is called, and not for who subscribes while that
-    waits. A consumer gets its items in the order of the puts, which is the same for all. It may be up to
+    An item is for the consumers that have subscribed when its put is called, not for one that subscribes while
+    the put waits. A consumer gets its items in the order of the puts, which is the same for all. It may be up to
     ``max_items`` behind. If it is slower than that, ``slow`` decides: with ``"wait"`` a put waits for it; with
     ``"drop"`` a put never waits, and the slow consumer loses its oldest item.
     ``Broadcast(1, slow="drop")`` conflates: a get returns the latest item::
@@ -124,11 +124,16 @@ class Broadcast(Generic[T]):
 
     @enable_ki_protection
     def subscribe(self) -> Subscription[T]:
-        """Return a subscription to what later puts put: none that waits already, and none if it is complete."""
+        """Return a subscription to later puts: not to those that wait already, and to none if it is complete.
+
+        The subscription to a closed one is closed, too.
+        """
         buffer = Buffer[T](self._max_items, name=self._name)
         subscription = Subscription(self._subscriptions, buffer)
-        if self._completed:
-            buffer.complete()
+        if self._closed:
+            buffer._close_as(self._title())
+        elif self._completed:
+            buffer._complete_as(self._title())
         else:
             self._subscriptions[subscription] = None
         return subscription
@@ -137,7 +142,7 @@ class Broadcast(Generic[T]):
     async def put(self, item: T) -> None:
         """Hand an item to every consumer, in one step; with ``"wait"``, wait for room at each of them.
 
-        It is for those who have subscribed by now. Without any, or once all of them have left, it is dropped.
+        It is for the consumers that have subscribed by now. Without any, or once all of them have left, it is dropped.
 
         Raises:
           trio.ClosedResourceError: if the broadcast is complete, before or meanwhile.
@@ -165,6 +170,7 @@ class Broadcast(Generic[T]):
         Raises:
           trio.WouldBlock: with ``"wait"``, if a consumer has no room, or others wait to put.
           trio.ClosedResourceError: if the broadcast is complete.
+          RuntimeError: with ``"wait"`` and a consumer, outside a run.
         """
         self._refuse_if_complete()
         if self._slow == "drop":
@@ -195,7 +201,7 @@ class Broadcast(Generic[T]):
         self._check_changeable()
         self._completed = True
         for subscription in self.subscriptions:
-            subscription._buffer.complete()
+            subscription._buffer._complete_as(self._title())
 
     @enable_ki_protection
     def close(self) -> None:
@@ -207,7 +213,7 @@ class Broadcast(Generic[T]):
         self._check_changeable()
         self._completed = self._closed = True
         for subscription in self.subscriptions:
-            subscription.close()
+            subscription._close_as(self._title())
 
     def _check_changeable(self) -> None:
         check_changeable([one._buffer for one in self._subscriptions])

@@ -270,7 +270,7 @@ class Buffer(Primitive[Any], Generic[T]):
     def _units(self, claim: Any) -> int:
         return int(isinstance(claim, Lend))
 
-    def _leave(self, claim: Any) -> None:
+    def _leave(self, claim: Any, owner: object = None) -> None:
         """Leaving a block releases nothing: what was got is used, and what was put is there."""
 
     def __aiter__(self) -> Buffer[T]:
@@ -297,8 +297,11 @@ class Buffer(Primitive[Any], Generic[T]):
         Raises:
           RuntimeError: if another trio run uses it now.
         """
-        name = self._title()
-        releasing.change(self, lambda: self._core.complete(Completed(name), Drained(name)))
+        self._complete_as(self._title())
+
+    def _complete_as(self, title: str) -> None:
+        """Complete it; waiters are told that what has this title is complete."""
+        releasing.change(self, lambda: self._core.complete(Completed(title), Drained(title)))
 
     @enable_ki_protection
     def close(self) -> None:

@@ -73,7 +73,11 @@ class BufferItem(Generic[T]):
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
     ) -> CoroutineType[Any, Any, None]:
-        claim = cast(Lend, self._claim)
+        claim = self._claim
+        if claim is None:
+            raise RuntimeError(
+                f"{self!r} is not entered; leave it once, by the task that entered it"
+            )
         self._claim = None
         if error is None:
             releasing.release(self._buffer, claim)

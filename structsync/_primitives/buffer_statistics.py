@@ -1,4 +1,4 @@
-"""What buffers and broadcasts say of their state."""
+"""What buffers and broadcasts report of their state."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import (
     TYPE_CHECKING,
@@ -23,6 +24,7 @@ from structsync._core.monitors.monitor import MonitorCore
 from structsync._core.monitors.synchronizer import Rules
 from structsync._runtime import parking, parking_together, releasing
 from structsync._runtime.causes import EntryClosed
+from structsync._runtime.code_names import code_of
 from structsync._runtime.primitive import Primitive
 from structsync._runtime.runs import running_task
 
@@ -66,7 +68,7 @@ class Entry(Generic[P, T]):
         return cast(MonitorCore, self._monitor._core)
 
     @enable_ki_protection
-    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+    async def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run the function while no other task is inside the monitor, and its guard holds.
 
         Returns:
@@ -77,21 +79,25 @@ class Entry(Generic[P, T]):
           RuntimeError: if this task is inside the monitor already.
           trio.ClosedResourceError: if the monitor or the entry is closed before the function starts.
         """
-        task = current_task()
-        invocation = Invocation(self._core, task, args, kwargs)
-        if self._core.rules is None:
-            await parking.acquire(self._monitor, invocation)
-        else:
-            await parking_together.enter(self._monitor, invocation)
+        invocation = Invocation(self._core, current_task(), args, kwargs)
+        await self._enter(invocation)
         try:
             return await run_body(self.__wrapped__, *args, **kwargs)
         finally:
-            # Where the monitor was closed under a wait inside, the task is not inside any more.
-            if self._monitor_core.owner is task:
-                releasing.release(self._monitor, invocation)
+            self._leave(invocation)
+
+    def _enter(self, invocation: Invocation) -> Coroutine[Any, Any, None]:
+        """Return what waits until the task of a call is inside; not async, to cost no frame more."""
+        enter = parking.acquire if self._core.rules is None else parking_together.enter
+        return enter(self._monitor, invocation)
+
+    def _leave(self, invocation: Invocation) -> None:
+        # Where the monitor was closed under a wait inside, the task is not inside any more.
+        if self._monitor_core.owner is invocation.task:
+            releasing.release(self._monitor, invocation)
 
     @enable_ki_protection
-    def nowait(self, *args: P.args, **kwargs: P.kwargs) -> T:
+    def nowait(self, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a sync function now if a call made now would start at once.
 
         Returns:
@@ -115,8 +121,7 @@ class Entry(Generic[P, T]):
         try:
             return cast(T, _run_now(self.__wrapped__, *args, **kwargs))
         finally:
-            if self._monitor_core.owner is invocation.task:
-                releasing.release(self._monitor, invocation)
+            self._leave(invocation)
 
     @enable_ki_protection
     def close(self) -> None:
@@ -131,7 +136,7 @@ class Entry(Generic[P, T]):
             break_waiters_of_partners(self._core.rules, cause)
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Entry is final; a monitor makes entries, and no other kind of them")
+        raise TypeError("Entry is final; only a monitor makes entries")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("an Entry cannot be copied or pickled: tasks wait for this one")
@@ -145,7 +150,7 @@ OUTSIDE = "code outside a run"
 
 
 @disable_ki_protection  # the user's own code may be interrupted
-def _run_now(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+def _run_now(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     result = function(*args, **kwargs)
     if isinstance(result, Awaitable):
         if inspect.iscoroutine(result):
@@ -158,7 +163,9 @@ def _run_now(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 @disable_ki_protection  # the user's own code may be interrupted
-async def run_body(function: Callable[P, Awaitable[T] | T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_body(
+    function: Callable[P, Awaitable[T] | T], /, *args: P.args, **kwargs: P.kwargs
+) -> T:
     result: Any = function(*args, **kwargs)
     return cast(T, await result if isinstance(result, Awaitable) else result)
 
@@ -172,11 +179,21 @@ def check_body(function: object) -> None:
     """Raise TypeError unless the function runs to its end when it is called or awaited."""
     if not callable(function):
         raise TypeError(f"an entry must be a function, not {function!r}")
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+    call = getattr(function, "__call__", None)  # noqa: B004 - of an object whose call is a generator
+    if any(_runs_in_steps(one) for one in (function, call)):
         raise TypeError(
-            f"an entry must not be a generator function, because its body would run after the call "
-            f"has left the monitor: {function!r}"
+            "an entry must not be a generator function or a context manager, because its body would run "
+            f"after the call has left the monitor: {function!r}"
         )
+
+
+#: What contextlib makes of a generator function: its body runs in a block, after the call.
+_OF_BLOCKS = {cast(Any, make)(print).__code__ for make in (contextmanager, asynccontextmanager)}
+
+
+def _runs_in_steps(function: object) -> bool:
+    is_generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
+    return is_generator or code_of(function) in _OF_BLOCKS
 
 
 def break_waiters_of_partners(rules: EntryRules, cause: Hashable) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import (
@@ -19,6 +18,7 @@ from typing import (
 )
 
 from structsync._core.monitors.entry import Guard, Invocation
+from structsync._core.queue.annotations import annotations_of
 from structsync._runtime.arguments import check_sync
 from structsync._runtime.live import READ_ONLY
 from structsync._runtime.primitive import Primitive
@@ -46,7 +46,8 @@ class EntryMethod(Generic[M, P, T, R]):
     ``Base.method.__wrapped__(self)``, awaited if that one is async.
     """
 
-    __slots__ = ("__wrapped__", "_owner", "_when")
+    __slots__ = ("__isabstractmethod__", "__wrapped__", "_owner", "_when")
+    __isabstractmethod__: bool  # as of a property: asked where an object of the class is made
 
     def __init__(self, method: Callable[Concatenate[M, P], R], when: GuardFunction | None) -> None:
         check_body(method)
@@ -55,6 +56,7 @@ class EntryMethod(Generic[M, P, T, R]):
                 f"an entry must be a function, because {method!r} would not get self; wrap it in one"
             )
         self.__wrapped__: Callable[Concatenate[M, P], R] = method
+        self.__isabstractmethod__ = getattr(method, "__isabstractmethod__", False)
         self._when = None if when is None else read_guard(when, of=method, first="self")
         self._owner: type | None = None  # once the class is made
 
@@ -95,8 +97,15 @@ class EntryMethod(Generic[M, P, T, R]):
           The function, as it was.
 
         Raises:
-          TypeError: as :func:`entry`; or if the entry has a guard, or its class is made already.
+          TypeError: as :func:`entry`; or if the entry has a guard, its class is made already, or the
+              guard has the name of the entry, whose place in the class it would take.
         """
+        name, where = name_of(guard), getattr(guard, "__qualname__", None)
+        if name.isidentifier() and where == getattr(self.__wrapped__, "__qualname__", guard):
+            raise TypeError(
+                f"the guard of {name} must have another name, because it would take the entry's place in "
+                f"the class; call it {name}_when, for example"
+            )
         if self._when is not None:
             raise TypeError(f"{name_of(self.__wrapped__)} has a guard already; write them as one")
         if self._owner is not None:
@@ -117,7 +126,7 @@ class EntryMethod(Generic[M, P, T, R]):
         entries: dict[object, Entry[..., Any]] | None = getattr(monitor, "_entries", None)
         if entries is None:
             raise RuntimeError(
-                f"{name_of(self.__wrapped__)} is an entry, but {type(monitor).__name__} is no Monitor, "
+                f"{name_of(self.__wrapped__)} is an entry, but {type(monitor).__name__} is not a Monitor, "
                 "or its __init__ has not called super().__init__() yet"
             )
         found = entries.get(self)
@@ -155,8 +164,15 @@ def entry(
 ) -> EntryMethod[M, P, T, Awaitable[T]]: ...
 @overload
 def entry(method: Callable[Concatenate[M, P], T], /) -> EntryMethod[M, P, T, T]: ...
+# A strict pyright takes the parameters of a lambda for Any by these three; by the last one they are unknown to it.
 @overload
-def entry(*, when: GuardFunction | None = None) -> EntryDecorator: ...
+def entry(*, when: Callable[[Any], bool] | None = None) -> EntryDecorator: ...
+@overload
+def entry(*, when: Callable[[Any, Any], bool]) -> EntryDecorator: ...
+@overload
+def entry(*, when: Callable[[Any, Any, Any], bool]) -> EntryDecorator: ...
+@overload  # which is reached all the same: by functions with more parameters
+def entry(*, when: GuardFunction) -> EntryDecorator: ...  # type: ignore[overload-cannot-match]
 def entry(method: Any = None, /, *, when: GuardFunction | None = None) -> Any:
     """Mark a method of a :class:`Monitor`, sync or async, as an entry; it is awaited then.
 
@@ -190,14 +206,14 @@ def check_entries(cls: type, base: type) -> None:
     for one in cls.__mro__:
         for name, value in vars(one).items():
             where, first = seen.setdefault(name, (one, value))
-            if not isinstance(value, EntryMethod):
+            if type(value) is not EntryMethod:  # isinstance() would ask a proxy what it stands for
                 continue
             if name in own:
                 raise TypeError(
                     f"{one.__name__}.{name} must not be an entry: {name} is a name of "
                     f"{base.__name__}'s own, which others call and do not await; choose another one"
                 )
-            if not isinstance(first, EntryMethod):
+            if type(first) is not EntryMethod:
                 raise TypeError(
                     f"{where.__name__}.{name} must be an entry, because {one.__name__}.{name} is one "
                     "and it would run without the monitor: mark it with @entry; its body may call "
@@ -211,10 +227,10 @@ def check_entries(cls: type, base: type) -> None:
 
 
 def check_attributes(cls: type) -> None:
-    """Raise TypeError if a class of monitors has an attribute where a primitive says how it stands."""
+    """Raise TypeError if a class of monitors has an attribute where a primitive reports its state."""
     for name in READ_ONLY:
         value = vars(cls).get(name)
-        if name in inspect.get_annotations(cls) or not (value is None or hasattr(value, "__get__")):
+        if name in annotations_of(cls) or not (value is None or hasattr(value, "__get__")):
             raise TypeError(
                 f"{cls.__name__}.{name} must have another name: {name} says whether the monitor itself "
                 f"is {name}; rename it, to own_{name} for example"

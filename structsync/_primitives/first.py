@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -64,13 +65,8 @@ async def first_of(*claims: Claim[Any]) -> First:
     wanted = checked_claims(claims, "first_of")
     task = current_task()
     pairs = [(claim.primitive._core, claim._claim_for(task)) for claim in wanted]
-    sides = [(claim.primitive, _side(*pair)) for claim, pair in zip(wanted, pairs, strict=True)]
-    for claim, side in zip(wanted, sides, strict=True):
-        if sides.count(side) > 1:
-            raise ValueError(
-                f"first_of takes one claim on each primitive, and there are two on "
-                f"{claim.primitive!r}; keep one of them"
-            )
+    sides = [_side(*pair) for pair in pairs]
+    _refuse_two_on_one(wanted, sides)
     group = Claims(False, pairs, task)
     for member, claim in zip(group.members, wanted, strict=True):
         member.primitive = claim.primitive
@@ -78,9 +74,21 @@ async def first_of(*claims: Claim[Any]) -> First:
         await parking_together.acquire_group(group)
         (granted,) = group.granted()
         place = group.members.index(granted)
-        return First(wanted[place], granted.claim if sides[place][1] == "get" else None)
+        return First(wanted[place], granted.claim if sides[place] == "get" else None)
     finally:
         group.members.clear()  # which point back at it: nothing is left to the collector
+
+
+def _refuse_two_on_one(wanted: Sequence[Claim[Any]], sides: Sequence[str]) -> None:
+    """Raise if two claims are on the same side of the same primitive: what is equal is not the same."""
+    seen: set[tuple[int, str]] = set()
+    for claim, side in zip(wanted, sides, strict=True):
+        if (one := (id(claim.primitive), side)) in seen:
+            raise ValueError(
+                f"first_of takes one claim on each primitive, and there are two on "
+                f"{claim.primitive!r}; keep one of them"
+            )
+        seen.add(one)
 
 
 def _side(core: Arbiter[Any], claim: Any) -> str:

@@ -14,7 +14,7 @@ from structsync._runtime.claim import Claim
 from structsync._runtime.done import DONE
 from structsync._runtime.primitive import Primitive
 
-from .holding import GroupRequest, Holding, by_primitive, sum_of
+from .holding import GroupRequest, Holding, Portion, by_primitive, sum_of
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Primitive[Any])
@@ -52,7 +52,7 @@ def acquire_all(*claims: Claim[Any]) -> AllOf:
           had as many permits as are claimed.
       TypeError: if something else is passed.
       RuntimeError: on entry, if a lock or a limiter is claimed twice, or its future holder holds it
-          already; or if the block was entered before.
+          already; or if the block is entered already.
       trio.ClosedResourceError, trio.BrokenResourceError: on entry or while it waits, if one of the
           primitives is closed or breaks; the other queues are left as if never joined.
 
@@ -145,29 +145,30 @@ class _Block:
         if self._entered:
             raise RuntimeError("this block is entered already; make another one for each use")
         task = current_task()
-        group = self._group(task)
+        group, portions = self._group(task)
         self._entered = True
         try:
             await parking_together.acquire_group(group)
-            holding = self._holding = Holding(self._claims, group.granted(), task)
+            holding = self._holding = Holding(portions, group.granted(), task)
         finally:
             self._entered = self._holding is not None
             group.members.clear()  # which point back at it: nothing is left to the collector
         return holding
 
     def _submit(self, outcome: Callable[[Holding], T]) -> GroupRequest[T]:
-        group = self._group(current_task())
+        group, portions = self._group(current_task())
         parking_together.submit_group(group)
-        return GroupRequest(self._claims, group, outcome)
+        return GroupRequest(portions, group, outcome)
 
-    def _group(self, task: Task) -> Claims:
-        """Return the claims as they are for this task, summed where several are on one primitive."""
-        wanted = by_primitive((claim, claim._claim_for(task)) for claim in self._claims)
+    def _group(self, task: Task) -> tuple[Claims, list[Portion]]:
+        """Return the claims as they are for this task: as a group, summed where several are on one, and each."""
+        portions = [(claim, claim._claim_for(task)) for claim in self._claims]
+        wanted = by_primitive(portions)
         cores = ((each._core, sum_of(each, amounts)) for each, amounts in wanted)
         group = Claims(self._every, cores, task)
         for member, (primitive, _) in zip(group.members, wanted, strict=True):
             member.primitive = primitive
-        return group
+        return group, portions
 
     @enable_ki_protection
     def __aexit__(self, *exc_info: Any) -> CoroutineType[Any, Any, None]:

@@ -6,11 +6,11 @@ what its ``self`` is. A slip in a name would be found by the first call only: he
 
 from __future__ import annotations
 
-import inspect
 from difflib import get_close_matches
 from typing import Any
 
-from structsync._runtime.code_names import READS, attributes_of, codes_of, names_in
+from structsync._core.queue.annotations import annotations_of
+from structsync._runtime.code_names import READS, attributes_of, code_of, codes_of, names_in
 
 #: Code that uses one of these may give objects any attributes, or ask whether they have them.
 _ANY = {"__dict__", "delattr", "getattr", "hasattr", "setattr", "vars"}
@@ -19,12 +19,12 @@ _ANY = {"__dict__", "delattr", "getattr", "hasattr", "setattr", "vars"}
 def check_names(cls: type, base: type, entry: str, guard: Any) -> None:
     """Raise TypeError if a guard of an entry reads an attribute that no object of the class will have.
 
-    An attribute that something else sets is one that the class declares.
+    An attribute that something else sets has to be declared by the class.
 
     Args:
       base: up to here, the classes that it inherits from are the user's.
     """
-    code = getattr(guard, "__code__", None)
+    code = code_of(guard)
     if code is None or not code.co_argcount:  # written in C, or it does not look at its monitor
         return
     read = list(dict.fromkeys(attributes_of(code, code.co_varnames[0], READS)))
@@ -37,7 +37,8 @@ def check_names(cls: type, base: type, entry: str, guard: Any) -> None:
             meant = f"is it self.{close[0]}? If not, " if close else ""
             raise TypeError(
                 f"the guard of {cls.__name__}.{entry} reads self.{name}, which {cls.__name__} does not "
-                f"have: {meant}declare it in the class ({name}: int, for example), or set it in __init__"
+                f"have: {meant}declare it in the class ({name}: int, for example), or set it in __init__ "
+                "(if that is decorated, by a decorator that uses functools.wraps)"
             )
 
 
@@ -45,7 +46,7 @@ def _known(cls: type, base: type) -> set[str] | None:
     """Return the names that its own code uses, or that it inherits or declares; None if any may be."""
     known, used = {*dir(cls)}, set[str]()
     for one in cls.__mro__:
-        known.update(inspect.get_annotations(one))
+        known.update(annotations_of(one))
         if one in base.__mro__:
             continue
         if "__getattr__" in vars(one) or "__getattribute__" in vars(one):

@@ -129,7 +129,8 @@ def read_guard(
         ) from None
     entry = _parameters_of(of)
     if first is not None:
-        entry = dict([*entry.items()][1:])
+        if not isinstance(of, staticmethod):
+            entry = dict([*entry.items()][1:])
         if parameters and parameters[0].kind in _POSITIONAL:
             del parameters[0]
         elif not parameters or parameters[0].kind is not Parameter.VAR_POSITIONAL:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast, final
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeAlias, TypeVar, cast, final
 
 from trio.lowlevel import Task, enable_ki_protection
 
@@ -35,9 +35,11 @@ def sum_of(primitive: Live[Any], amounts: Sequence[Any]) -> Any:
         raise RuntimeError(f"{error}; leave one of the {len(amounts)} on {primitive!r}") from None
 
 
-def by_primitive(
-    portions: Iterable[tuple[Claim[Any], Any]],
-) -> list[tuple[Any, list[Any]]]:
+#: A claim, with what it was for the task that acquired: to make it again might give something else.
+Portion: TypeAlias = tuple[Claim[Any], Any]
+
+
+def by_primitive(portions: Iterable[Portion]) -> list[tuple[Any, list[Any]]]:
     """Return each primitive, with what is claimed of it.
 
     By identity: two of a class that defines equality are two, and a dataclass has no hash.
@@ -62,22 +64,23 @@ class Holding:
     It is a *sync* context manager; leaving it releases what is left.
     """
 
-    __slots__ = ("_items", "_kept", "_portions")
+    __slots__ = ("_items", "_kept", "_owner", "_portions")
     _items: dict[Claim[Any], Any]
     _kept: bool
-    _portions: list[tuple[Claim[Any], Any]]
+    _owner: Task  # whose claims these are, whichever task releases them
+    _portions: list[Portion]
 
-    def __init__(self, claims: Iterable[Claim[Any]], granted: Iterable[Member], task: Task) -> None:
+    def __init__(self, portions: Iterable[Portion], granted: Iterable[Member], task: Task) -> None:
         primitives = {id(member.primitive): member.claim for member in granted}
         self._kept = False
-        # each claim with what it was for this task; one that is given to the group twice is here twice
+        self._owner = task
+        # one that is given to the group twice is here twice
         self._portions = []
         # what was got from buffers: there the granted claim has become that
         self._items = {}
-        for claim in claims:
+        for claim, amount in portions:
             primitive = claim.primitive
             if id(primitive) in primitives:
-                amount = claim._claim_for(task)
                 self._portions.append((claim, amount))
                 if primitive._core.grants_make_room and type(amount) is not tuple:
                     self._items[claim] = primitives[id(primitive)]
@@ -94,7 +97,7 @@ class Holding:
           claim: the very object that the group was made of, from :meth:`Buffer.get_claim`.
 
         Raises:
-          ValueError: if it is no claim to get, or was not granted to this group.
+          ValueError: if it is not a claim to get, or was not granted to this group.
         """
         if claim not in self.claims or claim not in self._items:
             raise ValueError(
@@ -116,7 +119,7 @@ class Holding:
             if held is claim:
                 del self._portions[place]  # before: what runs meanwhile may release it, too
                 try:
-                    held.primitive._leave(amount)
+                    held.primitive._leave(amount, self._owner)
                 except BaseException:
                     self._portions.insert(place, (held, amount))
                     raise
@@ -160,12 +163,12 @@ class Holding:
         stack = ExitStack()  # if one cannot be released, the others still are
         for primitive, several in by_primitive(portions):
             whole = several[0] if len(several) == 1 else sum_of(primitive, several)
-            stack.callback(primitive._leave, whole)
+            stack.callback(primitive._leave, whole, self._owner)
         # with the body's error, which that of a release would else hide
         stack.__exit__(*(exc_info or (None, None, None)))
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Holding is final; acquire_all makes them, and no other kind")
+        raise TypeError("Holding is final; only acquire_all makes holdings")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a Holding cannot be copied or pickled: what is held is released once")
@@ -184,13 +187,13 @@ class GroupRequest(RequestBase, Generic[T]):
     broken and leaves the other queues.
     """
 
-    __slots__ = ("_claims", "_group", "_holding", "_outcome")
+    __slots__ = ("_group", "_holding", "_outcome", "_portions")
 
     def __init__(
-        self, claims: Sequence[Claim[Any]], group: Claims, outcome: Callable[[Holding], T]
+        self, portions: Sequence[Portion], group: Claims, outcome: Callable[[Holding], T]
     ) -> None:
         super().__init__()
-        self._claims = claims
+        self._portions = portions
         self._group = group
         self._outcome = outcome
         self._holding: Holding | None = None
@@ -223,7 +226,7 @@ class GroupRequest(RequestBase, Generic[T]):
     def _held(self) -> Holding:
         if self._holding is None:
             owner: Any = self._group.waiter
-            self._holding = Holding(self._claims, self._group.granted(), owner)
+            self._holding = Holding(self._portions, self._group.granted(), owner)
         return self._holding
 
     def _withdraw(self) -> bool:
@@ -236,7 +239,7 @@ class GroupRequest(RequestBase, Generic[T]):
         await parking_together.wait_for_group(self._group)
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("GroupRequest is final; groups make them, and no other kind of them")
+        raise TypeError("GroupRequest is final; only groups make them")
 
     def __repr__(self) -> str:
         name = "acquire_all" if self._group.every else "acquire_any"

@@ -40,10 +40,15 @@ def call(fn: Callable[..., Any], *args: Any) -> Any:
 
 def _sendable(error: BaseException) -> BaseException:
     try:
-        pickle.loads(pickle.dumps(error))
+        if isinstance(pickle.loads(pickle.dumps(error)), BaseException):
+            return error
     except Exception:  # noqa: BLE001 - whatever its class does
-        return RuntimeError(f"a job failed with an error that cannot be pickled: {error!r}")
-    return error
+        pass
+    try:
+        shown = repr(error)
+    except Exception:  # noqa: BLE001 - the same
+        shown = f"<{type(error).__qualname__} without a repr>"
+    return RuntimeError(f"a job failed with an error that cannot be pickled: {shown}")
 
 
 async def run(run_sync: Callable[..., Awaitable[Any]], fn: Callable[..., Any], *args: Any) -> Any:
@@ -51,13 +56,14 @@ async def run(run_sync: Callable[..., Awaitable[Any]], fn: Callable[..., Any], *
 
     Raises:
       TypeError: if the function, an argument or the result cannot be pickled.
+      OSError: if no process can be started, as where too many files are open.
       BaseException: what the function raises.
     """
     import trio_parallel
 
     try:
         answer = await run_sync(call, fn, *args)
-    except (trio.Cancelled, trio_parallel.BrokenWorkerError):
+    except (trio.Cancelled, trio_parallel.BrokenWorkerError, OSError):
         raise
     except Exception as error:
         raise TypeError(

@@ -149,11 +149,11 @@ class Lock(OwnedPrimitive[Task]):
         return DONE
 
     @enable_ki_protection
-    def _leave(self, claim: Task) -> None:
-        # Where the lock ended under a wait on a condition, the body was told so already; a second
-        # error from here would hide the first.
+    def _leave(self, claim: Task, owner: Task | None = None) -> None:
+        # Where the lock ended under a wait on a condition, the body got the error already; a
+        # second one from here would hide the first.
         if self._core.cause is None or self._core.owner is claim:
-            releasing.release(self, claim)
+            releasing.release(self, claim, owner)
 
     def statistics(self) -> LockStatistics:
         """Return the state of this lock, for debugging."""

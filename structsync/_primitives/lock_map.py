@@ -128,7 +128,7 @@ class LockMap(Primitive[Hashable], Generic[K]):
 
     def statistics(self) -> LockMapStatistics:
         """Return the state of this map, for debugging."""
-        # Who waits waits for a task that holds.
+        # A waiter waits for a task that holds.
         waiting = sum(len(lock._core.queue) for lock in self._core.held.values())
         return LockMapStatistics(waiting, len(self._core.held))
 
@@ -138,6 +138,9 @@ class LockMap(Primitive[Hashable], Generic[K]):
 
     def _balance(self) -> int:
         return -len(self._core.held)
+
+    def _parts_held(self) -> dict[tuple[Hashable, Hashable], Lock]:
+        return {(key, lock._core.owner): lock for key, lock in self._core.held.items()}
 
     def __repr__(self) -> str:
         closed = ", closed" if self.closed else ""

@@ -75,11 +75,11 @@ class Monitor(Primitive[Invocation]):
     other.
 
     An entry may not have the name of a method of Monitor, and what overrides an entry in a subclass
-    must be an entry: both are a TypeError when the class is made. The overriding body may call
-    the overridden function itself, as ``Account.withdraw.__wrapped__(self, amount)``. A private name that
-    Monitor has for itself, such as ``_entries``, is a TypeError then, too, where a subclass or a mixin has,
-    declares or sets it: they would be one attribute. Overridden may be what a :class:`Primitive` lets
-    subclasses override.
+    must be an entry: both are a TypeError when the class is made. An overriding entry has the guard
+    that it is given itself, and not that of the entry that it overrides. Its body may call the overridden
+    function itself, as ``Account.withdraw.__wrapped__(self, amount)``. A subclass or a mixin that has, declares
+    or sets a private name that Monitor has for itself, such as ``_entries``, is a TypeError, too: the two would
+    be one attribute. What a :class:`Primitive` lets subclasses override may be overridden.
 
     A monitor is not reentrant: a task inside that calls an entry gets RuntimeError. It never breaks: a call
     leaves the monitor, however its function ends.
@@ -92,7 +92,7 @@ class Monitor(Primitive[Invocation]):
       discipline: what a signal does on a :meth:`condition`. ``"mesa"``: the notifier continues, and the
           notified task waits in the queue like all others. ``"hoare"``: the waiter continues at once, and
           the signaller waits, ahead of the whole queue.
-      name: its name in ``repr``, errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports; None keeps one that was assigned before.
 
     Raises:
       ValueError: if the discipline is another one.
@@ -227,6 +227,9 @@ class Monitor(Primitive[Invocation]):
     def _describe(self) -> str:
         owner = self._core.owner
         return "free" if owner is None else f"occupied by {owner!r}"
+
+    def _describe_plainly(self) -> str:
+        return Monitor._describe(self)  # which a subclass may override
 
     def _details_of(self, claim: Invocation) -> dict[str, object]:
         return details_of_call(claim)

@@ -1,4 +1,4 @@
-"""Waiting inside a monitor until another task inside says so."""
+"""Waiting inside a monitor until another task inside notifies or signals."""
 
 from __future__ import annotations
 
@@ -166,6 +166,9 @@ class MonitorCondition(Primitive[Invocation]):
     def _describe(self) -> str:
         return f"on {self._monitor!r}"
 
+    def _describe_plainly(self) -> str:
+        return f"on {self._monitor._title()}"
+
     def _end(self, cause: Hashable) -> None:
         # Its waiters go on to the monitor's queue, and it is the monitor that may let one in.
         releasing.change(self, lambda: self._core.end(cause), wakes=self._monitor)
@@ -178,5 +181,5 @@ class MonitorCondition(Primitive[Invocation]):
 
 
 def details_of_call(call: Invocation) -> dict[str, object]:
-    """Return what an event says of a call."""
+    """Return what an event tells of a call."""
     return {"entry": call.entry.name, "owner": name_of_claimant(call.task)}

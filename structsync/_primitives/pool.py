@@ -61,7 +61,7 @@ class TaskPool(Pool):
 
     A job runs in a copy of the context (:mod:`contextvars`) of the task that submitted it, and must release
     what it acquires. A job that ends while it owns a :class:`Lock` or an :class:`RWLock` breaks it, and
-    fails with :exc:`PermitLeakError`.
+    fails with :exc:`PermitLeakError`. One that leaves a cancel scope open fails with a :exc:`RuntimeError`.
 
     Fairness: a job has its position from the call that submits it; beyond ``max_queued`` it is the
     caller that waits, not the job. Cancellation: a cancelled ``submit`` has submitted nothing.
@@ -140,7 +140,8 @@ class TaskPool(Pool):
 
         Args:
           items: an iterable, or an async iterable, which is waited for in one task of the pool from the
-              first item to the last, so that it may hold a lock in between.
+              first item to the last, so that it may hold a lock in between. An async generator is also
+              closed there, once the loop is left or the pool closed.
           ordered: whether the results come in the order of the items, or as they are ready.
           ahead: how many items are taken ahead of the loop, an int >= 1. None: two for each worker.
           priority: as in :meth:`submit`.

@@ -54,7 +54,11 @@ class PoolItem(Generic[T]):
     def __aexit__(
         self, kind: object, error: object, traceback: object, /
     ) -> CoroutineType[Any, Any, None]:
-        pool, loan = self._pool, cast(Loan, self._loan)
+        pool, loan = self._pool, self._loan
+        if loan is None:
+            raise RuntimeError(
+                f"{self!r} is not entered; leave it once, by the task that entered it"
+            )
         core = lending.of(pool)._core
         self._loan = None
         if error is not None and not self._keeps:

@@ -81,7 +81,7 @@ class Results(Generic[T]):
             self._stream.abandon()
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Results is final; a pool's map() makes them, and no other kind of them")
+        raise TypeError("Results is final; only a pool's map() makes them")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("Results cannot be copied or pickled: their jobs belong to one pool")

@@ -47,9 +47,11 @@ class RateLimiter(Primitive[int]):
         await limiter.acquire()
         await call()
 
-    In any *t* seconds at most ``burst + rate x t / per`` permits are granted. The time of a grant is
-    computed from the last moment at which the bucket was full, so rounding errors do not add up, and a late
-    grant does not delay later ones.
+    In any *t* seconds at most ``burst + rate x t / per`` permits are granted. That also holds where trio's loop
+    is late, as after a function that did not return for a while: the first waiters get what the bucket holds, at
+    most ``burst``, and the others wait on. So a late grant delays later ones if the bucket was full by then;
+    with a ``burst`` of 1 it always is. The time of a grant is computed from the last moment at which the bucket
+    was full, so rounding errors do not add up.
 
     It uses trio's clock, so a :class:`trio.testing.MockClock` and the explorer drive it. If the limiter
     moves to another run, no time passes in between.
@@ -113,7 +115,7 @@ class RateLimiter(Primitive[int]):
 
         Raises:
           TypeError: if ``n`` is not an int.
-          ValueError: if ``n`` is less than 1, or more than :attr:`burst`, which are never there.
+          ValueError: if ``n`` is less than 1, or more than :attr:`burst`.
           trio.ClosedResourceError: if the limiter is closed, before or meanwhile.
         """
         check_count(n, "n")
@@ -134,8 +136,9 @@ class RateLimiter(Primitive[int]):
     def request(self, n: int = 1) -> Request[int]:
         """Take ``n`` permits, or a position in the queue for them, now; return the handle.
 
-        It is granted when its time comes, whether or not a task waits for it then. Permits are used up:
-        closing a granted request releases nothing.
+        It is granted when its time comes, whether or not a task waits for it then: of several that no task
+        waits for, each at its time, so that they may be used together later. Permits are used up: closing a
+        granted request releases nothing.
 
         Raises:
           TypeError, ValueError, trio.ClosedResourceError: as :meth:`acquire`.
@@ -153,17 +156,16 @@ class RateLimiter(Primitive[int]):
         """
         raise TypeError(
             "a rate limiter cannot be part of a group, which would block its other queues until "
-            "time has come; acquire the group, then `await limiter.acquire()`, or make a request()"
+            "its time comes; acquire the group, then `await limiter.acquire()`, or make a request()"
         )
 
     def statistics(self) -> RateLimiterStatistics:
         """Return the state of this limiter, for debugging."""
-        core = self._core
-        due, _ = core.due(parking_in_time.time_of(self))
-        waiting = [*core.queue][due:]
-        next_time = core.time_for(waiting[0]) if waiting else None
+        core, now = self._core, parking_in_time.time_of(self)
+        due, _, _ = core.due(now)
+        waiting = core.queue.length - due
         return RateLimiterStatistics(
-            len(waiting), value=self.value, burst=core.burst, next_time=next_time
+            waiting, value=core.value(now), burst=core.burst, next_time=core.next_time(now)
         )
 
     def _status_of(self, request: CoreRequest[int]) -> Status:
@@ -179,7 +181,7 @@ class RateLimiter(Primitive[int]):
         parking_in_time.catch_up(self)  # what is due is granted already, also to other callers
         super()._end(cause)
 
-    def _leave(self, claim: int) -> None:
+    def _leave(self, claim: int, owner: object = None) -> None:
         pass  # only time refills it
 
     def _describe(self) -> str:

@@ -64,9 +64,10 @@ class ResourcePool(Primitive[Loan], Generic[T]):
     An item whose block ends with an error or a cancellation is closed, and not lent again;
     ``pool.item(keep_on_error=True)`` keeps it.
 
-    ``close`` runs in the task that returns a discarded item, or that is the first to return an item after
-    others have expired. It is shielded from cancellation, for ``close_timeout`` seconds at most. Its errors
-    are logged, because no caller could do anything about them.
+    ``close`` runs in the task that returns a discarded item, or where others wait, in the one that gets its
+    place; expired items are closed by the first to return one after that. It is shielded from cancellation,
+    for ``close_timeout`` seconds at most: a cancelled task closes one item, and leaves others to the next.
+    Its errors are logged, because no caller could do anything about them.
 
     Nothing runs in the background. An idle item that expires is never lent again, and closed by the
     next task that returns one, or by :meth:`close_stale`.
@@ -155,7 +156,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
         Entering raises:
           Exception: what ``factory`` or ``check`` raises.
-          TypeError: if ``factory`` is no async function, or ``check`` returns no bool.
+          TypeError: if ``factory`` is not an async function, or ``check`` does not return a bool.
           trio.ClosedResourceError: if the pool is closed before a place is free.
         """
         return PoolItem(self, keep_on_error)
@@ -170,7 +171,7 @@ class ResourcePool(Primitive[Loan], Generic[T]):
         loan = self._core.loan_of(item)
         if loan is None:
             raise ValueError(
-                f"only a borrowed item can be discarded, and this pool lends no {item!r} now; "
+                f"only a borrowed item can be discarded, and this pool has not lent {item!r}; "
                 "call discard() inside the block of item()"
             )
         self._core.discard(loan)
@@ -194,6 +195,8 @@ class ResourcePool(Primitive[Loan], Generic[T]):
 
         These have expired, are too many since a :meth:`resize`, or were discarded by a task that was
         interrupted. Call this now and then if it may take long until the next block returns an item.
+
+        Cancellation: the item that is being closed is the last one.
         """
         await lending.close_stale(self)
         await trio.lowlevel.checkpoint()

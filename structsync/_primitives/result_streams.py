@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import trio
 from trio.lowlevel import (
+    Task,
     TrioToken,
     checkpoint,
     current_task,
@@ -45,7 +46,8 @@ class Stream(ABC):
         # All that are to come, in the order of the items. Not a dict: see JobQueueCore.held_back.
         self.pending: OrderedDict[Job[Any], None] = OrderedDict()
         self.ready: deque[Job[Any]] = deque()  # if not ordered: those of them that have ended
-        self.exhausted = self.busy = self.pulling = False
+        self.exhausted = self.pulling = False
+        self.waiter: Task | None = None
         self.error: BaseException | None = None  # of the source: raised after the results
         self.news = trio.Event()
         self.token: TrioToken | None = None  # of the run of the loop, once that has begun
@@ -57,7 +59,7 @@ class Stream(ABC):
     def add(self, item: object) -> None:
         job = self.submit(item)
         self.pending[job] = None
-        job._on_end = self.ended
+        job._loop = self
 
     def ended(self, job: Job[Any]) -> None:
         """Called in the step in which a job ends."""
@@ -73,16 +75,17 @@ class Stream(ABC):
         return self.ready[0] if self.ready else None
 
     async def next(self) -> Any:
-        if self.busy:
+        if self.waiter is not None:
             raise trio.BusyResourceError("another task already waits for the next result")
-        self.pool._refuse_own_job(current_task(), "a loop over map()")
-        self.busy = True
+        task = current_task()
+        self.pool._refuse_own_job(task, "a loop over map()")
+        self.waiter = task
         if self.token is None:
             self.token = current_trio_token()
         try:
             job = await self.wait_for_next()
         finally:
-            self.busy = False
+            self.waiter = None
         if not self.ordered:
             self.ready.popleft()
         del self.pending[job]
@@ -108,7 +111,7 @@ class Stream(ABC):
                 error, self.error = self.error, None
                 if isinstance(error, StopAsyncIteration):
                     raise not_an_end("the items of map()") from error
-                raise error or StopAsyncIteration
+                raise StopAsyncIteration if error is None else error
             self.news = trio.Event()
             wait = self.about_to_sleep() if watchers and self.pending else None
             try:
@@ -122,7 +125,7 @@ class Stream(ABC):
         return job
 
     def about_to_sleep(self) -> ResultsWait | None:
-        """Tell those who look for deadlocks which jobs the loop waits for, if it waits for nothing else."""
+        """Tell the guard against deadlocks which jobs the loop waits for, if it waits for nothing else."""
         jobs: list[Job[Any]] = [*self.pending]
         if self.ordered:
             jobs = jobs[:1]
@@ -153,7 +156,7 @@ class Stream(ABC):
         pending, self.pending = self.pending, OrderedDict()
         self.ready.clear()
         for job in pending:
-            job._on_end = None
+            job._loop = None
             if not has_ended(job):
                 job.cancel()
         self.news.set()  # another task may wait for the next result
@@ -187,8 +190,8 @@ class SyncStream(Stream):
 class AsyncStream(Stream):
     """Items that are waited for in a task of the pool, so that results need not wait for them.
 
-    In one task from the first to the last: what an iterator holds in between, a lock or a nursery, is that
-    task's. While there is no room it sleeps, but not longer than the pool has jobs.
+    In one task from the first to the last, and to the end of a generator: what it holds in between, a lock or a
+    nursery, is that task's. While there is no room it sleeps. It ends with the loop, and with the pool.
     """
 
     def __init__(
@@ -219,16 +222,15 @@ class AsyncStream(Stream):
         return not self.exhausted
 
     async def pull(self) -> None:
-        """Take items until there are no more, and not more than there is room for."""
+        """Take items until there are no more, or no job is wanted or accepted any more."""
+        self.pool._sources[self.scope] = None
         try:
             with self.scope:
-                while self.goes_on():
-                    if len(self.pending) >= self.ahead:
-                        await self.wait_for_room()
-                        continue
-                    self.add(await anext(self.items))
-                    if watchers and len(self.pending) == 1:
-                        self.news.set()  # the loop waits for this job now, and says so
+                try:
+                    await self.take_items()
+                finally:
+                    await self.end_items()
+            self.goes_on()  # it notes that the pool was closed, if that is why it was interrupted
         except StopAsyncIteration:
             self.exhausted = True
         except Exception as error:  # noqa: BLE001 - raised after the results before it
@@ -239,18 +241,38 @@ class AsyncStream(Stream):
             self.error = JobCancelled("the pool was cancelled while map() waited for an item")
             raise
         finally:
+            del self.pool._sources[self.scope]
             self.pulling = False
             self.news.set()
 
+    async def take_items(self) -> None:
+        """Take items, and not more than there is room for."""
+        while self.goes_on():
+            if len(self.pending) >= self.ahead:
+                await self.wait_for_room()
+                continue
+            item = await anext(self.items)
+            if self.goes_on():
+                self.add(item)
+            if watchers and len(self.pending) == 1:
+                self.news.set()  # the loop waits for this job now, and says so
+
+    async def end_items(self) -> None:
+        """Close a generator; any other iterator the program may go on with, as after a loop of its own."""
+        if isinstance(self.items, AsyncGenerator):
+            try:
+                await self.items.aclose()
+            except BaseExceptionGroup as group:
+                # What closes it, as a nursery inside passes it on: Python knows it alone only.
+                _, others = group.split(GeneratorExit)
+                if others is not None:
+                    raise others from None
+
     async def wait_for_room(self) -> None:
         self.room = trio.Event()
-        self.pool._asleep[self.room] = None
         self.pulling = False
         self.news.set()  # the loop waits for jobs alone now, and says so
-        try:
-            await self.room.wait()
-        finally:
-            del self.pool._asleep[self.room]
+        await self.room.wait()
 
     def close(self) -> None:
         super().close()

@@ -197,11 +197,11 @@ class RWLock(OwnedPrimitive[Access]):
         return Claim(self, partial(Access, WRITE))
 
     @enable_ki_protection
-    def _leave(self, claim: Access) -> None:
-        # The body may have downgraded; and where the lock ended under it, it was told so already.
+    def _leave(self, claim: Access, owner: Task | None = None) -> None:
+        # The body may have downgraded; and where the lock ended under it, it got the error already.
         held = self._core.held_by(claim.claimant)
         if held is not None or self._core.cause is None:
-            releasing.release(self, held or claim)
+            releasing.release(self, held or claim, owner)
 
     def statistics(self) -> RWLockStatistics:
         """Return the state of this lock, for debugging."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from types import TracebackType
@@ -17,7 +17,7 @@ from structsync._core.queue.ledger import Ledger
 from structsync._runtime.causes import error_of
 from structsync._runtime.errors import PermitLeakError
 from structsync._runtime.events import PrimitiveEvent
-from structsync._runtime.live import everywhere
+from structsync._runtime.live import Live, everywhere
 from structsync._runtime.primitive import Primitive
 from structsync._runtime.reports import lines_of, report
 
@@ -39,8 +39,9 @@ def open_scope() -> AbstractAsyncContextManager[Scope]:
 
     The block ends when its body and all its children have. Then each owned primitive is closed; and if
     something of one of them was not released, :exc:`PermitLeakError` names the primitive and the tasks that
-    took more than they released (inside :func:`trace_waits`, also the lines). It is raised alone if nothing
-    else went wrong; otherwise it joins the exception group that trio raises.
+    took more than they released, with the keys of a :class:`LockMap` (and, inside :func:`trace_waits`, the
+    lines). It is raised alone if nothing else went wrong; otherwise it joins the exception group that trio
+    raises.
     """
     return _ScopeManager()
 
@@ -132,18 +133,19 @@ class Scope:
         return PermitLeakError("; ".join(leaks)) if leaks else None
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Scope is final; open_scope() makes scopes, and no other kind of them")
+        raise TypeError("Scope is final; only open_scope() makes scopes")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a Scope cannot be copied or pickled: it is a block of one task")
 
 
 class _Account:
-    """What a primitive had when a scope took it over, and who took from it since."""
+    """What a primitive had when a scope took it over, and which tasks took from it since."""
 
     def __init__(self, primitive: Primitive[Any]) -> None:
         self.primitive = primitive
         self.opening = primitive._balance()
+        self.parts = primitive._parts_held()
         self.ledger = Ledger()
         primitive._observers = [self.note]
 
@@ -174,15 +176,22 @@ class _Account:
         )
         if missing <= 0:
             return None
-        debtors = ", ".join(self._debt(*one) for one in self.ledger.debtors())
+        debtors = ", ".join(self._debts())
         leak = f"{missing} not returned to {self.primitive!r}: {debtors or 'by no known task'}"
         report("leak", self.primitive, leak)
         return leak
 
-    def _debt(self, who: Hashable, units: int) -> str:
-        lines = lines_of(self.primitive, who)
-        place = f", acquired at {' and '.join(lines)}" if lines else ""
-        return f"{who!r} took {units} too many{place}"
+    def _debts(self) -> Iterator[str]:
+        for who, units in self.ledger.debtors():
+            yield f"{who!r} took {units} too many{_place(self.primitive, who)}"
+        for (key, who), part in self.primitive._parts_held().items():
+            if (key, who) not in self.parts:
+                yield f"{who!r} has locked {key!r}{_place(part, who)}"
+
+
+def _place(primitive: Live[Any], who: Hashable) -> str:
+    lines = lines_of(primitive, who)
+    return f", acquired at {' and '.join(lines)}" if lines else ""
 
 
 def _owned_already(primitive: object) -> ValueError:

@@ -88,9 +88,12 @@ class Subscription(Generic[T]):
         Raises:
           RuntimeError: if another trio run uses it now; it is not closed then.
         """
+        self._close_as(type(self).__name__)
+
+    def _close_as(self, title: str) -> None:
         check_changeable([self._buffer])
         self._subscriptions.pop(self, None)
-        self._buffer.close()
+        self._buffer._close_as(title)
 
     def __enter__(self) -> Self:
         return self
@@ -100,7 +103,7 @@ class Subscription(Generic[T]):
         at_once_or_after_this_step(self.close)
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Subscription is final; subscribe() makes them, and no other kind of them")
+        raise TypeError("Subscription is final; only subscribe() makes subscriptions")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a Subscription cannot be copied or pickled; subscribe() makes another one")

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from types import TracebackType
 from typing import Any, TypeVar, TypeVarTuple, cast, final
 
 import trio
@@ -67,7 +66,8 @@ def open_process_pool(
 
     Cancellation: the process of a cancelled job is killed. An error has its traceback in the process as its
     cause. If the process itself dies, the job fails with ``trio_parallel.BrokenWorkerError``, and another
-    process takes its place.
+    process takes its place. A process that does not end within 30 s of the end of the block, such as one in which a
+    job has left a thread that is not a daemon, is killed, and the block raises that error.
 
     Needs ``pip install structsync[processes]``, that is trio-parallel.
 
@@ -103,13 +103,8 @@ class _Blocks:
         return pool
 
     @enable_ki_protection
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> bool | None:
-        return await self._block.__aexit__(kind, error, traceback)
+    async def __aexit__(self, *exc_info: Any) -> bool | None:
+        return await self._block.__aexit__(*exc_info)
 
 
 @asynccontextmanager

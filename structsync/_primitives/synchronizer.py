@@ -52,8 +52,9 @@ class Synchronizer:
     that is cancelled while it waits has run no trigger; a trigger has run if and only if its call has
     started, or was ended by the error of a trigger.
 
-    Entering the block is a checkpoint, and raises RuntimeError if it was entered before. Until the block
-    ends, its monitors are in use by its run, even while no task is inside.
+    Entering the block is a checkpoint, and raises RuntimeError while a block of it is entered already; after the
+    end of that, it may be entered again. Until the block ends, its monitors are in use by its run, even while no
+    task is inside.
 
     Args:
       name: its name in ``repr``.

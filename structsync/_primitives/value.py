@@ -133,6 +133,9 @@ class Value(Primitive[Awaited], Generic[T]):
     def _describe(self) -> str:
         return f"value {self._core.value!r}"
 
+    def _describe_plainly(self) -> str:
+        return ""
+
     def _details_of(self, claim: Awaited) -> dict[str, object]:
         predicate: object = claim.predicate
         return {"predicate": getattr(predicate, "__qualname__", None) or repr(predicate)}
@@ -145,7 +148,7 @@ class Value(Primitive[Awaited], Generic[T]):
 class Changes(Generic[T]):
     """The values that are assigned to a :class:`Value`, from :meth:`Value.changes`; an async iterator.
 
-    Cancellation: what a cancelled step would have given, the next one gives.
+    Cancellation: what a cancelled step would have yielded, the next one yields.
     """
 
     __slots__ = ("__weakref__", "_seen", "_value", "_waits")

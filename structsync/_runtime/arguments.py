@@ -79,7 +79,7 @@ def check_name(name: object) -> str | None:
 
 def check_sync(function: Callable[..., object], what: str) -> None:
     """Raise TypeError unless ``function`` is a callable whose body runs to its end when it is called."""
-    # The answer for most, at a tenth of the cost: each wait for a predicate asks. A mark that it is
+    # The answer for most, at a tenth of the cost: each wait for a predicate checks this. A mark that it is
     # async all the same would be an attribute.
     plain = type(function) is FunctionType and not function.__dict__
     if plain and not function.__code__.co_flags & FLAGS_OF_THOSE:

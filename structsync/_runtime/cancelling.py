@@ -8,6 +8,7 @@ from typing import Any
 
 from trio.lowlevel import Abort, Task, checkpoint_if_cancelled
 
+from structsync._core.queue.group import Member
 from structsync._core.queue.request import PENDING, Request
 
 from .transitions import of_this_thread
@@ -50,6 +51,10 @@ def abort_by(stop: Stop, request: Request[Any], raise_cancel: RaiseCancel) -> Ab
     try:
         ended = stop(request)
         if ended is None:
+            standing = request.group.standing if isinstance(request, Member) else request
+            if request.parked and standing.status is not PENDING:
+                # The code of a user dropped or lost what settle() returned; nothing else will ever wake this task.
+                wake(transitions, standing.primitive, [standing])
             return Abort.FAILED
         request.parked = False
         transitions.wakes(request.waiter)

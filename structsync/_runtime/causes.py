@@ -44,6 +44,25 @@ class OwnerExited:
 
 
 @dataclass(frozen=True, slots=True)
+class ExitFailed:
+    """The task that owned it ended, and its core, a user's, raised at that (C5)."""
+
+    kind: str
+    name: str | None
+    task: trio.lowlevel.Task
+    raised: BaseException
+
+    def error(self) -> Exception:
+        name = "" if self.name is None else f" {self.name!r}"
+        broken = trio.BrokenResourceError(
+            f"this {self.kind.lower()}{name} broke because its core failed when {self.task} exited: "
+            f"{self.raised!r}; holds() must answer for every claim, and discharge() release what is held"
+        )
+        broken.__cause__ = self.raised
+        return broken
+
+
+@dataclass(frozen=True, slots=True)
 class RoundBroken:
     """A party of a barrier left its round, or it was broken or reset."""
 
@@ -58,9 +77,11 @@ class PoolEnded:
     """A pool was cancelled, by a job that failed or from outside."""
 
     name: str
+    by_job: bool
 
     def error(self) -> Exception:
-        return trio.ClosedResourceError(f"this {self.name} was cancelled, or a job of it failed")
+        how = "was cancelled, because a job of it failed" if self.by_job else "was cancelled"
+        return trio.ClosedResourceError(f"this {self.name} {how}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +118,7 @@ class EndClosed:
 
 @dataclass(frozen=True, slots=True)
 class ReceiversGone:
-    """No task is left who could get what is put in."""
+    """No task is left that could get what is put in."""
 
     def error(self) -> Exception:
         return trio.BrokenResourceError("every receiving end of this channel was closed")
@@ -107,6 +128,7 @@ Cause: TypeAlias = (
     Closed
     | EntryClosed
     | OwnerExited
+    | ExitFailed
     | RoundBroken
     | PoolEnded
     | Completed
@@ -114,6 +136,13 @@ Cause: TypeAlias = (
     | EndClosed
     | ReceiversGone
 )
+
+
+def is_break(cause: object) -> bool:
+    """Return whether something went wrong, other than for the one whose request it is."""
+    if isinstance(cause, PoolEnded):
+        return cause.by_job
+    return isinstance(cause, OwnerExited | ExitFailed | RoundBroken)
 
 
 def error_of(cause: object) -> BaseException:

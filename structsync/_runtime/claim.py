@@ -34,7 +34,7 @@ class Claim(Generic[P_co]):
         self._claim_for = claim_for
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Claim is final; primitives make claims, and no other kind of them")
+        raise TypeError("Claim is final; only primitives make claims")
 
     def __repr__(self) -> str:
         return f"<Claim on {self.primitive!r}>"

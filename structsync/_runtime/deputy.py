@@ -24,7 +24,7 @@ from trio.lowlevel import (
     wait_task_rescheduled,
 )
 
-from . import ownership
+from . import ownership, workers
 from .errand import Errand
 from .errors import PermitLeakError
 from .transitions import of_this_thread
@@ -121,10 +121,13 @@ class Deputy:
         with Scope(self) as scope:
             scope.shield = True
             errand = self._errands.popleft()
-            if errand.core.begin():
-                await errand.do(self)
-            else:
-                self._forget()
+            try:
+                if self._begins(errand):
+                    await errand.do(self)
+                else:
+                    self._forget()
+            finally:
+                workers.acts_for(self.task, None)
         del self._mine.running[self]
         for errand in self._errands:  # which came while the run ended
             errand.answer(outcome.Error(run_finished()))
@@ -138,12 +141,17 @@ class Deputy:
         while not self.run_ends:
             while self._errands:
                 errand = self._errands.popleft()
-                if errand.core.begin():
+                if self._begins(errand):
                     await self._take_context_of(errand)
                     return errand
             self._idle = True
             await wait_task_rescheduled(_go_on)
         raise run_finished()
+
+    def _begins(self, errand: ForDeputy) -> bool:
+        assert self.task is not None
+        workers.acts_for(self.task, errand.host)
+        return errand.core.begin()
 
     async def _take_context_of(self, errand: ForDeputy) -> None:
         assert self.task is not None

@@ -1,4 +1,4 @@
-"""What a thread asks of a run: asked and awaited in the thread, decided and answered in the run."""
+"""What a thread requests of a run: requested and awaited in the thread, decided and answered in the run."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from trio.lowlevel import (
     Task,
     TrioToken,
     current_task,
+    current_trio_token,
     enable_ki_protection,
     wait_task_rescheduled,
 )
@@ -23,7 +24,6 @@ from trio.lowlevel import (
 from structsync._core.primitives.errand import ASKED, ENDED, ErrandCore
 
 from .cancelling import RaiseCancel
-from .runs import running_task
 from .transitions import of_this_thread
 from .waking import wake_cancelled, wake_task
 
@@ -40,33 +40,43 @@ class _Here(threading.local):
 _here = _Here()
 
 
+def in_trio_run() -> bool:
+    """Return whether this thread is that of a run; trio has its own function for that since 0.28 only."""
+    try:
+        current_trio_token()
+    except RuntimeError:
+        return False
+    return True
+
+
 class Errand:
     """One thing that a thread asks for.
 
     Attributes:
       core: how far it is.
-      deputies: who does it, for this thread, by their runs; read and changed in the runs alone.
+      deputies: the tasks that do it, for this thread, by their runs; read and changed in the runs alone.
       context: the context of the thread, as it was then.
+      host: the task that has started the thread, while it sleeps for the answer.
       scope: what to cancel to interrupt it, while it is done.
     """
 
     __slots__ = (
-        "_host",
         "_raise_cancel",
         "_reply",
         "_timeout",
         "context",
         "core",
         "deputies",
+        "host",
         "scope",
         "thread_name",
     )
     core: ErrandCore
     deputies: dict[TrioToken, Any]
     context: contextvars.Context
+    host: Task | None
     scope: trio.CancelScope | None
     thread_name: str
-    _host: Task | None
     _raise_cancel: RaiseCancel | None
     _reply: queue.SimpleQueue[outcome.Outcome[Any]]
     _timeout: float | None
@@ -78,7 +88,7 @@ class Errand:
         self.thread_name = threading.current_thread().name
         self.scope = None
         self._timeout = timeout
-        self._host = None
+        self.host = None
         self._raise_cancel = None
         self._reply = queue.SimpleQueue()
 
@@ -101,7 +111,7 @@ class Errand:
           trio.Cancelled: if that which started this worker thread is cancelled.
           BaseException: the error of what was done, or of a signal's handler in this thread.
         """
-        if running_task() is not None:
+        if in_trio_run():  # in a task, or between two: of a host loop that the run is a guest of
             raise RuntimeError(
                 "this would block the thread of a trio run, and nothing in that run could continue: use "
                 "`async with` and `await` there, and this in other threads"
@@ -145,7 +155,7 @@ class Errand:
     async def _ask_as_host(self) -> None:
         self.accept()
         if self.core.stage != ENDED:
-            self._host = current_task()
+            self.host = current_task()
             await wait_task_rescheduled(self._abort)
 
     def _abort(self, raise_cancel: RaiseCancel) -> Abort:
@@ -156,7 +166,7 @@ class Errand:
 
     def _interrupt(self) -> bool:
         if self.core.interrupt():
-            self._host = None
+            self.host = None
             self._reply.put(outcome.Error(Interrupted()))
             return True
         if self.scope is not None and self.core.stage != ENDED:
@@ -188,7 +198,7 @@ class Errand:
         if not self.core.end():
             return
         self._reply.put(answer)
-        host, self._host = self._host, None
+        host, self.host = self.host, None
         if host is None:
             return
         if isinstance(answer, outcome.Error) and isinstance(answer.error, Interrupted):

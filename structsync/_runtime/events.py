@@ -35,7 +35,8 @@ class PrimitiveEvent:
       primitive: the primitive.
       claim: what was claimed or released: a number of permits, a task, a borrower; of ``changed``
           the name of what was called and its value, such as ``("resize", 5)``; None for ``closed``.
-      task: the task whose claim it is, if that is known: the one that requested or released; None outside a
+      task: the task whose claim it is, if that is known: the one that requested it, also where another task
+          closes its :class:`Request` or :class:`Holding`; otherwise the one that released. None outside a
           run.
       request: the request: the same object (compare by ``is``) in all events of one request; None if the
           event belongs to no single request.
@@ -53,16 +54,24 @@ class PrimitiveEvent:
     def details(self) -> dict[str, object]:
         """The facts of this event, in plain values.
 
-        ``task`` (its name, or None); of a claim ``n``, ``mode``, ``owner``, ``borrower`` or ``entry``,
-        as the primitive has it, or ``claim``; of ``changed`` what was called, with its value.
+        ``task`` (its name, or None); of a claim ``n``, ``mode``, ``owner``, ``borrower``, ``entry``,
+        ``predicate`` or ``job``, as the primitive has it, or ``claim``, which for a primitive of your own is
+        what you made it; of ``changed`` what was called, with its value, or the ``repr`` of an object.
         """
         found: dict[str, object] = {"task": None if self.task is None else self.task.name}
         if self.kind == "changed":
             name, value = self.claim
-            found[name] = value
+            found[name] = value if _is_plain(value) else repr(value)
         elif self.claim is not None:
             found |= self.primitive._details_of(self.claim)
         return found
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, tuple | list | dict):
+        several = value.items() if isinstance(value, dict) else value
+        return all(map(_is_plain, several))
+    return value is None or isinstance(value, str | int | float)
 
 
 class _Open:
@@ -164,7 +173,9 @@ def emit_taken(live: Live[Any], claim: Any) -> None:
     emit("granted", live, claim, task, request)
 
 
-def emit_released(live: Live[Any], claim: Any, ended: Iterable[Request[Any]]) -> None:
+def emit_released(
+    live: Live[Any], claim: Any, owner: Task | None, ended: Iterable[Request[Any]]
+) -> None:
     """Inform the observers of a claim that was released, and of what that ended."""
-    emit("released", live, claim, running_task())
+    emit("released", live, claim, running_task() if owner is None else owner)
     emit_ended(live, ended)

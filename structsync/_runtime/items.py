@@ -1,7 +1,7 @@
 """Where items go from task to task: the skeleton of :mod:`.parking`, for claims that exchange items.
 
 It differs from that of an acquire in one point: what is granted makes room on the other side of the
-buffer, so each decision ends with those whom it lets in.
+buffer, so each decision ends with the tasks that it lets in.
 """
 
 from __future__ import annotations
@@ -36,19 +36,21 @@ from .watching import inform_of_park, watchers
 
 
 @enable_ki_protection
-async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
+async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:  # noqa: PLR0915 - hot
     """Put or get now, or wait in its lane of the queue for it; return what was got."""
     transitions = live._transitions
     if not transitions.mark._is_owned():
         transitions = check_run(live)
-    # Who finds another one ahead parks, and there trio checks. Nothing is called between the two, so that
+    # A task that finds another one ahead parks, and there trio checks. Nothing is called between the two, so that
     # no finalizer can let the other one go.
     if lane.head is None:
         await checkpoint_if_cancelled()
     if transitions.running:
         transitions.refuse()
     core: Any = live._core  # a BufferCore; a cast is a call
+    handed: Any = None
     request: Any = None
+    failed: BaseException | None = None
     transitions.running = True
     try:
         handed = core.exchange(claim, lane.head, True)
@@ -65,12 +67,18 @@ async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
             # The task that decided to park has parked: it is this task that runs.
             transitions.parking = None
             tell_others(transitions, live, claim)
-    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
-        raise error_of_decision(live) from None
+    except BaseException:  # noqa: BLE001 - raised after the check for cancellation
+        failed = error_of_decision()
     finally:
         transitions.running = False
         if transitions.later:
             transitions.carry_out()
+    if failed is not None:
+        try:
+            await checkpoint_if_cancelled()  # before the error: its caller may be cancelled already
+            raise failed from None
+        finally:
+            del failed  # its traceback holds this frame
     if request is None:
         await cancel_shielded_checkpoint()
         return handed
@@ -80,7 +88,7 @@ async def exchange(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
 
 
 def tell_others(transitions: Transitions, live: Live[Any], claim: Get | Put) -> None:
-    """Let in those on the other side for whom a claim made room, and inform the observers of both."""
+    """Let in the tasks on the other side for which a claim made room, and inform the observers of both."""
     ended = live._core.settle()
     in_other_queues = resume(transitions, ended)
     if live._observers:
@@ -107,7 +115,7 @@ def exchange_nowait(live: Live[Any], claim: Get | Put, lane: Lane) -> Any:
         if lane.other.head is not None or live._observers:
             tell_others(transitions, live, claim)
     except (EndedForGood, UserCodeFailed):
-        raise error_of_decision(live) from None
+        raise error_of_decision() from None
     finally:
         transitions.running = False
         if transitions.later:

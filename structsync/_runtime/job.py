@@ -40,6 +40,16 @@ class MakesJobs(Protocol):
     def _call(self, job: Job[Any]) -> Awaitable[Any]: ...
 
 
+class LoopOverJobs(Protocol):
+    """A loop over the results of several jobs, as each of them sees it."""
+
+    waiter: Task | None  # the task that waits for the next result
+
+    def ended(self, job: Job[Any]) -> None:
+        """Called in the step in which a job ends."""
+        ...
+
+
 @final
 class Job(Generic[T_co]):
     """A call that a pool makes; made by ``submit`` and ``submit_nowait`` of a pool.
@@ -55,7 +65,7 @@ class Job(Generic[T_co]):
         "_error",
         "_fn",
         "_keeps_error",
-        "_on_end",
+        "_loop",
         "_queue",
         "_request",
         "_scope",
@@ -72,9 +82,9 @@ class Job(Generic[T_co]):
     _scope: trio.CancelScope | None  # while it runs
     _value: Any
     _error: BaseException | None
-    _keeps_error: bool  # its error goes to those who wait for it, and not to the pool
-    _on_end: Callable[[Job[Any]], None] | None  # called in the step in which it ends
-    _waiters: dict[Task, RaiseCancel | None]  # who sleeps until it ends, and is cancelled by then
+    _keeps_error: bool  # its error goes to the tasks that wait for it, and not to the pool
+    _loop: LoopOverJobs | None  # which its result is for
+    _waiters: dict[Task, RaiseCancel | None]  # that sleep until it ends; if cancelled, with that
 
     def __init__(
         self,
@@ -91,7 +101,7 @@ class Job(Generic[T_co]):
         self._context = context
         self._keeps_error = keeps_error
         self._status = QUEUED
-        self._request = self._scope = self._value = self._error = self._on_end = None
+        self._request = self._scope = self._value = self._error = self._loop = None
         self._waiters = {}
 
     @property
@@ -142,14 +152,17 @@ class Job(Generic[T_co]):
         raise RuntimeError(f"{self!r} has not ended; await its wait() first")
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Job is final; pools make jobs, and no other kind of them")
+        raise TypeError("Job is final; only pools make jobs")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError("a Job cannot be copied or pickled: it is one call in one pool")
 
     def __repr__(self) -> str:
-        name = getattr(self._fn, "__qualname__", None) or repr(self._fn)
-        return f"<Job at {id(self):#x}: {name}, {self._status}>"
+        return f"<Job at {id(self):#x}: {self._name()}, {self._status}>"
+
+    def _name(self) -> str:
+        """Return what its function is called."""
+        return getattr(self._fn, "__qualname__", None) or repr(self._fn)
 
 
 def begin(job: Job[Any], scope: trio.CancelScope) -> None:

@@ -1,13 +1,14 @@
-"""A queue of jobs in a trio program: who parks for it, who is woken, and which task works.
+"""A queue of jobs in a trio program: which tasks park for it, which are woken, and which work.
 
-The skeleton is that of :mod:`.parking`. Three kinds of tasks park for it: those who submit until the job is
-accepted, those who wait until it has ended (:mod:`.job_end`), and workers until there is a job
+The skeleton is that of :mod:`.parking`. Three kinds of tasks park for it: those that submit until the job is
+accepted, those that wait until it has ended (:mod:`.job_end`), and workers until there is a job
 (:mod:`.working`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from contextvars import Context, copy_context
 from functools import partial
 from inspect import isawaitable
 from typing import Any
@@ -33,6 +34,7 @@ from .job_end import about_to_sleep, cancel_and_wait, sleep_until_end, stop_wait
 from .job_wait import JobWait
 from .live import Live
 from .parking import about_to_park, park
+from .reports import listeners, report
 from .runs import check_run, errors_of_ended, running_task, transitions_of
 from .transitions import Transitions, of_this_thread
 from .waking import resume, wake_accepted, wake_task
@@ -42,19 +44,21 @@ from .working import work
 class JobQueue(Live[Job[Any]]):
     """A core, a nursery with workers, and what has become of the jobs."""
 
-    __slots__ = ("_asleep", "_ended_as", "_idle", "_leaving", "_nursery")
+    __slots__ = ("_context", "_ended_as", "_idle", "_leaving", "_nursery", "_sources")
     _core: JobQueueCore
     _nursery: trio.Nursery
-    _idle: dict[workers.Worker, None]  # who is parked; the last to come works next
-    _asleep: dict[trio.Event, None]  # until there is room for jobs, or none will come any more
+    _context: Context  # of the task that opened the pool: a worker's outside a job
+    _idle: dict[workers.Worker, None]  # the parked ones; the last to come works next
     _leaving: bool  # the block waits for the jobs, and then the workers end
     _ended_as: dict[JobStatus, int]
+    _sources: dict[trio.CancelScope, None]  # around what brings items for jobs
 
     def __init__(self, core: JobQueueCore, nursery: trio.Nursery, name: str | None = None) -> None:
         super().__init__(core, 0, name)
         self._nursery = nursery
+        self._context = copy_context()
         self._idle = {}
-        self._asleep = {}
+        self._sources = {}
         self._leaving = False
         self._ended_as = dict.fromkeys((DONE, FAILED, CANCELLED), 0)
         check_run(self)  # from now on this run is the only one that may use it
@@ -75,6 +79,7 @@ class JobQueue(Live[Job[Any]]):
         transitions = transitions_of(self)
         with transitions, errors_of_ended():
             if not self._fits(job, priority):
+                self._core.refuse(job)
                 self._refuse_own_job(task, "submit() into the full queue")
             request = self._enter(transitions, job, priority, task)
             if held_back := self._core.is_held_back(request):
@@ -136,7 +141,8 @@ class JobQueue(Live[Job[Any]]):
             wake_task(transitions, worker.task)
         else:
             begin(job, trio.CancelScope())
-            self._nursery.start_soon(work, self, job, name=f"worker of {type(self).__name__}")
+            name = f"worker of {type(self).__name__}"
+            self._context.run(lambda: self._nursery.start_soon(work, self, [job], name=name))
 
     def _refuse_own_job(self, task: Task, what: str) -> None:
         if workers.works_for(task, self):
@@ -199,7 +205,8 @@ class JobQueue(Live[Job[Any]]):
         transitions = transitions_of(self)
         with transitions:
             if fatal:
-                self._break(transitions, PoolEnded(type(self).__name__))
+                by_job = status is FAILED
+                self._break(transitions, PoolEnded(type(self).__name__, by_job))
             ended = core.release(job)
             resume(transitions, ended)  # whose job was held back, and begins all the same
             self._end_job(transitions, job, status, value, error)
@@ -233,8 +240,11 @@ class JobQueue(Live[Job[Any]]):
         job._args = ()
         self._ended_as[status] += 1
         wake_waiters(transitions, job)
-        if job._on_end is not None:
-            job._on_end(job)
+        if job._loop is not None:
+            job._loop.ended(job)
+
+    def _details_of(self, claim: Job[Any]) -> dict[str, object]:
+        return {"job": claim._name()}
 
     def _close(self) -> None:
         """Accept no more jobs; those that are accepted run."""
@@ -243,6 +253,7 @@ class JobQueue(Live[Job[Any]]):
             was_open = self._core.cause is None
             cause = Closed(self._title())
             self._end_unstarted(transitions, self._core.close(cause), cause)
+            self._end_sources(transitions)
             if self._observers and was_open:
                 emit("closed", self, None, running_task())
 
@@ -250,11 +261,13 @@ class JobQueue(Live[Job[Any]]):
         """End all jobs that wait: no worker will take them."""
         transitions = transitions_of(self)
         with transitions:
-            self._break(transitions, PoolEnded(type(self).__name__))
+            self._break(transitions, PoolEnded(type(self).__name__, by_job=False))
 
     def _break(self, transitions: Transitions, cause: PoolEnded) -> None:
         ended = self._core.end(cause)
         self._core.take_newly_accepted()
+        if listeners and cause.by_job and self._core.cause is cause:
+            report("broken", self, str(cause.error()))
         self._end_unstarted(transitions, ended)
 
     def _end_unstarted(
@@ -282,5 +295,9 @@ class JobQueue(Live[Job[Any]]):
         while self._idle:
             worker, _ = self._idle.popitem()
             wake_task(transitions, worker.task)
-        for event in self._asleep:
-            event.set()
+        self._end_sources(transitions)
+
+    def _end_sources(self, transitions: Transitions) -> None:
+        """Interrupt what brings items: no job is accepted any more."""
+        # Not in the transition: it may abort waits of ours.
+        transitions.later += [scope.cancel for scope in self._sources]

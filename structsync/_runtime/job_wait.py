@@ -1,4 +1,4 @@
-"""A task that sleeps until a job has ended, as those see it who look for deadlocks."""
+"""A task that sleeps until a job has ended, as the guard against deadlocks sees it."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ from structsync._core.primitives.resource_pool import ResourcePoolCore
 
 from . import parking, releasing
 from .arguments import not_async
+from .cancelling import is_cancelled
 from .causes import error_of
 from .done import coroutine_function
 from .live import Live
@@ -117,7 +118,11 @@ def leave(pool: Live[Any], loan: Loan, *, is_borrowed: bool = True) -> None:
 @coroutine_function
 @enable_ki_protection
 async def close_stale(pool: Live[Any]) -> None:
-    """Close the idle items that are not to be used any more, one after the other."""
+    """Close the idle items that are not to be used any more, one after the other.
+
+    A cancelled task closes one, which may take it ``close_timeout``, and leaves the others to the next; of a pool
+    that is closed it closes all, because there may be no next.
+    """
     core, place = of(pool)._core, Loan()
     while True:
         with transitions_of(pool):
@@ -128,6 +133,8 @@ async def close_stale(pool: Live[Any]) -> None:
             await _close(pool, core.take_out(place))
         finally:
             leave(pool, place, is_borrowed=False)
+        if core.cause is None and is_cancelled():
+            return
 
 
 @enable_ki_protection
@@ -147,7 +154,7 @@ async def fill(pool: Live[Any]) -> None:
             core.put_in(place, await call(of(pool)._factory, "factory"))
         finally:
             leave(pool, place, is_borrowed=False)
-    if core.cause is not None:  # who closed the pool meanwhile could not close what was being made
+    if core.cause is not None:  # what was being made could not be closed with the pool
         await close_stale(pool)
         raise error_of(core.cause)
 

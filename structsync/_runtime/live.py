@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Generic, NoReturn
+from typing import Any, ClassVar, Generic, NoReturn
 
 import trio
 
@@ -15,7 +15,7 @@ from .arguments import check_name
 from .causes import Closed
 from .transitions import NOBODYS, Transitions
 
-# Those who observe every primitive. A primitive with observers of its own has a list of its own.
+# The observers of every primitive. A primitive with observers of its own has a list of its own.
 everywhere: list[Callable[..., object]] = []
 #: To one of these that is alone, kind, primitive and task are passed as they are: the event that they would
 #: make takes longer than all that the explorer does with it.
@@ -78,9 +78,10 @@ class Live(Generic[ClaimT]):
     def __init__(self, core: Arbiter[ClaimT], skips: int, name: str | None = None) -> None:
         self._core = core
         decide_by(self, core)
-        self._name: str | None = check_name(name)
+        # A subclass may have set it before, as a dataclass with a field of that name does.
+        self._name: str | None = getattr(self, "_name", None) if name is None else check_name(name)
         self._observers: list[Callable[..., object]] = everywhere
-        # The run that uses it while it is not at rest (C6): that of its transitions' thread; or, where
+        # The run that uses it while it is not quiescent (C6): that of its transitions' thread; or, where
         # a Request may outlive its run and the thread start another one, that of the root task.
         self._transitions: Transitions = NOBODYS
         self._root: trio.lowlevel.Task | None = None
@@ -118,6 +119,10 @@ class Live(Generic[ClaimT]):
         """Return the state as shown in ``repr``; by default the fields of the core."""
         core = self._core
         return ", ".join(f"{name}={getattr(core, name, 'unset')!r}" for name in core.state_fields)
+
+    def _describe_plainly(self) -> str:
+        """Return the same without a value or a repr of the program's own, and without running its code."""
+        return "" if self._core.user_written else self._describe()
 
     def _details_of(self, claim: ClaimT) -> dict[str, object]:
         """Return the facts of a claim for events, in plain values; by default the claim itself."""
@@ -159,6 +164,10 @@ class Live(Generic[ClaimT]):
         primitive whose every claim has to be released.
         """
         return None
+
+    def _parts_held(self) -> Mapping[tuple[Hashable, Hashable], Live[Any]]:
+        """Return the primitives inside of this one that are held, by key and owner: their events are not its own."""
+        return {}
 
 
 def decide_by(live: Live[ClaimT], core: Arbiter[ClaimT]) -> None:

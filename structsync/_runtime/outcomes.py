@@ -76,6 +76,6 @@ class Pending(Generic[T]):
 
     def end_cancelled(self) -> None:
         """Wake the task with the cancellation that asked for this."""
-        assert self._task is not None, "only who sleeps is cancelled"
+        assert self._task is not None, "only a task that sleeps is cancelled"
         assert self._raise_cancel is not None, "only a cancellation withdraws"
         wake_cancelled(self._task, self._raise_cancel)

@@ -12,7 +12,8 @@ from structsync._core.queue.owned import OwnedArbiter
 from structsync._core.queue.request import ClaimT
 from structsync._core.queue.request import Request as CoreRequest
 
-from . import ownership, parking, positions, releasing
+from . import ownership, parking, releasing
+from .arguments import check_priority
 from .causes import OwnerExited
 from .claim import Claim
 from .done import coroutine_function
@@ -35,9 +36,13 @@ async def acquire(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int 
 
     Raises:
       Exception: what ``admits`` or ``refuse_impossible`` of the core raises.
+      TypeError: if ``priority`` is not an int.
+      ValueError: if ``priority`` is not 0 and the policy of the core is not ``"priority"``.
       trio.ClosedResourceError, trio.BrokenResourceError: if the primitive is closed or breaks, before
           or meanwhile.
     """
+    if priority != 0:
+        check_priority(priority, primitive._core)
     await parking.acquire(primitive, claim, priority)
     return primitive._core.handed_out(claim)
 
@@ -71,11 +76,17 @@ def request(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -
     Raises:
       Exception: as :func:`acquire`.
     """
-    return Request(primitive, positions.submit(primitive, claim, priority))
+    return primitive._request(claim, priority=priority)
 
 
 def held(primitive: Primitive[ClaimT], claim: ClaimT, *, priority: int = 0) -> Block[ClaimT]:
-    """Return an async context manager that holds the claim, and is given what the core hands out."""
+    """Return an async context manager that holds the claim, and is given what the core hands out.
+
+    Raises:
+      TypeError, ValueError: as :func:`acquire`, for the priority.
+    """
+    if priority != 0:
+        check_priority(priority, primitive._core)
     return Block(primitive, claim, priority)
 
 
@@ -92,16 +103,32 @@ def claim(primitive: PrimitiveT, make: Callable[[Task], Any]) -> Claim[Primitive
 def change(
     primitive: Primitive[ClaimT], transition: Callable[[], list[CoreRequest[ClaimT]]]
 ) -> None:
-    """Change the state of the core other than by acquiring and releasing, and wake the tasks that this grants.
+    """Change the state of the core other than by acquiring and releasing, and wake the waiters that this grants.
 
     Args:
       transition: changes the core and returns what its ``settle()`` does.
 
     Raises:
       RuntimeError: if a guard, a predicate or an observer runs this.
+      TypeError: if the transition does not return what ``settle()`` does; what it has changed is settled all
+          the same, but a task that its own ``settle()`` has granted something sleeps until it is cancelled.
       Exception: what the transition raises.
     """
-    releasing.change(primitive, transition)
+    lost: list[object] = []
+
+    def settled() -> list[CoreRequest[ClaimT]]:
+        ended: object = transition()
+        if isinstance(ended, list):
+            return ended
+        lost.append(ended)
+        return primitive._core.settle()
+
+    releasing.change(primitive, settled)
+    if lost:
+        raise TypeError(
+            f"a transition of {primitive!r} must return what settle() does, so that the tasks that it "
+            f"lets in are woken, not {lost[0]!r}; end {transition!r} with `return self.settle()`"
+        )
 
 
 class Block(ReleasesAtExit[ClaimT]):
@@ -117,7 +144,9 @@ class OwnedPrimitive(Primitive[ClaimT]):
     """Base of a primitive of your own whose claims belong to tasks.
 
     If the task of a claim exits without releasing it, the primitive is broken for good, like a
-    :class:`structsync.Lock`; or the claim is released for it. Its pending requests are withdrawn.
+    :class:`structsync.Lock`; or the claim is released for it. Its pending requests are withdrawn. If
+    ``holds`` or ``discharge`` of the core raises then, that is logged, and the primitive is broken:
+    its errors have it as their ``__cause__``.
 
     Args:
       core: the decisions; only this primitive may use it.
@@ -152,9 +181,9 @@ class OwnedPrimitive(Primitive[ClaimT]):
     def _owner_exited(self, task: Task, claim: ClaimT) -> None:
         breaks = self._owner_exit == "breaks"
         cause = OwnerExited(type(self).__name__, self._name, task) if breaks else None
-        ownership.owner_exited(self, claim, cause)
+        ownership.owner_exited(self, task, claim, cause)
 
-    def _leave(self, claim: ClaimT) -> None:
-        # Where it broke under the block, the body was told so already.
+    def _leave(self, claim: ClaimT, owner: Task | None = None) -> None:
+        # Where it broke under the block, the body got the error already.
         if self._core.cause is None or self._core.holds(claim):
-            releasing.release(self, claim)
+            releasing.release(self, claim, owner)

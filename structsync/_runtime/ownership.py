@@ -8,8 +8,10 @@ trio's own lock does, costs a third of an uncontended acquire.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+import logging
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, cast
 from weakref import ref
 
@@ -24,12 +26,17 @@ from trio.lowlevel import (
 from structsync._core.queue.claimants import ClaimantArbiter
 from structsync._core.queue.owned import OwnedArbiter
 
-from .causes import error_of
+from . import releasing
+from .causes import ExitFailed, error_of
 from .events import emit
 from .live import Live
 from .reports import listeners, report
 from .transitions import of_this_thread
 from .waking import wake
+
+#: How often one claim may be granted to one task at a time: a task that has it still then will have it forever.
+MOST_GRANTS = 10_000
+_log = logging.getLogger("structsync")
 
 
 class _Ends:
@@ -43,8 +50,23 @@ class _Ends:
         for reference, claim in _by_task.pop(task):
             live = reference()
             if live is not None:
-                cast("set[Any]", live._touched_by).discard(claim)
-                cast(Any, live)._owner_exited(task, claim)  # what is owned is a Primitive
+                try:
+                    cast("set[Any]", live._touched_by).discard(claim)
+                    cast(Any, live)._owner_exited(task, claim)  # what is owned is a Primitive
+                except BaseException as error:  # noqa: BLE001 - trio would end the whole run
+                    _break_instead(live, task, error)
+
+
+def _break_instead(live: Live[Any], task: Task, error: BaseException) -> None:
+    """Break what a task owned, or may have owned, because the core failed to say so or to release it."""
+    cause = ExitFailed(type(live).__name__, live._name, task, error)
+    reason = str(cause.error())
+    _log.error("%s", reason, exc_info=error)
+    try:
+        releasing.change(live, lambda: cast(Any, live)._core.end(cause))
+        report("broken", live, reason)
+    except BaseException:  # noqa: BLE001 - the same; what a core may override is called here, too
+        _log.exception("%s could not be broken", live._title())
 
 
 # Of a parking lot trio uses only break_lot() here; a real one for each task would cost a queue each.
@@ -59,10 +81,12 @@ _purge_at: dict[Task, int] = {}
 
 
 def note(live: Live[Any], claim: Any) -> None:
-    """Note that the current task, which has not made this claim yet, holds it or queues for it.
+    """Note that the current task, which has not made this claim yet, is about to take it or to queue for it.
 
-    A finalizer that runs here may note another one.
+    Before it does: of a claim that has no hash, which is refused here, nothing is taken. A finalizer that runs
+    here may note another one.
     """
+    hash(claim)
     task = current_task()
     fresh: list[tuple[ref[Live[Any]], Any]] = []
     touched = _by_task.setdefault(task, fresh)
@@ -146,9 +170,9 @@ def release_all_of(task: Task) -> list[Live[Any]]:
     for reference, claim in [*_by_task.get(task, ())]:
         live = reference()
         held = None if live is None else _held(live, task, claim)
-        if held is not None:
-            cast(Any, live)._release(held)
-            released.append(cast("Live[Any]", live))
+        if live is not None and held is not None:
+            _while_held(live, task, claim, partial(cast(Any, live)._release, held))
+            released.append(live)
     return released
 
 
@@ -160,8 +184,28 @@ def _held(live: Live[Any], task: Task, claim: Any) -> Any:
     return cast("ClaimantArbiter", core).held_by(task)
 
 
-def owner_exited(live: Live[Any], claimant: Any, cause: Hashable) -> None:
+def _while_held(live: Live[Any], task: Task, claim: Any, release: Callable[[], object]) -> None:
+    """Release what is held, as often as the same claim was granted."""
+    for _ in range(MOST_GRANTS):
+        release()
+        if _held(live, task, claim) is None:
+            return
+    raise RuntimeError(
+        f"holds() is true after discharge() was called {MOST_GRANTS} times for {claim!r} of "
+        f"{live._title()}: holds() must be false for what discharge() released"
+    )
+
+
+def owner_exited(live: Live[Any], task: Task, claimant: Any, cause: Hashable) -> None:
     """Break what the claimant owned, or release it if there is no cause; or withdraw what it left queued."""
+    end = partial(_end_once, live, claimant, cause)
+    if cause is None:
+        _while_held(live, task, claimant, end)
+    else:
+        end()
+
+
+def _end_once(live: Live[Any], claimant: Any, cause: Hashable) -> None:
     transitions, core = of_this_thread(), cast(Any, live._core)  # of an owned primitive
     with transitions:
         releases = cause is None and core.holds(claimant)

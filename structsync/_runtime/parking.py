@@ -34,6 +34,7 @@ from trio.lowlevel import (
 
 from structsync._core.queue.arbiter import EndedForGood
 from structsync._core.queue.request import Request
+from structsync._core.queue.user_code import UserCodeFailed
 
 from . import ownership
 from .cancelling import Stop, StopWaiting, abort_by, end_wait
@@ -77,17 +78,17 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         transitions.running = True
         try:
             if live._core.admissible(claim, priority):
-                live._take_claim(claim)
                 if live._touched_by is not None and claim not in live._touched_by:
                     ownership.note(live, claim)
+                live._take_claim(claim)
                 if live._observers:
                     emit_taken(live, claim)
                 if live._skips_left:
                     live._skips_left -= 1
                     return
                 taken = True
-        except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
-            raise error_of_decision(live)  # noqa: B904 - it may have a cause of its own
+        except BaseException:  # noqa: BLE001 - it is raised again
+            raise error_of_decision()  # noqa: B904 - it may have a cause of its own
         finally:
             transitions.running = False
             if transitions.later:
@@ -102,6 +103,9 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
         if not live._core.admissible(claim, priority):
             if task is None:
                 task = current_task()
+            noted = live._touched_by is None or claim in live._touched_by
+            if not noted:
+                hash(claim)  # before it joins the queue: without a hash it could not be noted after
             request = live._core.enqueue(claim, priority, task, True)
             transitions.parking = task
             request.primitive = live
@@ -110,8 +114,8 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
                 emit_requested(request)
                 if watchers:
                     inform_of_park(request)
-    except BaseException:  # noqa: BLE001 - ours is raised again by guard_error
-        failed = error_of_decision(live)
+    except BaseException:  # noqa: BLE001 - raised after the check for cancellation
+        failed = error_of_decision()
     finally:
         transitions.running = None
         if transitions.later:
@@ -119,13 +123,17 @@ async def acquire(  # noqa: C901, PLR0915 - each call less is a hundredth of a h
     if request is not None:
         await wait_task_rescheduled(request)
         # Not when it joined the queue: while it sleeps there the task cannot end.
-        if live._touched_by is not None and claim not in live._touched_by:
+        if not noted:  # type: ignore[possibly-undefined]  # not where there is a request
             ownership.note(live, claim)
         live._skips_left = live._skips
         return
+    if failed is not None:
+        try:
+            await checkpoint_if_cancelled()  # before the error: its caller may be cancelled already
+            raise failed
+        finally:
+            del failed  # its traceback holds this frame
     await checkpoint_if_cancelled()
-    if failed is not None:  # after the check: its caller may be cancelled already
-        raise failed
     if transitions.running is not None:  # a finalizer came between: decide again
         await acquire(live, claim, priority)
         return
@@ -161,21 +169,23 @@ async def acquire_for_block(live: Live[Any], claim: Any, priority: int) -> None:
         inform_of_block(task, ())
 
 
-def error_of_decision(live: Live[Any]) -> BaseException:
-    """Return what to raise for the error of a core's decision, or raise one that is our own again."""
+def error_of_decision() -> BaseException:
+    """Return what to raise for the error of a core's decision, which is being handled."""
     error = cast(BaseException, sys.exception())
     if isinstance(error, EndedForGood):
-        raise error_of(error.cause) from None
-    return live._core.guard_error(error)
+        error = error_of(error.cause)
+        error.__suppress_context__ = True
+        return error
+    return error.error if isinstance(error, UserCodeFailed) else error
 
 
 @enable_ki_protection
 def take(live: Live[Any], transitions: Transitions, claim: Any) -> None:
     """Take a claim that is still admissible, in a transition that has begun; this ends it."""
     try:
-        live._take_claim(claim)
         if live._touched_by is not None and claim not in live._touched_by:
             ownership.note(live, claim)
+        live._take_claim(claim)
         if live._observers:
             emit_taken(live, claim)
     finally:
@@ -192,9 +202,9 @@ def acquire_nowait(live: Live[Any], claim: Any) -> None:
         if not core.admissible_or_error(claim):
             core.refuse(claim)
             raise trio.WouldBlock
-        live._take_claim(claim)
         if live._touched_by is not None and claim not in live._touched_by:
             ownership.note(live, claim)
+        live._take_claim(claim)
         if live._observers:
             emit_taken(live, claim)
 

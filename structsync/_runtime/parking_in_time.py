@@ -2,9 +2,9 @@
 
 No task releases what its waiters wait for, so the one at the head is woken by trio: each of them sleeps in a
 cancel scope of its own, and that of the head has the time of its grant as its deadline. What then happens
-is what happens at any abort: the core is told the time, grants whatever fits, and only who is not among
-those is withdrawn. So a late timer delays no task by more than itself, and a cancellation that comes in the
-same step as the grant loses against it.
+is what happens at any abort: the core is told the time, grants whatever fits, and only a task that is not among
+those is withdrawn. So a cancellation that comes in the same step as the grant loses against it. A timer that is
+late delays those behind, too, unless the bucket had room for what came meanwhile.
 """
 
 from __future__ import annotations
@@ -129,19 +129,22 @@ def catch_up(live: Live[int]) -> None:
 def status_of(live: Live[int], request: Request[int]) -> Status:
     """Return how a request stands at the time that the clock shows; change nothing."""
     core = cast(Timed, live)._core
-    if request.status is PENDING and core.time_for(request) <= time_of(live):
+    if request.status is PENDING and core.is_due(request, time_of(live)):
         return GRANTED
     return request.status
 
 
 def elapse(live: Live[int], transitions: Transitions) -> None:
-    """Tell the core what the clock shows, and wake whom that lets in."""
+    """Tell the core what the clock shows, and wake the tasks that this lets in."""
     timed, clock = cast(Timed, live), running_clock()
     core = timed._core
     if clock is None:  # between two runs no time passes
         return
     if clock is timed._clock:
-        wake(transitions, live, core.elapse(clock.current_time()))
+        now = clock.current_time()
+        while (reading := core.next_reading(now)) < now:
+            wake(transitions, live, core.elapse(reading))
+        wake(transitions, live, core.elapse(now))
         set_timer(core)
     else:
         timed._clock = clock
@@ -167,7 +170,7 @@ def running_clock() -> trio.abc.Clock | None:
 def set_timer(core: RateLimiterCore) -> None:
     """Let the first that sleeps be woken when its time has come.
 
-    Those ahead of it, for whom no task waits yet, are granted by then.
+    Requests ahead of it that no task waits for yet are granted by then.
     """
     for request in core.queue:
         if request.parked:

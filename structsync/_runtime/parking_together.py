@@ -58,18 +58,22 @@ async def _acquire_group(group: Claims) -> None:
     transitions = of_this_thread()
     for member in group.members:
         transitions_of(member.primitive)
-    with transitions, errors_of_ended():
-        group.refuse()
-        granted = group.admissible()
-        cancelled = bool(granted) and is_cancelled()
-        if not granted:
-            _queue_in_all(transitions, group)
-        elif not cancelled:
-            group.take(granted)
-            _note_owners(granted)
-            _emit_of_members(granted, "requested")
-            _emit_of_members(granted, "granted")
-            _let_others_in(transitions, granted)
+    try:
+        with transitions, errors_of_ended():
+            group.refuse()
+            granted = group.admissible()
+            cancelled = bool(granted) and is_cancelled()
+            if not granted:
+                _queue_in_all(transitions, group)
+            elif not cancelled:
+                _note_owners(granted)
+                group.take(granted)
+                _emit_of_members(granted, "requested")
+                _emit_of_members(granted, "granted")
+                _let_others_in(transitions, granted)
+    except BaseException:
+        await checkpoint_if_cancelled()  # before the error: its caller may be cancelled already
+        raise
     if cancelled:
         await checkpoint_if_cancelled()
     elif granted:
@@ -85,8 +89,8 @@ def submit_group(group: Claims) -> None:
         transitions_of(member.primitive)
     transitions = of_this_thread()
     with transitions, errors_of_ended():
+        _note_owners(group.members)
         granted = group.submit()
-        _note_owners(granted or group.members)
         _emit_of_members(granted or group.members, "requested")
         _emit_of_members(granted, "granted")
         _let_others_in(transitions, granted)
@@ -115,10 +119,10 @@ async def wait_for_group(group: Claims) -> None:
 
 
 def _queue_in_all(transitions: Transitions, group: Claims) -> None:
+    _note_owners(group.members)
     group.join()
     group.parked = True
     transitions.parking = group.waiter
-    _note_owners(group.members)
     _emit_of_members(group.members, "requested")
     if watchers:
         inform_of_park(group.members[0])
@@ -192,13 +196,14 @@ async def meet(barrier: Live[int | None], stop: Stop, action: RoundAction | None
     """
     core = cast(BarrierCore, barrier._core)
     transitions = transitions_of(barrier)
+    request: Request[int | None] | None = None
     try:
         with transitions, errors_of_ended():
             request = core.enqueue(None, waiter=current_task())
             request.primitive = barrier
             if barrier._observers:
                 emit("requested", barrier, None, request.waiter, request)
-            # Who is cancelled already does not fill the round: it parks, and is aborted in this step.
+            # A party that is cancelled already does not fill the round: it parks, and is aborted in this step.
             fills = core.full and not is_cancelled()
             if fills:
                 wake(transitions, barrier, core.complete_round(action))
@@ -206,10 +211,11 @@ async def meet(barrier: Live[int | None], stop: Stop, action: RoundAction | None
                 parking.about_to_park(transitions, request)
         if not fills:
             await parking.park(request, stop)
-    except trio.BrokenResourceError:
-        # Of parties that are cancelled together the first to be aborted breaks the round; let out of
-        # the others, its error would end the nursery that was cancelled.
-        await checkpoint_if_cancelled()
+    except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+        # A refused party may be cancelled already. Of parties that are cancelled together the first to be
+        # aborted breaks the round; let out of the others, its error would end the nursery that was cancelled.
+        if request is None or isinstance(error, trio.BrokenResourceError):
+            await checkpoint_if_cancelled()
         raise
     if fills:
         if action is not None:

@@ -27,12 +27,12 @@ def submit(live: Live[Any], claim: Any, priority: int) -> Request[Any]:
     """Take the claim, or a position in the queue for it, for a task that does not wait yet."""
     task = current_task()
     with transitions_of(live), errors_of_ended():
+        if live._touched_by is not None and claim not in live._touched_by:
+            ownership.note(live, claim)
         request = live._core.submit(claim, priority, task)
         request.primitive = live
         if request.status is PENDING:
             live._transitions, live._root = NOBODYS, current_root_task()
-        if live._touched_by is not None and claim not in live._touched_by:
-            ownership.note(live, claim)
         if live._observers:
             emit("requested", live, claim, task, request)
             if request.status is GRANTED:

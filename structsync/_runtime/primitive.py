@@ -15,7 +15,7 @@ from structsync._core.queue.request import ClaimT
 from structsync._core.queue.request import Request as CoreRequest
 
 from . import cancelling, ownership, parking, positions, releasing
-from .arguments import check_sync
+from .arguments import check_priority, check_sync
 from .causes import Closed, OwnerExited
 from .claim import Claim
 from .done import DONE
@@ -43,7 +43,7 @@ class Primitive(Live[ClaimT]):
     three functions ``admits``, ``admit`` and ``discharge``; and a subclass of this class whose
     methods call ``_acquire``, ``_acquire_nowait``, ``_release``, ``_held`` and ``_request`` with
     claims that your core understands. It then has the fairness, the cancellation rules, ``close``,
-    events, scopes and checks of all others. A class that has, declares or sets another private name of
+    events, scopes and checks of all others. A subclass that has, declares or sets another private name of
     this one for something of its own, such as ``_name``, is a TypeError when it is made; the type of ``_core`` may
     be declared.
 
@@ -51,7 +51,7 @@ class Primitive(Live[ClaimT]):
       core: the decisions; only this primitive may use it.
       checkpoint: ``"always"``: every acquire is a checkpoint; ``"budget"``: up to 127 uncontended
           acquires in a row may return without a schedule point (cancellation is always checked).
-      name: its name in ``repr``, errors, leaks and reports.
+      name: its name in ``repr``, errors, leaks and reports; None keeps one that was assigned before.
 
     Raises:
       TypeError: if ``core`` is not an :class:`Arbiter`, its ``__init__`` has not called that of
@@ -93,7 +93,14 @@ class Primitive(Live[ClaimT]):
 
     @enable_ki_protection
     async def _acquire(self, claim: ClaimT, *, priority: int = 0) -> None:
-        """Take the claim, waiting in the queue for it if necessary."""
+        """Take the claim, waiting in the queue for it if necessary.
+
+        Raises:
+          TypeError, ValueError: if ``priority`` is not an int, or the policy has none; as ``_held``
+              and ``_request`` do.
+        """
+        if priority != 0:
+            check_priority(priority, self._core)
         await parking.acquire(self, claim, priority)
 
     @enable_ki_protection
@@ -108,11 +115,15 @@ class Primitive(Live[ClaimT]):
 
     def _held(self, claim: ClaimT, *, priority: int = 0) -> Held[ClaimT]:
         """Return an async context manager that holds the claim."""
+        if priority != 0:
+            check_priority(priority, self._core)
         return Held(self, claim, priority)
 
     @enable_ki_protection
     def _request(self, claim: ClaimT, *, priority: int = 0) -> Request[ClaimT]:
         """Take the claim, or a position in the queue for it, now; return the handle to wait on."""
+        if priority != 0:
+            check_priority(priority, self._core)
         return Request(self, positions.submit(self, claim, priority))
 
     def _claim(self, claim: ClaimT) -> Claim[Self]:
@@ -127,9 +138,9 @@ class Primitive(Live[ClaimT]):
         """Withdraw a request, if it is pending."""
         return positions.withdraw(self, request)
 
-    def _leave(self, claim: ClaimT) -> None:
-        """Release the claim at the end of a block that held it."""
-        self._release(claim)
+    def _leave(self, claim: ClaimT, owner: trio.lowlevel.Task | None = None) -> None:
+        """Release the claim at the end of a block that held it, or of the owner's request."""
+        releasing.release(self, claim, owner)
 
     def _abort(self, request: CoreRequest[ClaimT], raise_cancel: cancelling.RaiseCancel) -> Abort:
         return cancelling.abort(request, raise_cancel)
@@ -146,8 +157,12 @@ class Primitive(Live[ClaimT]):
         Raises:
           RuntimeError: if another trio run uses it now.
         """
+        self._close_as(self._title())
+
+    def _close_as(self, title: str) -> None:
+        """Close it; waiters are told that what has this title was closed."""
         before = self._core.cause  # a broken barrier can still be closed
-        self._end(Closed(self._title()))
+        self._end(Closed(title))
         if self._observers and self._core.cause is not before:
             with transitions_of(self):
                 emit("closed", self, None, running_task())
@@ -166,7 +181,8 @@ class OwnedPrimitive(Primitive[ClaimT]):
     _owned: ClassVar[bool] = True
 
     def _owner_exited(self, task: trio.lowlevel.Task, claim: ClaimT) -> None:
-        ownership.owner_exited(self, task, OwnerExited(type(self).__name__, self._name, task))
+        cause = OwnerExited(type(self).__name__, self._name, task)
+        ownership.owner_exited(self, task, task, cause)
 
 
 class ReleasesAtExit(Generic[ClaimT]):

@@ -7,14 +7,15 @@ of its method, in the middle of a transition perhaps, is refused when the class 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from typing import Any
+
+from structsync._core.queue.annotations import annotations_of
 
 from .code_names import STORES, attributes_of, codes_of
 from .live import Live
 
-#: The methods that a primitive asks what only its class knows; they are there to be overridden.
+#: The methods by which a primitive learns what only its class knows; they are there to be overridden.
 OVERRIDABLE = frozenset({"_balance", "_describe", "_details_of", "_units"})
 #: The core that a user's class passes on; to declare which it is sets nothing.
 DECLARABLE = frozenset({"_core"})
@@ -54,9 +55,9 @@ def _used_by(cls: type, taken: frozenset[str]) -> Iterator[str]:
     for name, value in vars(cls).items():
         if name in taken and not (name in OVERRIDABLE and callable(value)):
             yield name
-        if not isinstance(value, staticmethod):  # whose first argument may be anything
+        if not issubclass(type(value), staticmethod):  # whose first argument may be anything
             yield from taken.intersection(_set_by(value))
-    yield from (taken - DECLARABLE).intersection(inspect.get_annotations(cls))
+    yield from (taken - DECLARABLE).intersection(annotations_of(cls))
 
 
 def _set_by(method: Any) -> Iterator[str]:

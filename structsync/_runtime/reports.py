@@ -1,4 +1,4 @@
-"""Who is informed of what went wrong beside the events of requests: leaks, and owners that have ended."""
+"""What is informed of what went wrong beside the events of requests: leaks, and owners that have ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Trouble: TypeAlias = Literal["leak", "broken"]
 
 #: Called with what happened, to which primitive, and the reason in words, in the middle of a transition.
 listeners: list[Callable[[Trouble, Live[Any], str], object]] = []
-#: Asked at which lines a task acquired what it holds of a primitive, where that is traced.
+#: Called for the lines at which a task acquired what it holds of a primitive, where that is traced.
 acquired_at: list[Callable[[Live[Any], Hashable], list[str]]] = []
 _log = logging.getLogger("structsync")
 
@@ -29,5 +29,5 @@ def report(what: Trouble, live: Live[Any], reason: str) -> None:
 
 
 def lines_of(live: Live[Any], who: Hashable) -> list[str]:
-    """Return at which lines a task acquired what it holds, as the trace that was opened first says."""
+    """Return at which lines a task acquired what it holds, by the trace that was opened first."""
     return acquired_at[0](live, who) if acquired_at else []

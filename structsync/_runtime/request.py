@@ -150,13 +150,15 @@ class Request(RequestBase, Generic[ClaimT]):
         return found
 
     def _release(self) -> None:
-        cast(Any, self._primitive)._leave(self._request.claim)  # what is requested is a Primitive
+        request = self._request
+        # what is requested is a Primitive
+        cast(Any, self._primitive)._leave(request.claim, request.waiter)
 
     async def _wait_for_grant(self) -> None:
         await cast(Any, self._primitive)._wait_for(self._request)
 
     def __init_subclass__(cls) -> NoReturn:
-        raise TypeError("Request is final; primitives make requests, and no other kind of them")
+        raise TypeError("Request is final; only primitives make requests")
 
     def __repr__(self) -> str:
         return f"<Request at {id(self):#x}: {self._state()} for {self._primitive!r}>"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
+
+from structsync._core.queue.user_code import refuse_coroutine
 
 from .causes import RoundBroken
 
@@ -24,12 +25,7 @@ class RoundAction:
     def __call__(self) -> RoundBroken | None:
         """Run it; return why the round is broken, or None."""
         try:
-            value = self._action()
-            if inspect.iscoroutine(value):
-                value.close()
-                raise TypeError(
-                    f"action must be a sync function, but it returned a coroutine: {value!r}"
-                )
+            refuse_coroutine(self._action(), "barrier's action")
         except BaseException as error:  # noqa: BLE001 - raised in the task that made the round full
             self.error = error
             return RoundBroken(f"its action raised {error!r}; reset() begins a new one")

@@ -1,4 +1,4 @@
-"""Who may use a primitive now: is it open, and is this its run?"""
+"""Whether a primitive may be used now: is it open, and is this its run?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def errors_of_ended() -> Iterator[None]:
     try:
         yield
     except EndedForGood as ended:
-        raise error_of(ended.cause) from None
+        error = error_of(ended.cause)
+        raise error from error.__cause__
 
 
 def check_run(live: Live[Any], *, disturbs_sleepers_only: bool = False) -> Transitions:
@@ -39,7 +40,7 @@ def check_run(live: Live[Any], *, disturbs_sleepers_only: bool = False) -> Trans
     if _is_free(live):
         live._transitions, live._root = here, None
         return here
-    root = _current_root()
+    root = current_root()
     if root is not None and (live._root is root or (not live._root and live._transitions is here)):
         return here
     if disturbs_sleepers_only and not any(request.parked for request in live._core.queue):
@@ -58,7 +59,7 @@ def transitions_of(live: Live[Any]) -> Transitions:
 
 
 def check_changeable(several: Iterable[Live[Any]]) -> None:
-    """Raise if one of these may not be changed from here now: who changes them all is refused as a whole.
+    """Raise if one of these may not be changed from here now, so that a change of them all is refused as a whole.
 
     Raises:
       RuntimeError: if another run uses one of them, or a transition runs in this thread (I6).
@@ -82,7 +83,8 @@ def _is_free(live: Live[Any]) -> bool:
     return all(thread.ident != last.thread for thread in threading.enumerate())
 
 
-def _current_root() -> Task | None:
+def current_root() -> Task | None:
+    """Return the root task of the run here, which tells runs apart; None outside a run."""
     try:
         return current_root_task()
     except RuntimeError:  # no run here at all; trio 0.27 cannot be asked

@@ -1,4 +1,4 @@
-"""Which schedule of a program runs: who runs it in many of them says so."""
+"""Which schedule of a program runs, as told by what runs it in many of them."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import inspect
 import math
 import threading
@@ -14,7 +15,7 @@ import trio
 from trio.lowlevel import TrioToken, current_trio_token, disable_ki_protection
 
 from .deputy import Deputy, ForDeputy, Scope, run_finished
-from .runs import running_task
+from .errand import in_trio_run
 
 
 class Call(ForDeputy):
@@ -62,10 +63,12 @@ class Block:
 
     Attributes:
       leaving: the errand to leave it, once that is done or to be done.
-      deputy, token: who holds it, and in which run, once it is entered.
+      deputy, token: the task that holds it, and in which run, once it is entered.
+      context: in which it is entered, and left: a context variable that it sets is reset there.
     """
 
-    __slots__ = ("_hosted", "_thread", "deputy", "leaving", "manager", "token")
+    __slots__ = ("_hosted", "_thread", "context", "deputy", "leaving", "manager", "token")
+    context: contextvars.Context
     manager: AbstractAsyncContextManager[Any, Any]
     leaving: Leave | None
     deputy: Deputy | None
@@ -93,7 +96,7 @@ class Block:
         Returns whether the context manager suppresses the error.
         """
         leave = Leave(self, error)
-        if running_task() is not None:  # a finalizer in the thread of a run, which must not block
+        if in_trio_run():  # a finalizer in the thread of a run, which must not block
             leave.post()
             return False
         hosted = self._hosted and self._thread == threading.get_ident()
@@ -113,7 +116,7 @@ class Block:
             Leave(self, None).post()
 
     def entered_by(self, deputy: Deputy) -> None:
-        """Note who holds it for the thread."""
+        """Note the task that holds it for the thread."""
         self.token, self.deputy = current_trio_token(), deputy
         deputy.blocks.append(self)
 
@@ -127,6 +130,7 @@ class Enter(ForDeputy):
     def __init__(self, block: Block, timeout: float | None) -> None:
         super().__init__(timeout)
         self._block = block
+        block.context = self.context
 
     def __repr__(self) -> str:
         return f"the wait for {self._block.manager!r}"
@@ -172,11 +176,13 @@ class Leave(ForDeputy):
 
     __slots__ = ("_block", "error")
     _block: Block
+    context: contextvars.Context
     error: BaseException | None
 
     def __init__(self, block: Block, error: BaseException | None) -> None:
         super().__init__(must=True)
         self._block = block
+        self.context = block.context
         self.error = error
 
     def __repr__(self) -> str:
@@ -195,7 +201,9 @@ class Leave(ForDeputy):
             Leave(block, self.error).post()
             self.answer(outcome.Value(False))
         elif block.deputy is None or block not in block.deputy.blocks:
-            self.answer(outcome.Error(run_finished()))
+            # Left before, perhaps after it was asked for too early: else the end of the run has left it.
+            is_left = block.leaving is not None
+            self.answer(outcome.Value(False) if is_left else outcome.Error(run_finished()))
         else:
             block.deputy.give(self)
 

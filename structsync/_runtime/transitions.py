@@ -31,7 +31,7 @@ GENERATIONS = 1000
 
 
 class Mark(Protocol):
-    """A reentrant lock, of which nothing is asked but who holds it."""
+    """A reentrant lock, of which only the owner is looked up."""
 
     def _is_owned(self) -> bool: ...
 
@@ -47,7 +47,7 @@ class Transitions:
 
     thread: int
     #: Held by the thread forever, so that ``mark._is_owned()`` says whether that is the current one. It is
-    #: how threading.Condition asks, and costs an eighth of a comparison with get_ident().
+    #: how threading.Condition checks it, and costs an eighth of a comparison with get_ident().
     mark: Mark
     #: None: the last one only looked, and none has begun since.
     running: bool | None

@@ -1,4 +1,4 @@
-"""Who is woken: the tasks of requests that have ended, and whom observers are informed of then.
+"""Which tasks are woken: those of requests that have ended; and which tasks observers are informed of then.
 
 Only this module wakes.
 """

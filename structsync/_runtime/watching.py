@@ -1,4 +1,4 @@
-"""Who is informed of tasks that are about to park: the guard against deadlocks.
+"""What is informed of tasks that are about to park: the guard against deadlocks.
 
 Not an observer, because it has to know the request, and of a permit whether a block holds it. Without
 a watcher all that it costs is a look at an empty list where a task enters a block, or is about to park
@@ -34,7 +34,7 @@ class Watcher(Protocol):
         """Take note that what a task is granted of these from now on, a block holds; none: it is over."""
 
     def permits(self, live: Live[Any]) -> Mapping[Hashable, int]:
-        """Return who holds how many permits of a semaphore in blocks, as far as that was seen."""
+        """Return which tasks hold how many permits of a semaphore in blocks, as far as that was seen."""
         ...
 
 

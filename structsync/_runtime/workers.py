@@ -1,4 +1,4 @@
-"""Which task works on which job, and who would wait for itself."""
+"""Which task works on which job, and which would wait for itself."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class Worker:
 
 
 _by_task: dict[Task, Worker] = {}
+_acts_for: dict[Task, Task] = {}
 
 
 def enlist(worker: Worker) -> None:
@@ -64,11 +65,19 @@ def is_busy(task: Task) -> bool:
     return worker is not None and worker.job is not None
 
 
+def acts_for(task: Task, host: Task | None) -> None:
+    """Note that a task does what the thread asks for that the host has started and waits for."""
+    if host is None:
+        _acts_for.pop(task, None)
+    else:
+        _acts_for[task] = host
+
+
 def works_for(task: Task, pool: Live[Job[Any]]) -> bool:
     """Return whether a job of the pool cannot end before the task has gone on.
 
-    So it is for the worker itself, for the tasks in a job's nurseries, and for whatever a job waits
-    for in another pool.
+    So it is for the worker itself, for the tasks in a job's nurseries and those that act for its thread,
+    and for whatever a job waits for in another pool, in a loop too.
     """
     return any(worker.pool is pool for worker in _waited_for_by(task))
 
@@ -80,9 +89,16 @@ def _waited_for_by(task: Task) -> Iterator[Worker]:
         one = to_visit.pop()
         worker = _by_task.get(one)
         behind = [] if one.parent_nursery is None else [one.parent_nursery.parent_task]
+        if one in _acts_for:
+            behind.append(_acts_for[one])
         if worker is not None and worker.job is not None:  # an idle one waits for no task
             yield worker
-            behind += worker.job._waiters
+            behind += _who_waits_for(worker.job)
         new = [other for other in behind if other not in seen]
         seen.update(new)
         to_visit += new
+
+
+def _who_waits_for(job: Job[Any]) -> list[Task]:
+    loop = job._loop
+    return [*job._waiters] if loop is None or loop.waiter is None else [*job._waiters, loop.waiter]

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import trio
 from trio.lowlevel import (
+    Task,
     checkpoint,
     checkpoint_if_cancelled,
     current_task,
@@ -40,9 +41,13 @@ class HandsOutJobs(Protocol):
 
 
 @enable_ki_protection
-async def work(pool: Any, first: Job[Any]) -> None:
-    """Do the first job and then what the pool gives, each in the context of who submitted it."""
-    worker = Worker(pool, current_task(), first)
+async def work(pool: Any, first: list[Job[Any]]) -> None:
+    """Do the first job and then what the pool gives, each in the context of the task that submitted it.
+
+    The first one is taken out of its list: this frame lives as long as the pool, a job keeps what it returned, and
+    trio 0.27 keeps a copy of the arguments.
+    """
+    worker = Worker(pool, current_task(), first.pop())
     enlist(worker)
     try:
         while await work_in_one_scope(pool, worker):
@@ -62,6 +67,7 @@ async def work_in_one_scope(pool: HandsOutJobs, worker: Worker) -> bool:
     """
     scope, value, error, status = worker.scope, None, None, DONE
     broken: list[Live[Any]] = []
+    left_open = False
     try:
         with scope:
             while not broken:
@@ -71,18 +77,19 @@ async def work_in_one_scope(pool: HandsOutJobs, worker: Worker) -> bool:
                 value = await call(job)
                 broken = ownership.left_by(worker.task)
                 job._scope = None  # a cancellation comes too late now: it would end the next job
-                if scope.cancel_called:
+                left_open = not is_innermost(scope, worker.task)
+                if left_open or scope.cancel_called:
                     break
                 if not broken:
                     if not pool._finish(worker, DONE, value, None, fatal=False):
                         return False
-                    value = None
+                    job = value = None  # while it waits for the next
         if scope.cancelled_caught:
             status = CANCELLED
     except BaseException as raised:
         if worker.job is None:  # the pool was cancelled while this worker slept
             raise
-        error = raised
+        error = with_open_scope(worker.job, raised) if left_open else raised
         status = CANCELLED if has_cancelled(raised) else FAILED
     worker.scope = trio.CancelScope()
     try:
@@ -123,7 +130,7 @@ def end_job(
         status = FAILED
         error = with_leak(error, broken)
     fatal = ends_pool or (error is not None and not job._keeps_error)
-    # A Cancelled is of scopes around the workers: who waits for the job need not be inside of them.
+    # A Cancelled is of scopes around the workers: a task that waits for the job need not be inside them.
     goes_on = pool._finish(worker, status, value, None if ends_pool else error, fatal=fatal)
     try:
         if fatal and error is not None:
@@ -157,6 +164,23 @@ def has_cancelled(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return error.split(trio.Cancelled)[0] is not None
     return isinstance(error, trio.Cancelled)
+
+
+def is_innermost(scope: trio.CancelScope, task: Task) -> bool:
+    """Return whether the task is in no scope that it entered after this one.
+
+    Always true of a trio that has its scopes elsewhere: what a job left open then fails a later one.
+    """
+    return getattr(task, "_cancel_status", None) is getattr(scope, "_cancel_status", None)
+
+
+def with_open_scope(job: Job[Any], raised: BaseException) -> BaseException:
+    """Return the error of a job that has returned inside of what it had entered, which trio noticed."""
+    error = RuntimeError(
+        f"{job!r} left a cancel scope or a nursery open; use `with` or `async with` inside the job"
+    )
+    error.__cause__ = raised
+    return error
 
 
 def with_leak(error: BaseException | None, broken: list[Live[Any]]) -> BaseException:

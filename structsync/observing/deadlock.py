@@ -110,7 +110,7 @@ def _guarding(guard: _Guard) -> Iterator[None]:
 
 
 class _Guard:
-    """Knows who is parked for what, and which blocks hold permits."""
+    """Knows which task is parked for what, and which blocks hold permits."""
 
     def __init__(self, on_deadlock: Any) -> None:
         self.thread = 0  # until its block is entered
@@ -125,6 +125,12 @@ class _Guard:
         self._weighted: PerPrimitive[None] = PerPrimitive()
         self._spare = 0  # steps beyond those of a single look
         self._steps = 0  # that are left to the look that is under way
+
+    def __explore_state__(self) -> object:
+        # Not what a look may cost, which only grows; nor the tasks that were granted what they had parked for.
+        parked = {one for one in self._parked.values() if one.status is not GRANTED}
+        known = self._entering, self._permits, self._dependents, self._weighted
+        return [self._on_deadlock, parked, *known]
 
     # What happens.
 
@@ -181,7 +187,7 @@ class _Guard:
     # What is known, for needs.py.
 
     def request_of(self, who: Hashable) -> Wait | None:
-        """Return for what a task is parked without a deadline; None if it may go on."""
+        """Return what a task is parked for without a deadline; None if it may go on."""
         request = self._parked.get(who)
         # Of now, because it may be set at any time. Cancelled (-inf) and parked still, it cannot be cancelled.
         if request is None or math.isfinite(deadline_of(request.waiter)):
@@ -235,7 +241,7 @@ class _Guard:
             after_this_step(partial(self._tell, request, cycle, tasks, waits, blocked))
 
     def _waits_from(self, task: Task) -> dict[Hashable, list[Alternative]]:
-        """Return what the task waits for, and all those who have to do something first."""
+        """Return what the task waits for, and all tasks that have to do something first."""
         waits: dict[Hashable, list[Alternative]] = {}
         seen: set[Hashable] = {task}
         left: list[Hashable] = [task]
@@ -298,7 +304,7 @@ class _Guard:
 
 
 def deadline_of(task: Task) -> float:
-    """Return the effective deadline of a task, of which trio tells for the current one only."""
+    """Return the effective deadline of a task, which trio tells for the current one only."""
     status = cast("Any", task)._cancel_status
     return math.inf if status is None else float(status.effective_deadline())  # None: it has ended
 

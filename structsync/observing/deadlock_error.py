@@ -1,4 +1,4 @@
-"""What is raised of a deadlock: its cycle in words, and who waits for whom in it."""
+"""What is raised of a deadlock: its cycle in words, and which task waits for which in it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DeadlockWarning(RuntimeWarning):
 
 
 def edges_of(waits: Any, names: Names, blocked: Any) -> Iterator[WaitEdge]:
-    """Yield who of the stuck waits for whom."""
+    """Yield which of the stuck tasks waits for which."""
     seen = set()
     for who in names:
         for need in unmet(waits, who, blocked):

@@ -1,7 +1,7 @@
 """Whether another task may be waiting for a task: if not, its wait closes no cycle, and nothing is followed.
 
 A look costs as much as the chain of waits is long. Most tasks that wait hold nothing that another one wants, and
-are not ahead of another one; that is asked first, and costs what the task itself has. In doubt the answer is yes.
+are not ahead of another one; that is checked first, and costs what the task itself has. In doubt the answer is yes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from structsync._runtime.workers import is_busy
 from .needs import holders_of
 from .per_primitive import PerPrimitive
 
-#: So many primitives that do not belong to tasks are asked for their holders; if more are waited for, it is in doubt.
+#: So many primitives that do not belong to tasks have their holders looked up; if more are waited for, it is in doubt.
 MOST_ASKED = 8
 
 _NOT_OWNED = (CapacityLimiterCore, ResourcePoolCore, BufferCore)
@@ -33,7 +33,7 @@ _BY_CONDITIONS = (MonitorCore, ConditionCore)
 
 
 class Dependents:
-    """What is known of who may be waited for."""
+    """What is known of which tasks may be waited for."""
 
     def __init__(self) -> None:
         self._asked: PerPrimitive[None] = PerPrimitive()
@@ -48,7 +48,7 @@ class Dependents:
             if isinstance(core, _NOT_OWNED):
                 self._asked.to_write(one.primitive)
             elif isinstance(core, _BY_CONDITIONS):
-                # Who is cancelled in a condition parks for its lock or monitor, and does not tell.
+                # A task cancelled in a condition parks for its lock or monitor, and does not report that.
                 self._by_conditions = True
 
     def holds(self, task: Any, units: int) -> None:

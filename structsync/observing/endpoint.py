@@ -21,7 +21,7 @@ async def listen_on_path(path: Path) -> trio.SocketListener:
     Raises:
       RuntimeError: if there are no unix sockets here.
       PermissionError: if another user could put another socket in its place.
-      FileExistsError: if there is something already that is not a socket on which no process listens.
+      FileExistsError: if there is something already, other than a socket on which no process listens.
     """
     family = getattr(socket, "AF_UNIX", None)
     if family is None or not hasattr(os, "geteuid"):
@@ -64,7 +64,7 @@ def remove_if_abandoned(path: Path, family: int) -> None:
     """Remove the socket of a program that has ended.
 
     Raises:
-      FileExistsError: if a program listens there, or it is no socket.
+      FileExistsError: if a program listens there, or it is not a socket.
     """
     try:
         found = os.lstat(path)

@@ -1,4 +1,7 @@
-"""How long things took, in a fixed number of counters: eight to each doubling, so within an eighth."""
+"""How long things took, in a fixed number of counters: eight to each doubling, so within an eighth.
+
+One more is for what took no time at all, and one for what took less than can be told apart.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +13,34 @@ from typing import final
 LOWEST, HIGHEST = -20, 20
 #: How many counters lie between a number and its double.
 PARTS = 8
-LAST = (HIGHEST - LOWEST) * PARTS + 1
+LAST = (HIGHEST - LOWEST) * PARTS + 2
 
 
 def bucket_of(seconds: float) -> int:
     """Return in which bucket a duration is counted; a bucket ends with its upper bound, included."""
-    if seconds <= 2.0**LOWEST:
+    if seconds <= 0:
         return 0
+    if seconds <= 2.0**LOWEST:
+        return 1
     mantissa, exponent = math.frexp(seconds)  # seconds == mantissa * 2**exponent, mantissa >= 1/2
     doublings = exponent - 1 - LOWEST
-    return min(doublings * PARTS + math.ceil((2 * mantissa - 1) * PARTS), LAST)
+    return min(doublings * PARTS + math.ceil((2 * mantissa - 1) * PARTS) + 1, LAST)
 
 
 def upper_of(bucket: int) -> float:
     """Return the upper bound of a bucket, in seconds."""
+    if bucket == 0:
+        return 0.0
     if bucket == LAST:
         return math.inf
-    doublings, part = divmod(bucket - 1, PARTS)
+    doublings, part = divmod(bucket - 2, PARTS)
     return math.ldexp(1 + (part + 1) / PARTS, LOWEST + doublings)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """A distribution of durations, kept in at most 322 counters.
+    """A distribution of durations, kept in at most 323 counters.
 
     Attributes:
       count: the number of durations.
@@ -49,7 +56,7 @@ class Histogram:
     buckets: tuple[tuple[float, int], ...]
 
     def quantile(self, share: float) -> float:
-        """Return a quantile in seconds: the exact value or up to an eighth more.
+        """Return a quantile in seconds: the exact value or up to an eighth more; of less than a microsecond, up to one.
 
         Raises:
           ValueError: if ``share`` is not between 0 and 1.

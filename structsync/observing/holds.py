@@ -1,4 +1,4 @@
-"""Who holds something, from its grant to its release."""
+"""Which task holds something, from its grant to its release."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from structsync._core.primitives.rwlock import RWLockCore
 from structsync._core.primitives.semaphore import SemaphoreCore
 from structsync._core.primitives.sides import Lend
 from structsync._core.queue.claimants import ClaimantArbiter
-from structsync._core.queue.request import Request
 from structsync._runtime.events import PrimitiveEvent
-from structsync._runtime.live import Live
 
 from .per_primitive import PerPrimitive
 
@@ -34,7 +32,7 @@ Mark = TypeVar("Mark")
 
 
 class Holds(Generic[Mark]):
-    """Who holds what, and a mark that was made at its grant, such as the time."""
+    """Which task holds what, and a mark that was made at its grant, such as the time."""
 
     def __init__(self) -> None:
         self._taken: PerPrimitive[list[tuple[Mark, int]]] = PerPrimitive()
@@ -91,24 +89,17 @@ class Holds(Generic[Mark]):
 
 
 def holder_of(event: PrimitiveEvent) -> Hashable:
-    """Return who has what an event is about, the same at its grant and at its release."""
+    """Return the holder of what an event is about, the same at its grant and at its release."""
     core = event.primitive._core
     whose = _traits(type(core))[1]
     return event.task if whose is None else whose(core, event.claim)
-
-
-def asker_of(live: Live[Any], request: Request[Any]) -> Hashable:
-    """Return who has made a request, the same as of its events."""
-    core = live._core
-    whose = _traits(type(core))[1]
-    return request.waiter if whose is None else whose(core, request.claim)
 
 
 @lru_cache(maxsize=256)
 def _traits(core: type[Any]) -> tuple[bool, Callable[[Any, Any], Hashable] | None]:
     """Return whether what is granted is released, and whose a claim is, if not the task's.
 
-    To ask for this each time would cost more than the rest: cores have an abstract base.
+    To look this up each time would cost more than the rest: cores have an abstract base.
     """
     is_releasable = core.user_written or issubclass(core, _RELEASABLE)
     if issubclass(core, ClaimantArbiter):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
@@ -20,10 +19,9 @@ from structsync._core.primitives.rwlock import Access
 from structsync._core.queue.request import Request
 from structsync._runtime.live import Live
 
-from .holds import asker_of
 from .metrics import open_metrics
-from .places import line_of, names_of, state_for_people, titled
-from .snapshot import holders_with_units
+from .places import is_task, line_of, names_of, state_for_people, title_of, unseen
+from .snapshot import holders_with_units, is_waited_for, live_primitives
 from .trace import traces
 
 #: How many there are at most in one answer, and how long texts are.
@@ -73,6 +71,7 @@ class Inspected:
         self._tasks, self._left = {}, MOST_WAITERS
         heads, self._heads = self._heads, {}
         shown = [self._primitive(one, heads) for one in _chosen(alive)]
+        _name_all(shown)
         return {
             "program": _text(Path(sys.argv[0]).name or "python"),
             "pid": os.getpid(),
@@ -87,8 +86,7 @@ class Inspected:
         """Return the live primitives, as they were found last: the search goes through all objects."""
         start = time.perf_counter()
         if start >= self._search_at:
-            # Not isinstance(), which asks an object for its class: that may be code of the user's.
-            self._found = [ref(one) for one in gc.get_objects() if issubclass(type(one), Live)]
+            self._found = [ref(one) for one in live_primitives()]
             end = time.perf_counter()
             self._search_at = end + max(PARTS * (end - start), LEAST_SECONDS)
         return [one for each in self._found if (one := each()) is not None]
@@ -96,14 +94,9 @@ class Inspected:
     def _primitive(self, live: Live[Any], heads: dict[int, Any]) -> dict[str, Any]:
         try:
             return self._described(live, heads)
-        except Exception as error:  # noqa: BLE001 - of a class of the user's, whose repr may do anything
-            text = f"cannot be looked at: {type(error).__name__}"
-            return {
-                **_NOTHING,
-                "id": id(live),
-                "title": _text(type(live).__name__),
-                "state": text,
-            }
+        except Exception as error:  # noqa: BLE001 - of a borrower of the user's, whose hash may do anything
+            title = _text(type(live).__name__)
+            return {**_NOTHING, "id": id(live), "title": title, "state": unseen(error)}
 
     def _described(self, live: Live[Any], heads: dict[int, Any]) -> dict[str, Any]:
         core, now = live._core, trio.current_time()
@@ -111,26 +104,26 @@ class Inspected:
         shown = waiting[: min(max(self._left, FEW), MOST_OF_EACH)]
         self._left -= len(shown)
         held = dict(islice(holders_with_units(live).items(), MOST_OF_EACH))
-        names = names_of([*(one.waiter for one in shown), *held])
         longest, is_exact = self._longest(live, waiting, heads, now)
         return {
             **_NOTHING,
             "id": id(live),
-            "title": _text(titled(live)),
-            "state": _text(state_for_people(live._describe())),
+            "title": _text(title_of(live, live._name)),
+            "state": _text(state_for_people(live._describe_plainly())),
             "waiting": len(waiting),
             "queued": core.next_ticket,
             "longest": longest,
             "exact": is_exact,
             "holders": [
-                {"task": self._number(who), "name": _text(names[who]), "units": units}
+                {"task": self._number(who), "who": who, "units": units}
                 | self._noted([trace.hold_of(live, who) for trace in traces], now)
                 for who, units in held.items()
             ],
             "waiters": [
-                {"task": self._number(one.waiter), "name": _text(names[one.waiter])}
-                | {"claim": _claim(one.claim), "line": line_of(one.waiter) if one.parked else None}
-                | self._noted([trace.wait_of(live, asker_of(live, one)) for trace in traces], now)
+                {"task": self._number(one.waiter), "who": one.waiter, "claim": _claim(one.claim)}
+                | {"parked": (parks := is_waited_for(one))}
+                | {"line": line_of(one.waiter) if parks else None}
+                | self._noted([trace.wait_of(live, one) for trace in traces], now)
                 for one in shown
             ],
         } | _numbers(live)
@@ -143,7 +136,7 @@ class Inspected:
             return None, True
         head = waiting[0]
         for trace in traces:
-            noted = trace.wait_of(live, asker_of(live, head))
+            noted = trace.wait_of(live, head)
             if noted is not None and noted.since is not None:
                 return now - noted.since, True
         seen = self._heads[id(head)] = heads.get(id(head), (head, now))
@@ -156,7 +149,7 @@ class Inspected:
         return {"for": None}
 
     def _number(self, who: Hashable) -> int | None:
-        if not isinstance(who, Task):
+        if not is_task(who):
             return None
         self._tasks[id(who)] = ref(who)
         return id(who)
@@ -193,18 +186,31 @@ def _numbers(live: Live[Any]) -> dict[str, Any]:
     return {"granted": row.granted, "p99": row.waits.quantile(0.99)}
 
 
+def _name_all(shown: list[dict[str, Any]]) -> None:
+    """Put names in the places of all holders and waiters: at once, so that no two have one name anywhere."""
+    people = [each for one in shown for each in (*one["holders"], *one["waiters"])]
+    names = names_of((each["who"] for each in people), call_others=_type_of)
+    for each in people:
+        each["name"] = _text(names[each.pop("who")])
+
+
 def _edges(shown: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
     for one in shown:
-        for waiter in one["waiters"]:
+        for waiter in (each for each in one["waiters"] if each["parked"]):
             for holder in one["holders"]:
                 yield waiter["name"], one["title"], holder["name"]
 
 
 def _claim(claim: object) -> str:
     """Return what is claimed, where that is short and ours to print: not a repr of the user's."""
-    if isinstance(claim, Access):
+    if type(claim) is Access:
         return claim.mode
     return str(claim) if type(claim) is int else ""
+
+
+def _type_of(who: object) -> str:
+    """Return how a holder is called that is no task: not by a repr of the user's."""
+    return type(who).__name__
 
 
 def _text(text: str) -> str:

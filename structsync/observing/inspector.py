@@ -19,10 +19,11 @@ from structsync._runtime.arguments import check_count
 from .endpoint import listen_on_loopback, listen_on_path, remove_own
 from .inspected import Inspected
 
-#: A question is short; an answer that is not taken in this time is given up, as is who asks nothing.
+#: A question is short; an answer that is not taken in this time is given up, as is a client that asks nothing.
 MOST_QUESTION, SECONDS_TO_TAKE, SECONDS_TO_ASK = 1024, 5, 60
-#: So many may look at once, and each may ask that often.
+#: So many clients may look at once, and each may ask that often.
 MOST_CONNECTIONS, SECONDS_BETWEEN = 8, 0.05
+MOST_PORT = 2**16 - 1
 #: Where no connection can be accepted, because too many files are open.
 SECONDS_AFTER_ERROR = 1
 _log = logging.getLogger("structsync")
@@ -58,8 +59,10 @@ def serve_inspector(
     and in another terminal ``structsync top /run/user/1000/shop.sock``.
 
     It shows the live primitives, which tasks hold them, which wait and for how long, and the functions in
-    which these tasks are. It shows no values of variables, runs no code, and changes nothing. Rates such as
-    grants per second need :func:`observe.metrics` around it, exact waiting times :func:`trace_waits`.
+    which these tasks are. It shows no values of variables, runs no code, and changes nothing: of a
+    :class:`Value` or a primitive of your own it shows no state, and a holder that is not a task is called by
+    its class. Rates such as grants per second need :func:`observe.metrics` around it, exact waiting times
+    :func:`trace_waits`.
 
     Only the user of this process may connect. A unix socket gets the mode 0600, and must be in a folder
     that no other user can write to. With ``port`` instead it listens on 127.0.0.1, where other users of the
@@ -75,7 +78,8 @@ def serve_inspector(
       token: with ``port``: what a client has to send first, at least 16 characters.
 
     Raises:
-      ValueError: if not exactly one of ``path`` and ``port`` is given, or the token is short.
+      ValueError: if not exactly one of ``path`` and ``port`` is given, the port is not a port number, or the
+          token is short.
       TypeError: if the port is not an int, or there is no token for it.
       PermissionError: if another user could replace the socket.
       FileExistsError: if another program listens there.
@@ -87,6 +91,8 @@ def serve_inspector(
         raise ValueError("a token is for port=; the socket at a path has an owner instead")
     if port is not None:
         check_count(port, "port", least=0)
+        if port > MOST_PORT:  # of which a socket would take the rest, and listen on another one
+            raise ValueError(f"port must be <= {MOST_PORT}, not {port}")
     return _serving(None if path is None else Path(path), port or 0, token)
 
 

@@ -1,4 +1,4 @@
-"""How often, how long, and who longest: numbers of each primitive, in bounded memory."""
+"""How often, how long, and which task longest: numbers of each primitive, in bounded memory."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from .prometheus import exposition
 
 #: What is called neither by its class nor by its name, because there are too many already.
 OTHERS = "others"
+#: What ends a request.
+ENDS = ("granted", "withdrawn", "broken")
 #: Of the primitives of one row so many are timed at once that wait.
 MOST_TIMED = 20_000
 
@@ -32,24 +34,40 @@ Key: TypeAlias = tuple[str, str | None]
 class _Row:
     """What is counted for one class and name."""
 
-    __slots__ = ("clock", "counts", "holds", "longest_waiter", "untimed", "waiting", "waits")
+    __slots__ = (
+        "clock",
+        "counts",
+        "ended",
+        "holds",
+        "longest_waiter",
+        "untimed",
+        "waiting",
+        "waits",
+    )
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.waits, self.holds = Durations(), Durations()
         self.longest_waiter: str | None = None
-        # By the identity of the request, the oldest first; the request is kept so that it has one.
-        self.waiting: dict[int, tuple[object, float | None, Task | None]] = {}
-        self.untimed = 0  # of those who wait, beyond the most that are timed
-        # That of their run: who reads the numbers may be another thread.
+        # By the identities of the request and its primitive, the oldest first; the request is kept so that both have one.
+        self.waiting: dict[tuple[int, int], tuple[object, float | None, Task | None]] = {}
+        self.untimed = 0  # of the waiters, beyond the most that are timed
+        # That of their run: the numbers may be read in another thread.
         self.clock: trio.abc.Clock | None = None
+        self.ended: float | None = None  # by that clock
 
     def waited(self, seconds: float, task: Task | None) -> None:
         if self.waits.add(seconds) and task is not None:
             self.longest_waiter = name_of_task(task)
 
+    def end(self) -> None:
+        if self.clock is not None:
+            self.ended = self.clock.current_time()
+
     def shown(self, key: Key) -> PrimitiveMetrics:
-        now = None if self.clock is None else self.clock.current_time()
+        now = self.ended
+        if now is None and self.clock is not None:
+            now = self.clock.current_time()
         counts, waiting = self.counts.copy(), list(self.waiting.values())
         _, since, oldest = waiting[0] if waiting else (None, None, None)
         return PrimitiveMetrics(
@@ -73,13 +91,16 @@ class _Row:
 class Metrics:
     """The numbers of all primitives since :func:`observe.metrics` was entered.
 
-    They remain as they are when its block ends. They may be read in any thread.
+    They no longer change once its block has ended. They may be read in any thread. A wait that has begun under one name
+    also ends under it, if another one is assigned meanwhile.
     """
 
     def __init__(self, most: int) -> None:
         self._thread = get_ident()
         self._most = most
         self._rows: dict[Key, _Row] = {}
+        # Of each request that is timed, because its primitive may have another name by its end.
+        self._row_of_request: dict[tuple[int, int], _Row] = {}
         self._holds: Holds[tuple[float, trio.abc.Clock]] = Holds()
 
     def primitives(self) -> tuple[PrimitiveMetrics, ...]:
@@ -96,18 +117,26 @@ class Metrics:
         """Return the numbers in the text format of Prometheus, version 0.0.4."""
         return exposition(self.primitives())
 
+    def _end(self) -> None:
+        for row in self._rows.values():
+            row.end()
+
     def _note(self, event: PrimitiveEvent) -> None:
         """Take an event in: the observer."""
         if get_ident() != self._thread:  # another run, with another clock
             return
-        row = self._row_of(event.primitive)
-        kind = event.kind
+        # A request of a condition is also granted by the lock, in whose queue it goes on.
+        kind, request = event.kind, (id(event.request), id(event.primitive))
+        row = self._row_of_request.get(request) if kind in ENDS else None
+        if row is None:
+            row = self._row_of(event.primitive)
         row.counts[kind] += 1
         if kind == "requested":
             if not row.waiting and event.time is not None and type(event.request) is not object:
                 row.clock = trio.lowlevel.current_clock()
             if len(row.waiting) < MOST_TIMED:
-                row.waiting[id(event.request)] = (event.request, event.time, event.task)
+                row.waiting[request] = (event.request, event.time, event.task)
+                self._row_of_request[request] = row
             else:
                 row.untimed += 1
             return
@@ -117,7 +146,8 @@ class Metrics:
                 if event.time is not None and clock is trio.lowlevel.current_clock():
                     row.holds.add(event.time - since)
             return
-        seen, asked, task = row.waiting.pop(id(event.request), (None, None, None))
+        seen, asked, task = row.waiting.pop(request, (None, None, None))
+        self._row_of_request.pop(request, None)
         if seen is None and row.untimed:
             row.untimed -= 1
         if kind == "granted" and event.time is not None:
@@ -161,3 +191,4 @@ def _counting(most: int) -> Iterator[Metrics]:
             yield found
         finally:
             open_metrics.remove(found)
+            found._end()

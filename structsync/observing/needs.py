@@ -1,4 +1,4 @@
-"""What has to happen before a request is granted, as far as the primitive says whose turn it is.
+"""What has to happen before a request is granted, as far as the primitive knows whose turn it is.
 
 One function for each kind of core. None: a way out is not known, and so the wait is never taken for a
 deadlock. That is the answer for every core that is not listed: a condition, a latch, a buffer, into which any task
@@ -77,7 +77,7 @@ class View(Protocol):
         ...
 
     def permits(self, live: Any) -> Units:
-        """Return who holds how many permits of a semaphore in blocks, as far as that was seen."""
+        """Return which tasks hold how many permits of a semaphore in blocks, as far as that was seen."""
         ...
 
 
@@ -99,7 +99,7 @@ def alternatives_of(request: Wait, view: View) -> list[Alternative] | None:
 
 
 def holders_of(live: Any) -> Iterable[Hashable]:
-    """Return who holds a primitive, or works for it, as far as it says so; who has several items, as often."""
+    """Return what holds a primitive or works for it, as far as it is known; a holder of several items, as often."""
     core = live._core
     if isinstance(core, LockCore | MonitorCore):
         return () if core.owner is None else (core.owner,)
@@ -122,7 +122,7 @@ def _needs_of(request: Request[Any], view: View) -> list[Need] | None:
     if not view.may_block(view.permits(request.primitive) or holders_of(request.primitive)):
         return []  # its holder makes progress; so a long queue need not be walked through
     counts = view.has_groups() or _wants_less_than_others(core, request, view)
-    # In a buffer those who put stand in no way of those who get; all wait for the same.
+    # In a buffer puts do not stand in the way of gets; all wait for the same.
     counts = counts and core.policy.head_blocks and not isinstance(core, BufferCore)
     ahead = _ahead(core, request, view) if counts else ()
     plain = [one for one in ahead if not isinstance(one.group, Claims)]
@@ -152,7 +152,7 @@ def _queues(core: Any) -> tuple[Any, ...]:
 
 
 def _ahead(core: Any, request: Request[Any], view: View) -> Requests:
-    """Return those ahead in the queue who leave it by a grant only.
+    """Return the requests ahead in the queue that leave it by a grant only.
 
     One that no task is parked for may be withdrawn by any, and one with a deadline by that.
     """

@@ -33,7 +33,7 @@ class Observe:
         waited and were held, and which task waited longest. Give primitives a ``name=``; those of one class
         without a name are counted together. Times are measured by trio's clock.
 
-        The memory is bounded: durations are counted in at most 322 buckets, and after ``most`` names all
+        The memory is bounded: durations are counted in at most 323 buckets, and after ``most`` names all
         others are counted together as ``others``. Runs in the thread that entered the block are counted.
         Each request costs some microseconds more inside such a block, and nothing otherwise.
 

@@ -40,6 +40,10 @@ class PerPrimitive(Generic[T]):
         for reference, found in list(self._kept.values()):
             yield reference(), found  # not dead: it would be forgotten
 
+    def __explore_state__(self) -> object:
+        # Without the addresses, which are others in each execution.
+        return [*self.items()]
+
 
 def _forget(kept: dict[int, Any], key: int, _: object) -> None:
     del kept[key]

@@ -6,12 +6,12 @@ import re
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import outcome
 import trio
@@ -31,12 +31,26 @@ _CONTEXTLIB = sysconfig.get_path("stdlib") + "/contextlib.py"
 Names: TypeAlias = Mapping[Hashable, str]
 
 
-def names_of(them: Iterable[Hashable]) -> Names:
-    """Return how messages call tasks, or whatever else holds something; no two are called the same.
+def repr_of(one: object) -> str:
+    """Return the repr of an object of the user's; one that fails does not hide all others."""
+    try:
+        return repr(one)
+    except Exception as error:  # noqa: BLE001
+        return f"<{type(one).__name__}: {unseen(error)}>"
 
-    A task is called by its name, without the place where its function was defined.
+
+def unseen(error: Exception) -> str:
+    """Return what is shown in place of a text that code of the user's has failed to return."""
+    return f"cannot be looked at: {type(error).__name__}"
+
+
+def names_of(them: Iterable[Hashable], *, call_others: Callable[[object], str] = repr_of) -> Names:
+    """Return how messages call tasks, or whatever else holds something; no two have the same name.
+
+    A task is called by its name, without the place where its function was defined; anything else by what
+    ``call_others`` returns, by default its repr.
     """
-    short = {one: _short(one) for one in them}
+    short = {one: name_of_task(one) if is_task(one) else call_others(one) for one in them}
     counts = Counter(short.values())
     numbers = {name: count(1) for name in counts}
     return {
@@ -45,8 +59,10 @@ def names_of(them: Iterable[Hashable]) -> Names:
     }
 
 
-def _short(one: object) -> str:
-    return name_of_task(one) if isinstance(one, Task) else repr(one)
+def is_task(one: object) -> TypeGuard[Task]:
+    """Return whether this is a task, of something that may be any object of the user's."""
+    # Not isinstance(), which reads the ``__class__`` of an object: that may be code of the user's, and fail.
+    return issubclass(type(one), Task)
 
 
 def name_of_task(task: Task) -> str:
@@ -56,7 +72,11 @@ def name_of_task(task: Task) -> str:
 
 def titled(live: Any) -> str:
     """Return how messages call a primitive: by its name, if it has one."""
-    name = getattr(live, "name", None)
+    return title_of(live, getattr(live, "name", None))
+
+
+def title_of(live: object, name: object) -> str:
+    """Return the same of one that has this name; its class may make something else of the word."""
     kind = type(live).__name__
     return f"{kind} {name!r}" if name and isinstance(name, str) else f"{kind} at {id(live):#x}"
 
@@ -85,7 +105,7 @@ def text_of(place: Place | None) -> str | None:
 
 def place_of(task: object) -> Place | None:
     """Return where a task stands in the program, not in a library that it calls; None if not known."""
-    if not isinstance(task, Task):
+    if not is_task(task):
         return None
     if task is running_task():
         return _innermost(task)

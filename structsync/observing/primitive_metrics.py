@@ -13,11 +13,16 @@ from .histogram import Histogram
 class PrimitiveMetrics:
     """The numbers of the primitives of one class and name.
 
+    There may be more grants than requests: some have no request. These are the
+    read lock after a :meth:`RWLock.downgrade`, the lock or monitor that a notified or signalled task gets back, and
+    the monitor that a signaller gets back. Likewise for releases: a wait for a condition is one.
+
     Attributes:
-      kind: their class; ``others`` for primitives that appeared when there were too many names.
+      kind: the name of their class, of any module; ``others`` for primitives that appeared when there were too many
+          names.
       name: their name; None for those that have none.
       requested: how many requests there were.
-      granted: how many of these were granted.
+      granted: how many grants there were.
       withdrawn: how many were withdrawn, most of them because a task was cancelled.
       broken: how many ended because the primitive was closed or broke.
       released: how many claims were released.

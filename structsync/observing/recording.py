@@ -7,15 +7,18 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from threading import get_ident
 from typing import Any, final
 
+import trio
 from trio.lowlevel import Task, enable_ki_protection
 
 from structsync._runtime.arguments import check_count
 from structsync._runtime.events import PrimitiveEvent, observe
+from structsync._runtime.runs import current_root
 
 from .per_primitive import PerPrimitive
-from .places import current_time, name_of_task, titled
+from .places import name_of_task, titled
 from .spans import Span, Spans
 
 #: The rows of tasks are those of one process, the queues those of another one: two headings.
@@ -37,7 +40,10 @@ class Recording:
     def __init__(self, most: int) -> None:
         self.left_out = 0
         self._most = most
-        self._last = 0.0  # when something happened last
+        self._thread = get_ident()
+        self._root: Task | None = None  # of the run that is recorded now
+        self._last = 0.0  # when something happened last, on the clock of that run
+        self._shift = 0.0  # from that clock to the time line of all runs
         self._is_open = True
         self._spans = Spans(self._ended)
         self._slices: list[tuple[Span, str]] = []
@@ -50,11 +56,10 @@ class Recording:
 
         Each task is a row, with what it waited for and held as slices; where these overlap, the task
         has several rows. The number of waiters is a counter for each primitive. Times are
-        microseconds of trio's clock, from the first step.
+        microseconds of trio's clock, from the first step; each run has a clock of its own, and is placed
+        where the one before it has ended.
         """
-        now = current_time() if self._is_open and not self.left_out else None
-        unfinished = self._spans.unfinished(self._last if now is None else now)
-        spans = [*self._slices, *((one, one.title) for one in unfinished)]
+        spans = [*self._slices, *map(self._placed, self._spans.unfinished(self._now()))]
         spans.sort(key=lambda one: (one[0].since, -one[0].until))
         start = min(
             [one.since for one, _ in spans] + [time for time, _, _ in self._lengths], default=0.0
@@ -80,13 +85,34 @@ class Recording:
 
     def _note(self, event: PrimitiveEvent) -> None:
         """Take an event in: the observer."""
+        if get_ident() != self._thread:  # of another run
+            return
         if len(self._slices) + len(self._lengths) >= self._most:
             self.left_out += 1
             return
+        if event.time is None:
+            return
+        if (root := current_root()) is not self._root:
+            self._begin_run(root, event.time)
         self._spans.note(event)
-        if event.time is not None:
-            self._last = event.time
-            self._note_length(event.primitive, event.time)
+        self._last = event.time
+        self._note_length(event.primitive, event.time + self._shift)
+
+    def _begin_run(self, root: Task | None, time: float) -> None:
+        """End what the last run has left, and go on from there."""
+        if self._root is not None:
+            for span in self._spans.unfinished(self._last):
+                self._ended(span)
+            self._spans = Spans(self._ended)
+            self._shift += self._last - time
+        self._root = root
+
+    def _now(self) -> float:
+        """Return until when something is known, on the clock of the run that was recorded last."""
+        is_in_it = self._root is not None and current_root() is self._root
+        if is_in_it and self._is_open and not self.left_out:
+            return trio.current_time()
+        return self._last
 
     def _note_length(self, live: Any, time: float) -> None:
         """Note how many wait, where that has changed; primitives of one title have one counter."""
@@ -98,8 +124,13 @@ class Recording:
             self._lengths.append((time, title, self._total_of[title]))
 
     def _ended(self, span: Span) -> None:
-        if span.what == "hold" or span.until > span.since:  # who need not wait does not wait
-            self._slices.append((span, span.title))
+        if span.what == "hold" or span.until > span.since:  # not a wait of no time
+            self._slices.append(self._placed(span))
+
+    def _placed(self, span: Span) -> tuple[Span, str]:
+        """Return a span of the run that is recorded now, on the time line of all, and what it is called."""
+        shift = self._shift
+        return span._replace(since=span.since + shift, until=span.until + shift), span.title
 
 
 class _Rows:
@@ -161,7 +192,7 @@ def recording(*, most: int = 200_000) -> AbstractContextManager[Recording]:
         run.write("run.json")  # open it in https://ui.perfetto.dev or chrome://tracing
 
     The memory is bounded: what comes after ``most`` steps is only counted. Runs in the thread that entered
-    the block are recorded. Each request costs some microseconds more.
+    the block are recorded, one after the other on one time line. Each request costs some microseconds more.
 
     Args:
       most: the number of slices and queue changes that are kept.

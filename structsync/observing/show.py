@@ -1,4 +1,4 @@
-"""A snapshot as a table, and below it who waits for whom."""
+"""A snapshot as a table, and below it which task waits for which."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def show(shown: Snapshot | None = None, *, file: TextIO | None = None) -> None:
     console.print(_table(busy))
     left = len([one for one in busy if not one.waiters]) - MOST_IDLE
     if left > 0:
-        console.print(f"and {left} more that are held, and no task waits for", markup=False)
+        console.print(f"and {left} more that are held but that no task waits for", markup=False)
     graph = shown.graph()
     if graph.edges:
         console.print(graph.to_text(), markup=False, highlight=False)

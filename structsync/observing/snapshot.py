@@ -1,4 +1,4 @@
-"""Every live primitive as data: who holds it, who waits for it, in which order, since when, and where."""
+"""Every live primitive as data: its holders and its waiters, in which order, since when, and where."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import gc
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from trio.lowlevel import Task
 
 from structsync._core.queue.request import Request
+from structsync._runtime.job import Job
 from structsync._runtime.live import Live
 from structsync._runtime.watching import watchers
 
-from .holds import asker_of
 from .needs import holders_of
-from .places import Names, line_of, names_of, titled
+from .places import Names, is_task, line_of, names_of, repr_of, title_of, titled, unseen
 from .trace import Noted, traces
 from .wait_graph import WaitEdge, WaitGraph
 
@@ -50,9 +50,10 @@ class Waiter:
       name: of the task.
       task: the task; None for a request that was made outside a run.
       claim: what it wants, as text.
-      parked: whether the task is parked until this is granted; otherwise it holds a request, and does
-          something else meanwhile.
-      since: when it was requested, on trio's clock; None if that was not traced.
+      parked: whether the task is parked until this is granted, or until the job that it has submitted ends;
+          otherwise it holds a request, and does something else meanwhile.
+      since: when it was requested, on trio's clock; of a notified waiter of a condition, which queues for
+          the lock, when it began to wait for that. None if it was not traced.
       line: where in the program it waits.
     """
 
@@ -72,7 +73,7 @@ class PrimitiveSnapshot:
     Attributes:
       primitive: the object itself.
       title: its name in messages.
-      state: its state as shown in ``repr``.
+      state: its state as shown in ``repr``; or that it cannot be looked at, if code of yours raises then.
       holders: the known holders.
       waiters: the tasks that wait, in the order of the queue.
     """
@@ -96,12 +97,15 @@ class Snapshot:
     primitives: tuple[PrimitiveSnapshot, ...]
 
     def graph(self) -> WaitGraph:
-        """Return which tasks wait for which: an edge from each waiter to each holder of what it waits for."""
+        """Return which tasks wait for which: an edge from each waiter to each holder of what it waits for.
+
+        A task that holds a request and does something else meanwhile waits for none.
+        """
         return WaitGraph(tuple(self._edges()))
 
     def _edges(self) -> Iterator[WaitEdge]:
         for one in self.primitives:
-            for waiter in one.waiters:
+            for waiter in (each for each in one.waiters if each.parked):
                 for holder in one.holders:
                     yield WaitEdge(waiter.name, one.title, holder.name)
 
@@ -125,51 +129,83 @@ def snapshot(primitives: Iterable[Live[Any]] | None = None) -> Snapshot:
       TypeError: if one of them is no primitive of structsync.
     """
     if primitives is None:
-        primitives = [one for one in gc.get_objects() if isinstance(one, Live)]
+        primitives = live_primitives()
     else:
         primitives = [*primitives]
         for one in primitives:
             if not isinstance(one, Live):
                 raise TypeError(f"a snapshot is of primitives of structsync, not of {one!r}")
-    held = [(one, holders_with_units(one)) for one in primitives]
-    waiting = [request.waiter for one, _ in held for request in one._core.waiting()]
-    names = names_of([*waiting, *(who for _, units in held for who in units)])
-    found = [_look_at(one, units, names) for one, units in held]
+    seen = [_seen(one) for one in primitives]
+    waiting = [request.waiter for one in seen for request in one.waiting]
+    names = names_of([*waiting, *(who for one in seen for who in one.held)])
+    found = [_look_at(one, names) for one in seen]
     found.sort(key=lambda one: (-len(one.waiters), -len(one.holders), one.title))
     return Snapshot(tuple(found))
 
 
+def live_primitives() -> list[Live[Any]]:
+    """Return every primitive in this process, by a search through all objects."""
+    # Not isinstance(), which reads the ``__class__`` of an object: that may be code of the user's, and fail.
+    found = [one for one in gc.get_objects() if issubclass(type(one), Live)]
+    return [one for one in found if hasattr(one, "_core")]  # else its class failed to make it
+
+
 def holders_with_units(live: Live[Any]) -> dict[Hashable, int]:
-    """Return who holds how many units of a primitive, as far as that is known."""
+    """Return which holder has how many units of a primitive, as far as that is known."""
     held: dict[Hashable, int] = Counter(holders_of(live))
     for watcher in watchers:
         held.update(watcher.permits(live))
     return held
 
 
-def _look_at(live: Live[Any], held: dict[Hashable, int], names: Names) -> PrimitiveSnapshot:
+class _Seen(NamedTuple):
+    live: Live[Any]
+    held: dict[Hashable, int]
+    waiting: list[Request[Any]]
+    problem: str = ""
+
+
+def _seen(live: Live[Any]) -> _Seen:
+    try:
+        return _Seen(live, holders_with_units(live), live._core.waiting())
+    except Exception as error:  # noqa: BLE001 - of a borrower of the user's, whose hash may do anything
+        return _Seen(live, {}, [], unseen(error))
+
+
+def is_waited_for(request: Request[Any]) -> bool:
+    """Return whether the task sleeps whose request this is, and not for something else."""
+    claim = request.claim
+    return request.parked or (type(claim) is Job and request.waiter in claim._waiters)
+
+
+def _look_at(seen: _Seen, names: Names) -> PrimitiveSnapshot:
+    live = seen.live
+    try:
+        title, state = titled(live), seen.problem or live._describe()
+    except Exception as error:  # noqa: BLE001 - of a value or a class of the user's
+        title, state = title_of(live, live._name), unseen(error)
     return PrimitiveSnapshot(
         live,
-        titled(live),
-        live._describe(),
-        tuple(_holder(live, who, units, names) for who, units in held.items()),
-        tuple(_waiter(live, request, names) for request in live._core.waiting()),
+        title,
+        state,
+        tuple(_holder(live, who, units, names) for who, units in seen.held.items()),
+        tuple(_waiter(live, request, names) for request in seen.waiting),
     )
 
 
 def _holder(live: Live[Any], who: Hashable, units: int, names: Names) -> Holder:
     noted = _noted(trace.hold_of(live, who) for trace in traces)
-    task = who if isinstance(who, Task) else None
+    task = who if is_task(who) else None
     return Holder(names[who], task, units, noted.since, noted.line)
 
 
 def _waiter(live: Live[Any], request: Request[Any], names: Names) -> Waiter:
-    who = request.waiter
-    noted = _noted(trace.wait_of(live, asker_of(live, request)) for trace in traces)
-    task = who if isinstance(who, Task) else None
-    line = noted.line or (line_of(who) if request.parked else None)
-    claim = "" if request.claim is who else repr(request.claim)
-    return Waiter(names[who], task, claim, request.parked, noted.since, line)
+    who, parked = request.waiter, is_waited_for(request)
+    noted = _noted(trace.wait_of(live, request) for trace in traces)
+    task = who if is_task(who) else None
+    line = noted.line or (line_of(who) if parked else None)
+    claim = "" if request.claim is who else repr_of(request.claim)
+    return Waiter(names[who], task, claim, parked, noted.since, line)
 
 
 def _noted(found: Iterable[Noted | None]) -> Noted:

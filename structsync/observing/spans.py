@@ -43,7 +43,8 @@ class Spans:
     def __init__(self, ended: Callable[[Span], object]) -> None:
         self._thread = get_ident()
         self._ended = ended
-        self._waiting: dict[int, tuple[PrimitiveEvent, float]] = {}
+        # By the request and the primitive: one of a condition is granted by the lock, too, where it goes on.
+        self._waiting: dict[tuple[int, int], tuple[PrimitiveEvent, float]] = {}
         self._holds: Holds[float] = Holds()
 
     def note(self, event: PrimitiveEvent) -> None:
@@ -51,15 +52,16 @@ class Spans:
         if get_ident() != self._thread or event.time is None:  # another clock, or none
             return
         kind, live = event.kind, event.primitive
+        request = id(event.request), id(live)
         if kind == "requested":
             # What is granted at once never stood in a queue: its request is a mere object.
             if type(event.request) is not object and len(self._waiting) < MOST_WAITING:
-                self._waiting[id(event.request)] = (event, event.time)
+                self._waiting[request] = (event, event.time)
         elif kind == "released":
             for since in self._holds.released(event):
                 self._ended(Span("hold", live, event.task, since, event.time, "released"))
         elif kind in ("granted", "withdrawn", "broken"):
-            asked, since = self._waiting.pop(id(event.request), (None, 0.0))
+            asked, since = self._waiting.pop(request, (None, 0.0))
             if asked is not None:
                 self._ended(Span("wait", live, asked.task, since, event.time, kind, event.request))
             if kind == "granted":

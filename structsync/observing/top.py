@@ -95,7 +95,7 @@ def refresh(screen: Screen) -> None:
     except NoAnswer as error:
         screen.problem = str(error)
     except (KeyError, TypeError, ValueError, AttributeError):
-        screen.problem = "what answers is no inspector of this version"
+        screen.problem = "what answers is not an inspector of this version"
 
 
 def press(screen: Screen, key: str) -> bool:

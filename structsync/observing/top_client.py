@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, final
 
@@ -36,12 +37,9 @@ class Client:
         Raises:
           NoAnswer: if there is none.
         """
+        asked = {**question, "token": self._token} if self._token else question
         try:
-            if self._socket is None:
-                self._socket = self._connect()
-            asked = {**question, "token": self._token} if self._token else question
-            self._socket.sendall(json.dumps(asked).encode() + b"\n")
-            answer = json.loads(self._line())
+            answer = json.loads(self._answer_to(json.dumps(asked).encode() + b"\n"))
         except TimeoutError:
             self.close()
             raise NoAnswer("no answer: the program is busy, or stopped") from None
@@ -51,7 +49,7 @@ class Client:
             raise NoAnswer(f"not connected: {where}: {error}") from None
         if not isinstance(answer, dict):
             self.close()
-            raise NoAnswer("not connected: what answers is no inspector")
+            raise NoAnswer("not connected: what answers is not an inspector")
         return answer
 
     def close(self) -> None:
@@ -59,6 +57,19 @@ class Client:
         if self._socket is not None:
             self._socket.close()
         self._socket, self._rest = None, b""
+
+    def _answer_to(self, line: bytes) -> bytes:
+        if self._socket is not None:
+            # An inspector closes one on which nothing is asked for a while.
+            with suppress(ConnectionError):
+                return self._exchange(self._socket, line)
+            self.close()
+        self._socket = self._connect()
+        return self._exchange(self._socket, line)
+
+    def _exchange(self, connection: socket.socket, line: bytes) -> bytes:
+        connection.sendall(line)
+        return self._line(connection)
 
     def _connect(self) -> socket.socket:
         if self._path is None:
@@ -75,14 +86,13 @@ class Client:
             raise
         return found
 
-    def _line(self) -> bytes:
-        assert self._socket is not None
+    def _line(self, connection: socket.socket) -> bytes:
         while b"\n" not in self._rest:
-            got = self._socket.recv(1 << 16)
+            got = connection.recv(1 << 16)
             if not got:
-                raise OSError("the program has closed the connection")
+                raise ConnectionError("the program has closed the connection")
             self._rest += got
             if len(self._rest) > MOST_ANSWER:
-                raise OSError("what answers is no inspector")
+                raise OSError("what answers is not an inspector")
         line, _, self._rest = self._rest.partition(b"\n")
         return line

@@ -51,12 +51,12 @@ class Screen:
     def take(self, state: dict[str, Any]) -> None:
         """Take in a state, and see how fast things went since the last one."""
         seconds = state["at"] - self.state.get("at", state["at"])
-        before = {one["id"]: _count(one) for one in self.state.get("primitives", ())}
+        before = {_counted(one): _count(one) for one in self.state.get("primitives", ())}
         if seconds > 0:
             self._rates = {
-                one["id"]: (_count(one) - before[one["id"]]) / seconds
+                one["id"]: (_count(one) - before[_counted(one)]) / seconds
                 for one in state["primitives"]
-                if one["id"] in before
+                if _counted(one) in before
             }
         chosen = self._chosen_one()
         self.state, self.problem = state, ""
@@ -224,6 +224,11 @@ def _table(*columns: str | tuple[str, int]) -> Table:
         else:
             table.add_column(one, justify="right", no_wrap=True)
     return table
+
+
+def _counted(one: dict[str, Any]) -> tuple[int, bool]:
+    """Return of which primitive what is counted: no rate is between two numbers of different things."""
+    return one["id"], one["granted"] is None
 
 
 def _count(one: dict[str, Any]) -> int:

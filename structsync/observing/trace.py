@@ -11,7 +11,7 @@ from trio.lowlevel import enable_ki_protection
 from structsync._runtime.events import PrimitiveEvent, observe
 from structsync._runtime.reports import acquired_at
 
-from .holds import Holds, holder_of
+from .holds import Holds
 from .per_primitive import PerPrimitive
 from .places import Place, place_of, text_of
 
@@ -33,6 +33,7 @@ class Trace:
 
     def __init__(self) -> None:
         self._held: Holds[Noted] = Holds()
+        # By the id of the request, which its primitive keeps until an event says how it ended.
         self._waits: PerPrimitive[Noted] = PerPrimitive()
 
     def note(self, event: PrimitiveEvent) -> None:
@@ -42,26 +43,31 @@ class Trace:
             self._held.released(event)
         elif kind == "requested":
             noted = Noted(event.time, place_of(event.task))
-            self._waits.to_write(live)[holder_of(event)] = noted
+            self._waits.to_write(_home_of(event.request, live))[id(event.request)] = noted
         elif kind in _ENDS:
-            began = self._waits.of(live).pop(holder_of(event), None)
+            began = self._waits.of(_home_of(event.request, live)).pop(id(event.request), None)
             if kind == "granted":
                 place = began.place if began else place_of(event.task)
                 self._held.granted(event, Noted(event.time, place))
 
-    def wait_of(self, live: Any, who: Hashable) -> Noted | None:
-        """Return when and where a task has begun to wait for a primitive, if that was seen."""
-        return self._waits.of(live).get(who)
+    def wait_of(self, live: Any, request: object) -> Noted | None:
+        """Return when and where a request was made that waits for a primitive, if that was seen."""
+        return self._waits.of(_home_of(request, live)).get(id(request))
 
     def hold_of(self, live: Any, who: Hashable) -> Noted | None:
-        """Return when it was granted what it has held longest, and where it had asked for that."""
+        """Return when it was granted what it has held longest, and where it had requested that."""
         taken = self._held.of(live).get(who)
         return taken[0][0] if taken else None
 
     def acquired_at(self, live: Any, who: Hashable) -> list[str]:
-        """Return the lines at which it asked for what it holds."""
+        """Return the lines at which it requested what it holds."""
         lines = [noted.line for noted, _ in self._held.of(live).get(who, ())]
         return list(dict.fromkeys(line for line in lines if line is not None))
+
+
+def _home_of(request: object, live: Any) -> Any:
+    """Return where a request is noted: a wait on a condition with the lock, whose queue it joins."""
+    return getattr(request, "primitive", live)
 
 
 _ENDS = ("granted", "withdrawn", "broken")

@@ -60,7 +60,7 @@ class TraceRefuted(AssertionError):
 
 
 class _Events:
-    """Makes plain events of what primitives tell, for one who takes them in."""
+    """Makes plain events of what primitives report, for what takes them in."""
 
     def __init__(self, take: Callable[[TraceEvent], object], observed: Observed | None) -> None:
         self.error: BaseException | None = None
@@ -101,7 +101,7 @@ class _Events:
 
 
 class _Happenings:
-    """What a program tells of itself."""
+    """What a program reports of itself."""
 
     def __init__(self, events: Any) -> None:
         self._events = events
@@ -182,7 +182,7 @@ def validate(
 
     Args:
       spec: the spec class.
-      primitives: the primitives to observe; none, if the program tells of itself.
+      primitives: the primitives to observe; none, if the program reports its own events.
       explain: what an event means, ``explain(spec, event)``; by default the spec's own method
           :meth:`Spec.explain`.
       unseen: the actions that no event describes; by default ``spec.unseen_actions``.
@@ -195,7 +195,7 @@ def validate(
       TraceRefuted: the program did what the specification does not allow.
       NothingFollowed: no event was a step of the specification.
       SpecError: the specification, or what its ``explain`` returns, breaks a rule.
-      TypeError: a function is async, or one of the primitives is none.
+      TypeError: a function is async, or one of the primitives is not one.
     """
     follower = Follower(spec, explain, unseen)
     refuted = on_refuted or (lambda counterexample: None)
@@ -230,12 +230,12 @@ def record(
 
     Args:
       path: the file; it is overwritten.
-      primitives: the primitives to observe; none, if the program tells of itself.
+      primitives: the primitives to observe; none, if the program reports its own events.
       observed: what can be seen of a primitive after each of its events, in plain values.
 
     Raises:
-      ValueError: an event has a value that JSON does not know.
-      TypeError: a function is async, or one of the primitives is none.
+      ValueError: an event has a value that JSON cannot represent.
+      TypeError: a function is async, or one of the primitives is not one.
     """
     with Path(path).open("w", encoding="utf-8") as file:
         file.write(header())

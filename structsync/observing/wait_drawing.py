@@ -1,4 +1,4 @@
-"""Who waits for whom, drawn as at the foot of the explorer's reports: a box for each task, arrows below."""
+"""Which task waits for which, drawn as at the foot of the explorer's reports: a box for each task, arrows below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FONT = 'font-family="monospace" font-size="13" text-anchor="middle"'
 
 
 def svg_of(waits: Mapping[str, Sequence[tuple[str, str]]]) -> str:
-    """Return a picture: for each task that waits, for what it waits and who has that."""
+    """Return a picture: for each task that waits, what it waits for and which task has that."""
     blocked = [
         Blocked(
             task,

@@ -1,4 +1,4 @@
-"""Who waits for whom, as a graph: text, and a picture where graphviz is installed."""
+"""Which task waits for which, as a graph: text, and a picture where graphviz is installed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ class WaitGraph:
 
             return svg_of(
                 {
-                    waiter: [(one.primitive, one.holder) for one in edges]
+                    _printable(waiter): [
+                        (_printable(one.primitive), _printable(one.holder)) for one in edges
+                    ]
                     for waiter, edges in self._by_waiter().items()
                 }
             )
@@ -95,6 +97,13 @@ class WaitGraph:
             yield from (f"  {edge.holder}, because of {edge.primitive}" for edge in edges)
 
 
+def _printable(name: str) -> str:
+    """Return a name without what no picture may contain: control characters are none of XML."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in name
+    )
+
+
 def _quoted(name: str) -> str:
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = _printable(name).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

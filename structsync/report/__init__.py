@@ -8,6 +8,8 @@ _folder.py    the folder that reports go to
 _progress.py  the line on which a search shows how far it has come
 """
 
+from structsync._naming import name_all_after as _name_all_after
+
 from ._html import to_html as to_html
 from ._json import dumps as dumps
 from ._json import from_json as from_json
@@ -18,3 +20,5 @@ from ._model import Counterexample as Counterexample
 from ._model import Sentence as Sentence
 from ._model import Step as Step
 from ._text import to_text as to_text
+
+_name_all_after(__name__)

@@ -25,8 +25,8 @@ CHARACTER = 8.1
 NOTE_LEAST, NOTE_MOST = 24, 70
 # An arrow's tip: half its width, and its length.
 TIP, TIP_LENGTH = 5, 8
-# Who waits for whom is drawn below the boxes of the blocked: a level for each who waits, and an own
-# point at the box of whom it waits for, so that no two lines cover each other.
+# Which task waits for which is drawn below the boxes of the blocked: a level for each that waits, and
+# a point of its own at the box of each that it waits for, so that no two lines cover each other.
 LEVEL, LEAVES, ARRIVES, APART = 14, 18, -34, 10
 
 
@@ -259,7 +259,7 @@ def _arrows(shown: Counterexample, grid: _Grid) -> Iterator[Arrow]:
     for index, step in enumerate(shown.steps):
         for name in step.woke:
             turn = shown.next_turn(name, index)
-            # Who never runs is blocked below the last step, or was abandoned when the test failed.
+            # A task that never runs is blocked below the last step, or was abandoned when the test failed.
             row = len(shown.steps) if turn is None else turn
             x, y = grid.x(name), grid.y(row) + (grid.row - grid.box) / 2
             if step.actor == name or step.actor not in grid.actors:

@@ -68,6 +68,6 @@ def is_told(shown: Counterexample, index: int) -> bool:
         return True
     if shown.cycle_start is not None and index >= shown.cycle_start:
         return True
-    # Who is blocked stands where it came to in its last step.
+    # A blocked task stands where it came to in its last step.
     blocked = {one.task for one in shown.blocked}
     return step.actor in blocked and shown.next_turn(step.actor, index) is None

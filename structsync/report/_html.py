@@ -1,4 +1,4 @@
-"""A counterexample as one self-contained HTML page with a drawing of who did what when.
+"""A counterexample as one self-contained HTML page with a drawing of its steps.
 
 `_drawing.py` says where things stand, `counterexample.html.jinja` what is on the page,
 `counterexample.css` holds all colours, and `counterexample.js` lets the keyboard step through; the

@@ -38,7 +38,7 @@ class Step:
     """Name and value of each parameter."""
     state: Mapping[str, str]
     actor: str = ""
-    """Who took the step, for a picture with one column each; empty if no task in particular."""
+    """The actor of the step, for a picture with one column each; empty if no task in particular."""
     note: str = ""
     """What to notice here, in words."""
     deviation: bool = False
@@ -77,7 +77,7 @@ class Blocked:
     where: tuple[str, ...] = ()
     """Its frames in the program, the innermost first, each with its file, its line and its function."""
     why: str = ""
-    """What it waits for, and who has that."""
+    """What it waits for, and which tasks have that."""
     source: str = ""
     """The line of source of the innermost frame."""
     waits_for: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class Counterexample:
     cycle_start: int | None = None
     """The number of steps before the part that repeats forever; None if the trace is finite."""
     blocked: tuple[Blocked, ...] = ()
-    """Who waits forever after the last step."""
+    """The tasks that wait forever after the last step."""
     token: str = ""
     """What replays a schedule; empty for the behaviour of a spec."""
     replay: str = ""
@@ -132,7 +132,7 @@ class Counterexample:
     story: tuple[Sentence, ...] = ()
     """A schedule in a few lines, which say where it deviates from plain FIFO order, and what that leads to."""
     reasons: tuple[Sentence, ...] = ()
-    """What explains the message, such as who waits for what, or where an error was raised."""
+    """What explains the message, such as which task waits for what, or where an error was raised."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -203,13 +203,13 @@ class Counterexample:
         return {name: value for name, value in after.items() if before.get(name) != value}
 
     def length(self) -> str:
-        """Say how many steps it takes: "in the first state", "in 1 step", "in 5 steps"."""
+        """Return how many steps it takes, in words: "in the first state", "in 1 step", "in 5 steps"."""
         if not self.steps:
             return "in the first state"
         return "in 1 step" if len(self.steps) == 1 else f"in {len(self.steps)} steps"
 
     def ending(self) -> str:
-        """Say in a sentence how the behaviour continues after the last step."""
+        """Return a sentence on how the behaviour continues after the last step."""
         if self.cycle_start is None:
             return ""
         if self.stutters:

@@ -49,7 +49,7 @@ class Guard:
 
     def __init__(self, function: Callable[..., object], *, reads_request: bool = False) -> None:
         self.function: Callable[..., object] = function
-        # Whether it looks at the invocation. If not, its value is that of all who wait for the entry.
+        # Whether it looks at the invocation. If not, its value is that of all that wait for the entry.
         self.reads_request: bool = reads_request
 
     def holds(self, invocation: Invocation) -> bool:
@@ -122,7 +122,7 @@ class EntryCore:
 
     @property
     def reads_request(self) -> bool:
-        """Whether of two who wait here the older may be refused and the younger permitted."""
+        """Whether of two that wait here the older may be refused and the younger permitted."""
         if self.guard is not None and self.guard.reads_request:
             return True
         return self.rules is not None and self.rules.reads_request

@@ -17,7 +17,7 @@ from .monitor import MonitorCore
 
 
 class HoareConditionCore(ConditionCore):
-    """The queue of those who wait for a signal."""
+    """The queue of the tasks that wait for a signal."""
 
     def signal(
         self, claim: Hashable, waiter: Any

@@ -58,7 +58,7 @@ class Lanes(Queue[Any]):
 
     def __iter__(self) -> Iterator[Request[Any]]:
         standing: list[Request[Any]] = []
-        for lane in self.by_entry.values():  # by the links: a model checker asks this often
+        for lane in self.by_entry.values():  # by the links: a model checker evaluates this often
             request = lane.head
             while request is not None:
                 standing.append(request)

@@ -22,7 +22,7 @@ Ended = list[Request[Any]]
 
 
 class MonitorCore(ExclusiveCore[Invocation]):
-    """Who is inside, and those who want to be."""
+    """The task inside, and those that want to be."""
 
     owner: Hashable  # the task inside
     request_type: ClassVar[type[Request[Any]]] = Call
@@ -31,16 +31,16 @@ class MonitorCore(ExclusiveCore[Invocation]):
     def __init__(self) -> None:
         super().__init__(policy="eligible")
         self.queue: Lanes = Lanes()  # pyright: ignore[reportIncompatibleVariableOverride]  # for good
-        # Those who signalled in the discipline of Hoare: they go before all in the queue.
+        # Those that signalled in the discipline of Hoare: they go before all in the queue.
         self.urgent: Queue[Any] = Queue()
-        # Those who were inside and have to get in again, after a wait on a condition.
+        # Those that were inside and have to get in again, after a wait on a condition.
         self.reentry: EntryCore = EntryCore("wait")
         # What synchronizers state of its entries: the end of the monitor concerns their partners.
         self.rules: dict[EntryRules, None] = {}
 
     @property
     def at_rest(self) -> bool:
-        # A call under rules may let in those who wait at other monitors, and they are of one run.
+        # A call under rules may let in those that wait at other monitors, and they are of one run.
         return super().at_rest and not self.urgent and not self.rules
 
     def admits(self, claim: Invocation) -> bool:
@@ -70,7 +70,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
         if self.owner is not None or self.cause is not None or entry.cause is not None:
             return False
         if entry in self.queue.by_entry and not entry.reads_request:
-            return False  # at rest, what holds up the others of this entry holds up a newcomer
+            return False  # quiescent, so what holds up the others of it holds up a newcomer
         claim.ticket = self.next_ticket
         return self.admits(claim)
 
@@ -80,13 +80,13 @@ class MonitorCore(ExclusiveCore[Invocation]):
         return self.settle()
 
     def remove(self, entry: EntryCore, cause: Hashable) -> Ended:
-        """Close an entry for good: break those who wait for it, refuse later calls."""
+        """Close an entry for good: break the calls that wait for it, refuse later ones."""
         if entry.cause is None:
             entry.cause = cause
         return self.break_waiters_of(entry, cause)
 
     def break_waiters_of(self, entry: EntryCore, cause: Hashable) -> Ended:
-        """Break those who wait for an entry."""
+        """Break the calls that wait for an entry."""
         return [self.end_with(request, BROKEN, cause) for request in self.queue.of(entry)]
 
     def arrive(self, claim: Invocation, waiter: Any = None) -> tuple[Request[Invocation], Ended]:
@@ -99,19 +99,19 @@ class MonitorCore(ExclusiveCore[Invocation]):
         """
         request = self.enqueue(claim, waiter=waiter)
         entry = claim.entry
-        # At rest only the newcomer can be grantable, and not where the older of its entry are not.
+        # When quiescent, only the newcomer can be grantable, and not where the older of its entry are not.
         if request.ahead is not None and not entry.reads_request:
             return request, []
         ended = self.settle((request,)) if self.owner is None else []
         return request, [*ended, *self.settle()] if ended else []
 
     def hand_over(self, signaller: Request[Any], waiter: Request[Any]) -> None:
-        """Let the waiter in, in place of the one inside, who is the first to get in again."""
+        """Let the waiter in, in place of the task inside, which is the first to get in again."""
         self.discharge(signaller.claim)
         self.urgent.append(signaller)
         self.grant(waiter)
 
-    # Who is next.
+    # Which call is next.
 
     def join(self, request: Request[Invocation], priority: int = 0) -> None:
         super().join(request, priority)
@@ -124,7 +124,7 @@ class MonitorCore(ExclusiveCore[Invocation]):
         return super().leave(request)
 
     def candidates(self) -> Iterator[Request[Invocation]]:
-        """Yield those who may be next while no task is inside: who signalled, then the lanes' heads."""
+        """Yield those that may be next while no task is inside: those that signalled, then the lanes' heads."""
         while self.owner is None and self.urgent.head is not None:
             yield self.urgent.head
         for request in self.queue.candidates():

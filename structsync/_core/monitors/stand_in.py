@@ -92,7 +92,7 @@ class Readiness:
         return may_start
 
     def review(self) -> Review:
-        """Decide anew which objects are to be reserved; at rest, when no call is just starting."""
+        """Decide anew which objects are to be reserved; when quiescent: no call is just starting."""
         if any(core.owner is not None for core in self.cores):
             return Review([], [])
         wanted = self._startable()
@@ -113,7 +113,7 @@ class Readiness:
         starting: Starting = {}
         self.supposing = True
         try:
-            # Those first whose hosts were asked: who comes and goes must not have them let go each time.
+            # Those first whose hosts were asked: a call that comes and goes must not have them let go each time.
             for core in self.cores:
                 self._add(core, core.queue.asked(), starting)
             for core in self.cores:

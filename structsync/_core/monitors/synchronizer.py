@@ -187,7 +187,7 @@ def run_triggers(calls: Sequence[Call]) -> TriggerFailed | None:
         for _, trigger in rules_of(call).triggers:
             try:
                 trigger.run(call.claim)
-            except UserCodeFailed as failed:  # for those who were to start (I6)
+            except UserCodeFailed as failed:  # for those that were to start (I6)
                 return TriggerFailed(call, failed.error)
     return None
 

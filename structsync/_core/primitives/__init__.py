@@ -1,1 +1,1 @@
-"""One core per primitive: its state and the functions that the arbiter asks."""
+"""One core per primitive: its state and the functions that the arbiter calls."""

@@ -16,7 +16,7 @@ class BarrierCore(Arbiter[int | None]):
     """A queue that is let in as a whole; the claim is None, and the number once it is granted."""
 
     parties: int  # how many make a round; fewer when some have left, for good
-    places: int  # of the round that is let in now; 0 at rest
+    places: int  # of the round that is let in now; 0 when quiescent
     broken: bool  # until the next reset
 
     def __init__(self, parties: int) -> None:
@@ -40,7 +40,7 @@ class BarrierCore(Arbiter[int | None]):
 
     @property
     def full(self) -> bool:
-        """Whether as many are in the queue as a round has; never at rest."""
+        """Whether as many are in the queue as a round has; never when quiescent."""
         return len(self.queue) >= self.parties
 
     def complete_round(
@@ -84,14 +84,14 @@ class BarrierCore(Arbiter[int | None]):
         return self.break_round(cause)
 
     def break_round(self, cause: Hashable) -> list[Request[int | None]]:
-        """Send away those who wait, and those who come before the next reset."""
+        """Send away the tasks that wait, and those that come before the next reset."""
         if self.cause is not None:
             return []
         self.broken = True
         return super().end(cause)
 
     def reset(self, cause: Hashable) -> list[Request[int | None]]:
-        """Begin a new round; those who wait are sent away."""
+        """Begin a new round; the tasks that wait are sent away."""
         ended = self.break_round(cause)
         self._mend()
         return ended

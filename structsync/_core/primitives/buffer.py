@@ -1,4 +1,4 @@
-"""Items between those who put and those who get: the decisions of :class:`structsync.Buffer`.
+"""Items between the tasks that put and those that get: the decisions of :class:`structsync.Buffer`.
 
 Two lanes of one queue: a claim to put waits for room, a claim to get for items. A grant on one side may
 make the other side grantable, so :meth:`BufferCore.settle` goes from one to the other until neither
@@ -16,7 +16,7 @@ will be put. Meanwhile they stay in the buffer. Items in hand, which may come ba
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Hashable
+from collections.abc import Collection, Hashable
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from structsync._core.queue.arbiter import NOT_ADMITTED, EndedForGood
@@ -36,10 +36,10 @@ NO_ROOM: Final = -math.inf
 
 
 class BufferCore(LendingArbiter):
-    """Items, and those who wait to put more in or to get some; the claim is a tuple or a Get."""
+    """Items, and the tasks that wait to put more in or to get some; the claim is a tuple or a Get."""
 
     grants_make_room: ClassVar[bool] = True
-    completed: tuple[Hashable, Hashable] | None  # what is told to those who put, and to who gets
+    completed: tuple[Hashable, Hashable] | None  # what puts are told, and what gets are
     if TYPE_CHECKING:  # as of the bases
         next_ticket: int
         room: float
@@ -56,7 +56,7 @@ class BufferCore(LendingArbiter):
         self.collecting: Request[Any] | None = None
         self.window_over: bool = False  # while that batch is granted what there is
 
-    # The three functions. What decides is one function, which takes in the same step if it is asked to: a
+    # The three functions. What decides is one function, which takes in the same step if it is told to: a
     # call for the one and a call for the other would cost a hundredth of an exchange.
 
     def admits(self, claim: Any, ahead: Request[Any] | None = None) -> bool:
@@ -167,7 +167,7 @@ class BufferCore(LendingArbiter):
         return handed
 
     def settle(self, candidates: object = None) -> Ended:
-        """Grant whatever can be granted now, on both sides in turn, those who get first."""
+        """Grant whatever can be granted now, on both sides in turn, gets first."""
         ended: Ended = []
         gets, puts = self.queue.gets, self.queue.puts
         lane = gets
@@ -217,9 +217,9 @@ class BufferCore(LendingArbiter):
         return self.settle()
 
     def complete(self, for_puts: Hashable, for_gets: Hashable) -> Ended:
-        """Take no more items: end those who wait to put, and let the others have what is there.
+        """Take no more items: end the puts that wait, and let the gets have what is there.
 
-        Who gets once it is empty is told ``for_gets``. Idempotent.
+        A get once it is empty is told ``for_gets``. Idempotent.
         """
         if self.completed is not None or self.cause is not None:
             return []
@@ -228,8 +228,10 @@ class BufferCore(LendingArbiter):
         ended = [self.end_with(request, BROKEN, for_puts) for request in [*self.queue.puts]]
         return [*ended, *self.settle()]
 
-    def break_waiters(self, waiters: Container[Any], cause: Hashable) -> Ended:
-        """End the requests of some who wait, because the end of the buffer that they use is closed."""
+    def break_waiters(self, waiters: Collection[Any], cause: Hashable) -> Ended:
+        """End the requests of some waiters, because the end of the buffer that they use is closed."""
+        if not waiters:
+            return []  # without a look at the queue: a thousand clones are closed beside a thousand waiters
         found = [request for request in self.queue if request.waiter in waiters]
         ended = [self.end_with(request, BROKEN, cause) for request in found]
         return [*ended, *self.settle()] if ended else []

@@ -10,7 +10,7 @@ from structsync._core.queue.request import Request
 
 
 class CapacityLimiterCore(ClaimantArbiter):
-    """Who has borrowed a token, and how many there are; the claim is the borrower."""
+    """The borrowers of tokens, and how many there are; the claim is the borrower."""
 
     total_tokens: float  # an int >= 0 or math.inf; may be less than what is lent
 

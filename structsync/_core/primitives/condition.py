@@ -28,7 +28,7 @@ from .exclusive import ExclusiveCore
 
 
 class ConditionCore(ClaimantArbiter):
-    """The queue of those who wait for a notification, and the lock whose queue they move to."""
+    """The queue of the tasks that wait for a notification, and the lock whose queue they move to."""
 
     def __init__(self, lock: ExclusiveCore[Any]) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class ConditionCore(ClaimantArbiter):
         return self.lock.settle() if waiting else []
 
     def break_waiters(self, cause: Hashable) -> list[Request[Any]]:
-        """Break those who wait for a notification, because the lock is closed or broken."""
+        """Break the waits for a notification, because the lock is closed or broken."""
         ended = self._oldest(None)
         for request in ended:
             self._pop(request)

@@ -1,4 +1,4 @@
-"""What a thread asks of a run, as far as it can be interrupted: who ends it, and when."""
+"""What a thread requests of a run, as far as it can be interrupted: what ends it, and when."""
 
 from __future__ import annotations
 

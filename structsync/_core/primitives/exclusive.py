@@ -26,7 +26,7 @@ class ExclusiveCore(Arbiter[ClaimT]):
     def __init__(self, *, policy: str = "fifo", ageing: int | None = 100) -> None:
         super().__init__(policy=policy, ageing=ageing)
         self.owner = None
-        # The end of the owned one reaches those who wait on its conditions, too.
+        # The end of the owned one reaches the tasks that wait on its conditions, too.
         self.conditions: dict[BreaksWaiters, None] = {}
 
     @property

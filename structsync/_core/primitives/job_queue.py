@@ -73,13 +73,13 @@ class JobQueueCore(Arbiter[Any]):
             raise RuntimeError("no job runs that could end")
         self.busy -= 1
 
-    # The index: who is accepted.
+    # The index: which jobs are accepted.
 
     def start_index(self) -> None:
         self.accepted = 0
         # In the order of arrival. Not a dict, whose front is slow to take from once it is long.
         self.held_back: OrderedDict[int, Request[Any]] = OrderedDict()
-        # Who was accepted, and is to be told; emptied by the caller of the transition.
+        # What was accepted, and is to be told; emptied by the caller of the transition.
         self.newly_accepted: list[Request[Any]] = []
 
     def entered(self, request: Request[Any]) -> None:
@@ -99,7 +99,7 @@ class JobQueueCore(Arbiter[Any]):
     # Transitions.
 
     def take_newly_accepted(self) -> list[Request[Any]]:
-        """Return who was accepted since the last call."""
+        """Return what was accepted since the last call."""
         accepted, self.newly_accepted = self.newly_accepted, []
         return accepted
 

@@ -4,7 +4,7 @@ A lent item keeps its room: a put waits until the block ends, so that it can alw
 keeps its position, for which items have numbers: in the order in which they were put, from the first loan
 on. A buffer that lends nothing knows none of this.
 
-What is complete may still get an item back, so who waits for one waits until nothing is lent any more.
+What is complete may still get an item back, so a task that waits for one waits until nothing is lent any more.
 """
 
 from __future__ import annotations
@@ -55,10 +55,7 @@ class NumberedFirstInFirstOut(deque[Entry]):
 
     def put_back(self, entry: Entry) -> None:
         """Put an entry in where it was; never raises."""
-        place = 0  # few are ahead of it: those that were put back, too
-        while place < len(self) and self[place][-1] < entry[-1]:
-            place += 1
-        self.insert(place, entry)
+        insort(self, entry, key=itemgetter(-1))
 
 
 class NumberedLastInFirstOut(list[Entry]):

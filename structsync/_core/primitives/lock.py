@@ -12,7 +12,7 @@ from .exclusive import ExclusiveCore
 
 
 class LockCore(ExclusiveCore[Any], ClaimantArbiter):
-    """An owner and a queue of those who want to be; the claim is the claimant."""
+    """An owner and a queue of those that want to be; the claim is the claimant."""
 
     owner: Hashable
     possession: ClassVar[str] = "hold the lock"

@@ -19,7 +19,7 @@ from .lock import LockCore
 
 
 class LockMapCore(Arbiter[Hashable]):
-    """What stands for which key. No task queues here: who wants a key queues for its lock."""
+    """What stands for which key. No task queues here: one that wants a key queues for its lock."""
 
     def __init__(self, entries: MutableMapping[Hashable, Any]) -> None:
         super().__init__()

@@ -11,6 +11,7 @@ Time comes from outside: :meth:`RateLimiterCore.elapse` is told what the clock s
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import Any, ClassVar
 
 from structsync._core.queue.arbiter import Arbiter
@@ -47,16 +48,32 @@ class RateLimiterCore(Arbiter[int]):
 
     def time_of(self, claim: int) -> float:
         """Return the moment from which on so many permits are on hand; it may be over."""
-        missing = self.spent + claim - self.burst
-        return self.anchor + missing * self.per / self.rate if missing > 0 else self.anchor
+        return self.moment(self.anchor, self.spent, claim)
+
+    def moment(self, anchor: float, spent: int, claim: int) -> float:
+        """Return the same of a bucket from which so many were taken since it was full."""
+        missing = spent + claim - self.burst
+        return anchor + missing * self.per / self.rate if missing > 0 else anchor
+
+    def after(self, anchor: float, spent: int, claim: int, now: float) -> tuple[float, int]:
+        """Return when a bucket was full last, and how many it spent since, after a grant."""
+        # It was full before now, so what came since is lost. Full at this very moment, nothing is: then
+        # the anchor stays, or the times of a limiter in steady use would be sums again.
+        if self.is_over(self.moment(anchor, spent, self.burst), now):
+            return now, claim
+        return anchor, spent + claim
+
+    def is_over(self, moment: float, now: float) -> bool:
+        """Return whether a moment is over by more than the clock was rounded."""
+        return moment < now and moment + math.ulp(now) < now
 
     def value(self, now: float) -> int:
-        """Return how many permits are on hand at some time, beyond those for whom they are due then."""
-        _, permits = self.due(now)
+        """Return how many permits are on hand at some time, beyond those that are due to waiters then."""
+        _, anchor, spent = self.due(now)
         least, most = 0, self.burst
-        while least < most:  # by halves: a division would round where time_of() does not
+        while least < most:  # by halves: a division would round where moment() does not
             middle = (least + most + 1) // 2
-            if self.time_of(permits + middle) <= now:
+            if self.moment(anchor, spent, middle) <= now:
                 least = middle
             else:
                 most = middle - 1
@@ -66,11 +83,7 @@ class RateLimiterCore(Arbiter[int]):
         return claim <= self.burst and self.time_of(claim) <= self.now
 
     def admit(self, claim: int) -> None:
-        # It was full before now, so what came since is lost. Full at this very moment, nothing is: then
-        # the anchor stays, or the times of a limiter in steady use would be sums again.
-        if self.time_of(self.burst) < self.now:
-            self.anchor, self.spent = self.now, 0
-        self.spent += claim
+        self.anchor, self.spent = self.after(self.anchor, self.spent, claim, self.now)
 
     def discharge(self, claim: int) -> None:
         raise NotImplementedError("only time refills a rate limiter")
@@ -83,16 +96,22 @@ class RateLimiterCore(Arbiter[int]):
             )
 
     def elapse(self, now: float) -> list[Request[int]]:
-        """Go on to the time that the clock shows, and grant what that makes room for.
+        """Go on to the time that the clock shows, and grant what is on hand then.
 
-        Each is granted as of the moment at which it fitted, however late the clock is read.
+        However late the clock is read, that is no more than the bucket holds: what is granted together is
+        used together.
         """
-        ended: list[Request[int]] = []
-        while (head := self.queue.head) is not None and self.time_of(head.claim) <= now:
-            self.now = max(self.now, self.time_of(head.claim))
-            ended += self.settle()
         self.now = max(self.now, now)
-        return ended
+        return self.settle()
+
+    def next_reading(self, now: float) -> float:
+        """Return the time to go on to first, of a clock that shows ``now``.
+
+        A request for which no task sleeps is granted as of the moment at which it fits: no timer reads the
+        clock then, so the next reader of the clock does so in its place.
+        """
+        head = self.queue.head
+        return now if head is None or head.parked else min(self.time_of(head.claim), now)
 
     def change_clock(self, now: float) -> None:
         """Go on by another clock, which shows ``now``; no time has passed in between."""
@@ -103,22 +122,38 @@ class RateLimiterCore(Arbiter[int]):
         while rounds and self.value(now) < on_hand:  # what is there must not be taken back
             self.anchor -= max(math.ulp(self.anchor), math.ulp(now))
 
-    def due(self, now: float) -> tuple[int, int]:
-        """Return how many in the queue are granted by some time, and how many permits they take."""
-        requests = permits = 0
+    def due(self, now: float) -> tuple[int, float, int]:
+        """Return how many in the queue are granted if the clock shows so much, and the bucket after that.
+
+        That is when it was full last, and how many permits it has granted since.
+        """
+        requests, anchor, spent = 0, self.anchor, self.spent
         for request in self.queue:
-            if self.time_of(permits + request.claim) > now:
+            moment = self.moment(anchor, spent, request.claim)
+            if moment > now:
                 break
+            granted = now if request.parked else moment
+            anchor, spent = self.after(anchor, spent, request.claim, granted)
             requests += 1
-            permits += request.claim
-        return requests, permits
+        return requests, anchor, spent
+
+    def is_due(self, request: Request[int], now: float) -> bool:
+        """Return whether a request in the queue is granted if the clock shows so much."""
+        requests, _, _ = self.due(now)
+        return request in islice(self.queue, requests)
 
     def time_for(self, request: Request[int]) -> float:
         """Return the moment at which a request in the queue fits, if those ahead of it stay."""
-        # The bucket is never full while a task waits, so the anchor stays till then.
+        # The bucket is not full while a task waits, unless the clock is read late: the anchor stays till then.
         ahead: Request[int] | None = request
         permits = 0
         while ahead is not None:
             permits += ahead.claim
             ahead = ahead.ahead
         return self.time_of(permits)
+
+    def next_time(self, now: float) -> float | None:
+        """Return when the first is granted that is not if the clock shows so much; None if none is left."""
+        requests, anchor, spent = self.due(now)
+        waiting = next(islice(self.queue, requests, None), None)
+        return None if waiting is None else self.moment(anchor, spent, waiting.claim)

@@ -7,7 +7,7 @@ to the next as soon as it is released.
 
 A task that closes an item needs a place for that as well, and so does one that makes an item ahead. No task waits for an
 item to be closed: one that is not to be lent again stays among the idle ones, at their bottom, and is closed
-by who is granted it or who comes past first.
+by the task that is granted it, or by the first to come past.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Kept(NamedTuple):
 
 
 class ResourcePoolCore(Arbiter[Any]):
-    """Who has which item, and which items are idle.
+    """Which task has which item, and which items are idle.
 
     The claim is a loan: each is made once, and stands for the place that it is granted.
     """
@@ -43,7 +43,7 @@ class ResourcePoolCore(Arbiter[Any]):
         self.max_size = max_size
         self.min_size = min_size
         self.max_idle = max_idle
-        # Who has a place, and what is in it: nothing while it is made or closed.
+        # Which loans have a place, and what is in it: nothing while it is made or closed.
         self.loans: dict[Hashable, Kept | None] = {}
         self.idle: deque[Kept] = deque()  # the newest is at the right
 

@@ -1,6 +1,6 @@
 """Many readers or one writer: the decisions of :class:`structsync.RWLock`.
 
-Who goes before whom is a policy of the queue and nothing else: with ``"fifo"`` the head blocks those
+Which task goes before which is a policy of the queue and nothing else: with ``"fifo"`` the head blocks those
 behind it, so that readers in a row enter together and no task passes a writer; with a preference one
 side has the smaller number, and the head still blocks.
 """
@@ -59,14 +59,14 @@ class WritersFirst(Preference):
 
 
 class PhaseFair(WritersFirst):
-    """Writers first, but for those who enter where a writer leaves; see :class:`PhaseFairCore`."""
+    """Writers first, but for the readers that enter where a writer leaves; see :class:`PhaseFairCore`."""
 
     __slots__ = ()
     name: ClassVar[str] = "phase"
 
 
 class RWLockCore(ClaimantArbiter):
-    """Who reads, who writes, and a queue of those who want to; each claimant once."""
+    """The readers, the writer, and a queue of those that want to be; each claimant once."""
 
     writer: Hashable  # None while no task writes
 
@@ -140,7 +140,7 @@ class RWLockCore(ClaimantArbiter):
         super().join(request, request.claim.mode is self.later)
 
     def downgrade(self, claimant: Hashable) -> list[Request[Any]]:
-        """Make the writer a reader and let in who may read beside it, in one step."""
+        """Make the writer a reader and let in the readers that may read beside it, in one step."""
         if self.writer is None or self.writer != claimant:
             raise RuntimeError("can't downgrade an RWLock you don't hold for writing")
         self.writer = None
@@ -167,8 +167,8 @@ class PhaseFairCore(RWLockCore):
     readers that wait enter before the next writer. So a reader waits for one writer at most once the
     readers of its time have left, and a writer for one phase of readers per writer ahead of it.
 
-    At rest that is the queue of :class:`WritersFirst`: the readers in it wait for a writer to leave.
-    Why not a mark for whose turn it is: it would be a second home of what readers and queue say.
+    When it is quiescent that is the queue of :class:`WritersFirst`: the readers in it wait for a writer to leave.
+    Why not a mark for whose turn it is: it would be a second home of what readers and queue tell.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The queue of a buffer: those who put and those who get, each in a lane of their own."""
+"""The queue of a buffer: puts and gets, each in a lane of their own."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ class Batch(Get):
 
 
 class Lane(Queue[Any]):
-    """Those who wait on one side."""
+    """The requests that wait on one side."""
 
     __slots__ = ("other",)
-    other: Lane  # those on the other side, for whom a grant on this one may make room
+    other: Lane  # those on the other side, for which a grant on this one may make room
 
 
 class Sides(Queue[Any]):
@@ -103,7 +103,7 @@ class Sides(Queue[Any]):
         self.gets.other, self.puts.other = self.puts, self.gets
 
     @property
-    def length(self) -> int:  # type: ignore[override]  # who stands here stands in a lane, which counts
+    def length(self) -> int:  # type: ignore[override]  # what stands here stands in a lane, which counts
         return self.gets.length + self.puts.length
 
     def lane(self, claim: object) -> Lane:
@@ -111,7 +111,7 @@ class Sides(Queue[Any]):
         return self.puts if type(claim) is tuple else self.gets
 
     def append(self, request: Request[Any]) -> None:
-        # as lane() says, without the call: one stands here in each hand-over
+        # as lane() does, without the call: one stands here in each hand-over
         (self.puts if type(request.claim) is tuple else self.gets).append(request)
         request.queue = self
 
@@ -133,7 +133,7 @@ class Sides(Queue[Any]):
 
 
 class OnBothSides(Fifo):
-    """First come, first served among those who put, and among those who get."""
+    """First come, first served among puts, and among gets."""
 
     __slots__ = ()
     single_queue: ClassVar[bool] = False

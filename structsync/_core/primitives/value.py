@@ -29,7 +29,7 @@ class Awaited:
 
 
 class ValueCore(Arbiter[Awaited]):
-    """A value, and those who wait until it satisfies a predicate; no task stands in another's way."""
+    """A value, and the tasks that wait until it satisfies a predicate; no task stands in another's way."""
 
     value: Any
 
@@ -54,6 +54,6 @@ class ValueCore(Arbiter[Awaited]):
         )
 
     def assign(self, value: Any) -> list[Request[Any]]:
-        """Set the value, and grant all who have waited for this one."""
+        """Set the value, and grant all requests that have waited for this one."""
         self.value = value
         return self.settle()

@@ -9,7 +9,7 @@ from structsync._core.queue.request import Request
 class WaitQueueCore(Arbiter[None]):
     """A queue, and the wakes of the call that is running: a wake that finds no task is not kept."""
 
-    wakes: int  # 0 at rest
+    wakes: int  # 0 when quiescent
 
     def __init__(self) -> None:
         super().__init__()

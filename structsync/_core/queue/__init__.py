@@ -1,1 +1,1 @@
-"""Who waits for what, in which order, and who is granted next: the discipline behind every primitive."""
+"""Which task waits for what, in which order, and which is granted next: the discipline behind every primitive."""

@@ -1,10 +1,10 @@
 """The queue discipline behind every primitive, written once.
 
 A primitive is *state*, a *queue* of requests, and three small functions over the state: ``admits``,
-``admit`` and ``discharge``. Everything else is here: who is next (by a policy), withdrawal at any
+``admit`` and ``discharge``. Everything else is here: which request is next (by a policy), withdrawal at any
 moment, closing, and the rule that keeps wakeups from being lost: **after every change, settle**.
 
-At rest, that is between two transitions, this holds (I3)::
+When it is quiescent, that is between two transitions, this holds (I3)::
 
     no pending request that the policy would grant next is admitted by the state
 
@@ -14,7 +14,7 @@ for every other end.
 Rejected: granting a large claim in parts (tokio's batch semaphore) needs a second kind of ownership
 for what was assigned and not yet granted, and loses it in a race (tokio #900); here a claim is all
 or nothing. Rejected: a list of waiters beside the queue that maps tasks to requests; the queue is the
-only home of who waits.
+only home of what waits.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class Arbiter(PrimitiveState[ClaimT]):
     def take(self, claim: ClaimT) -> None:
         """Grant a claim that is admissible now and need not be known as a request."""
         if self.queue.length:
-            self.next_ticket += 1  # an arrival that overtook: those who wait age by it
+            self.next_ticket += 1  # an arrival that overtook: the waiters age by it
         self.admit(claim)
 
     def grant(self, request: Request[ClaimT], handed: Any = NOT_ADMITTED) -> Any:
@@ -254,7 +254,7 @@ class Arbiter(PrimitiveState[ClaimT]):
 def taker_of(core: Arbiter[ClaimT]) -> Callable[[ClaimT], object]:
     """Return the method that takes an admissible claim: :meth:`Arbiter.take`, or what that comes to.
 
-    Where no newcomer may pass those who wait, none of them ages by it, and ``admit`` alone is left.
+    Where no newcomer may pass the waiters, none of them ages by it, and ``admit`` alone is left.
     """
     passes = core.policy.may_be_passed or type(core).take is not Arbiter.take
     return core.take if passes else core.admit

@@ -1,4 +1,4 @@
-"""Claims that identify who makes them: at most one live claim each."""
+"""Claims that identify their claimants: at most one live claim each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ClaimantArbiter(Arbiter[Any]):
         self.pending: dict[Hashable, Request[Any]] = {}
 
     def claimant_of(self, claim: Any) -> Hashable:
-        """Return who makes a claim; a class that overrides this overrides the index, too."""
+        """Return the claimant of a claim; a class that overrides this overrides the index, too."""
         claimant: Hashable = claim
         return claimant
 

@@ -10,7 +10,7 @@ of a transition calls it before anything else can look.
 
 Why nothing deadlocks: a group holds nothing while it waits. Of the groups that wait for all, the one
 whose last position was taken first stands behind none of them, because all positions of a group are
-taken in one step; so it waits for those who hold something, and for no other task.
+taken in one step; so it waits for those that hold something, and for no other task.
 
 Rejected: taking what is free and waiting for the rest. That holds and waits, which is what it takes
 to deadlock; an order of all resources prevents it only where every task keeps to the order.

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from .request import ClaimT, Queue, Request
 
-SPARE: Final = 16  # so many levels more than twice those who wait are known, and no more
+SPARE: Final = 16  # so many levels more than twice the waiters are known, and no more
 
 
 class Level(Request[Any]):
@@ -39,7 +39,7 @@ Top: TypeAlias = tuple[int, int, Level]
 class Levels(Queue[ClaimT]):
     """Pending requests by level, the smallest number first; on one level the oldest. No ``head`` is kept.
 
-    Each level that is known has one entry in ``tops``, a heap. A request that joins a level ranks behind all who
+    Each level that is known has one entry in ``tops``, a heap. A request that joins a level ranks behind all that
     were on it, so an entry may be before the first of its level, never behind; it is brought up to date, or
     dropped if none is left there, when it gets to the top of the heap.
     """
@@ -65,8 +65,9 @@ class Levels(Queue[ClaimT]):
         if level is None:
             if len(self.tops) > 2 * self.length + SPARE:  # amortized: it drops more than half
                 self._drop_empty()
-            level = self.by_number[number] = Level(number)
+            level = Level(number)
             heappush(self.tops, (self.rank(request.ticket, number), request.ticket, level))
+            self.by_number[number] = level
         last: Any = level.ahead
         request.ahead = last
         request.behind = level
@@ -121,7 +122,7 @@ class Levels(Queue[ClaimT]):
 
     def __iter__(self) -> Iterator[Request[ClaimT]]:
         standing: list[Request[ClaimT]] = []
-        for level in self.by_number.values():  # as on() says, without the calls: most are empty
+        for level in self.by_number.values():  # as on() does, without the calls: most are empty
             request: Any = level.behind
             while request is not level:
                 standing.append(request)
@@ -145,7 +146,7 @@ class Levels(Queue[ClaimT]):
 
 
 class AgeingLevels(Levels[ClaimT]):
-    """The same, where the number of a level says by how many arrivals those on it are set back."""
+    """The same, where the number of a level is that of the arrivals by which those on it are set back."""
 
     __slots__ = ()
 

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .annotations import annotations_of
 from .policy import Policy
 from .request import Queue
 
@@ -28,7 +29,7 @@ def refuse_reserved_names(cls: type) -> None:
         if is_of_the_queue(one):
             arbiter.update(vars(one))
     taken = {name for name in arbiter if not name.startswith("__")}
-    for name, kind in inspect.get_annotations(cls).items():
+    for name, kind in annotations_of(cls).items():
         if name in ARBITERS_OWN or (name in taken and "ClassVar[" not in str(kind)):
             raise _reserved(cls, name)
     for name, value in vars(cls).items():
@@ -123,7 +124,7 @@ def _is_restored(core: Any, attribute: str) -> bool:
 def is_told_by_its_fields(kind: Any) -> bool:
     """Return whether the snapshot of a core is made of its declared fields alone.
 
-    An index is derived from the queue; and a class with a snapshot of its own says what is in it.
+    An index is derived from the queue; and a class with a snapshot of its own decides what is in it.
     """
     own = _own_classes(kind)
     return (

@@ -22,10 +22,12 @@ class OwnedArbiter(Arbiter[ClaimT]):
     def owner_exited(self, claim: ClaimT, cause: Hashable) -> list[Request[ClaimT]]:
         """End the claims of a task that has exited, and return all requests that this ended.
 
-        What it held is released if there is no cause; otherwise the primitive is broken with that cause.
+        What it held is released if there is no cause, once: the caller does so again while
+        :meth:`holds` returns that an equal claim is held. Otherwise the primitive is broken with that cause.
         Its requests in the queue are withdrawn.
         """
-        if self.holds(claim):
-            return self.release(claim) if cause is None else self.end(cause)
+        if cause is not None and self.holds(claim):
+            return self.end(cause)
         left = [request for request in self.queue if request.claim == claim]
-        return [one for request in left for one in (request, *(self.withdraw(request) or []))]
+        ended = [one for request in left for one in (request, *(self.withdraw(request) or []))]
+        return [*ended, *self.release(claim)] if self.holds(claim) else ended

@@ -1,6 +1,6 @@
-"""Fairness policies: which pending request is granted next, and who may pass a queue.
+"""Fairness policies: which pending request is granted next, and which may pass a queue.
 
-A policy reads the queue of an arbiter and keeps no fact of its own about who is pending.
+A policy reads the queue of an arbiter and keeps no fact of its own about what is pending.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Fifo:
     name: ClassVar[str] = "fifo"
     head_blocks: ClassVar[bool] = True  # the first candidate that does not fit ends the search
     # Whether may_pass() can be true at all, and whether the candidates are others than the queue in its
-    # order: read off the subclass, so that the hot path need not call what says no, or iterate.
+    # order: read off the subclass, so that the hot path need not call what returns False, or iterate.
     may_be_passed: ClassVar[bool] = False
     own_candidates: ClassVar[bool] = False
     single_queue: ClassVar[bool] = True  # whether all stand in one queue; a buffer has two
-    ranked: ClassVar[bool] = False  # whether it says where in the queue a request joins
+    ranked: ClassVar[bool] = False  # whether it decides where in the queue a request joins
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -43,7 +43,7 @@ class Fifo:
         return Queue()
 
     def join(self, queue: AnyQueue, request: Request[Any], priority: int) -> None:
-        """Put a request that has its ticket into the queue, behind all who stand before it."""
+        """Put a request that has its ticket into the queue, behind all that stand before it."""
         queue.append(request)
 
     def candidates(self, queue: AnyQueue) -> Iterable[Request[Any]]:
@@ -76,7 +76,7 @@ class Eligible(Fifo):
     head_blocks: ClassVar[bool] = False
 
     def may_pass(self, queue: AnyQueue, ticket: int, priority: int) -> bool:
-        # At rest no task in the queue fits (I3), so a newcomer that fits overtakes no eligible request.
+        # When it is quiescent no request in the queue fits (I3), so a newcomer that fits overtakes no eligible request.
         return True
 
 

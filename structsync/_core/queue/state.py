@@ -5,11 +5,11 @@ A snapshot is everything that decides the future. The transitions are in :mod:`.
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, ClassVar, Generic
 
+from .annotations import annotations_of
 from .own_core import refuse_reserved_names
 from .policy import Policy, make_policy
 from .request import ClaimT, Queue, Request
@@ -28,7 +28,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
 
     request_type: ClassVar[type[Request[Any]]] = Request
     state_fields: ClassVar[tuple[str, ...]] = ()  # the annotated attributes of the subclasses
-    has_index: ClassVar[bool] = False  # whether it is told who enters and leaves the queue
+    has_index: ClassVar[bool] = False  # whether it is told which requests enter and leave the queue
     grants_make_room: ClassVar[bool] = False  # for others, so that it is to be settled after them
     user_written: ClassVar[bool] = False  # whether an error of admits() is an error of the user
     own_candidates: ClassVar[bool] = False  # whether they are others than those of the policy
@@ -40,7 +40,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        own = inspect.get_annotations(cls).items()
+        own = annotations_of(cls).items()
         names = (name for name, kind in own if "ClassVar[" not in str(kind))
         cls.state_fields = tuple(dict.fromkeys((*cls.state_fields, *names)))
         cls.has_index = cls.entered is not PrimitiveState.entered
@@ -132,7 +132,7 @@ class PrimitiveState(ABC, Generic[ClaimT]):
         return self.policy.in_order(self.queue)
 
     def count_waiting(self) -> int:
-        """Return how many requests are pending; of one look, so that it can be asked in the middle of anything."""
+        """Return how many requests are pending; of one look, so that it can be called in the middle of anything."""
         return len(self.queue)
 
     def next_ones(self) -> list[Request[ClaimT]]:

@@ -1,12 +1,12 @@
-"""Who waits for whom, and who of them waits forever.
+"""Which task waits for which, and which of them wait forever.
 
 A task waits for one of several alternatives (a plain request has one, ``acquire_any`` one for each
 claim). An alternative is a list of needs, all of which have to be met. A need is met once tasks that
-get on give enough units back. A task that waits for nothing that is known here gets on.
+get on release enough units. A task that waits for nothing that is known here gets on.
 
 *Stuck* is the largest set of waiting tasks in which no alternative of any member can be met from
 outside: with one alternative and one need each that is a cycle, with several alternatives a knot. It
-is found from above: begin with all that wait, and take out who gets on, until no task does.
+is found from above: begin with all that wait, and take out those that get on, until no task does.
 
 Why not a search for cycles: where a task may go on by either of two ways, a cycle through one of them
 is no deadlock, and a task that waits for five of seven permits is in several cycles before it is stuck.
@@ -24,11 +24,11 @@ from typing import TypeAlias
 class Need:
     """Something that has to happen first: ``units`` are released by some of ``holders``.
 
-    ``why`` is what it is for, opaque here. ``unless`` says of those who are blocked whether the need falls
-    away, because the others go on; it asks about holders only, who may have 0 units.
+    ``why`` is what it is for, opaque here. ``unless`` returns, for the blocked tasks, whether the need falls
+    away, because the others go on; it looks at holders only, which may have 0 units.
     """
 
-    holders: Sequence[tuple[Hashable, int]]  # who, and how many units
+    holders: Sequence[tuple[Hashable, int]]  # each with how many units
     units: int
     why: object = None
     unless: Callable[[Collection[Hashable]], bool] | None = None
@@ -41,7 +41,7 @@ Waits: TypeAlias = Mapping[Hashable, Sequence[Alternative]]
 
 
 def stuck(waits: Waits) -> set[Hashable]:
-    """Return those who wait forever, because every way out lies among themselves."""
+    """Return the tasks that wait forever, because every way out lies among themselves."""
     behind: dict[Hashable, list[Hashable]] = {}
     for who, alternatives in waits.items():
         for holder in (one for needs in alternatives for need in needs for one, _ in need.holders):
@@ -51,7 +51,7 @@ def stuck(waits: Waits) -> set[Hashable]:
         who = left.pop()
         if who in found and gets_on(waits[who], found):
             found.discard(who)
-            left += behind.get(who, ())  # who may get on only now
+            left += behind.get(who, ())  # which may get on only now
     return found
 
 
@@ -61,7 +61,7 @@ def gets_on(alternatives: Sequence[Alternative], blocked: Collection[Hashable]) 
 
 
 def is_met(need: Need, blocked: Collection[Hashable]) -> bool:
-    """Return whether those who are not blocked can release what is needed."""
+    """Return whether the tasks that are not blocked can release what is needed."""
     if sum(units for who, units in need.holders if who not in blocked) >= need.units:
         return True
     return need.unless is not None and need.unless(blocked)

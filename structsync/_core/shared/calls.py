@@ -1,6 +1,6 @@
 """A call between two processes: what its host and its caller know of it, and what each message changes.
 
-A caller has *slots*, each with a number that grows from one call in it to the next. A new number says that what
+A caller has *slots*, each with a number that grows from one call in it to the next. A new number means that what
 became of the call before it is known to the caller. So a host keeps one answer for each slot, whatever happens,
 and tells a message that comes twice, or late, from a new one.
 """
@@ -103,8 +103,8 @@ class CallTable:
         if ticket in self.abandoned:
             return None
         slot = self._slot_of(ticket)
-        # Of a call before the last one in its slot the caller knows more. Who asks all the same,
-        # because of what was said in its name, would wait forever.
+        # Of a call before the last one in its slot the caller knows more. A caller that asks all the same,
+        # because of what was sent in its name, would wait forever.
         return Verdict.STOPPED if slot is None else slot.result
 
     def end(self, ticket: Ticket, result: bytes | None, *, is_begun: bool = True) -> Result | None:

@@ -1,7 +1,7 @@
 """The decisions of shared primitives: a log, replayed through the cores that ship.
 
 Every process that holds or waits has a replica, and applies the same entries in the same order; so all of
-them come to the same decisions, and nothing but the cores makes any. What is here beside them: who asked
+them come to the same decisions, and nothing but the cores makes any. What is here beside them: which session asked
 for what, entries that come twice, and sessions that die.
 
 An engine writes ``join`` before the first operation of a session and ``end`` after its last one, in the
@@ -190,7 +190,7 @@ class SharedCore(SharedState):
         found = self.named.get(want.name)
         if found is not None and isinstance(found.core, ConditionCore) and found.core.lock is lock:
             return found.core
-        # All who waited are notified: they are in the queue of the lock, and the name is free.
+        # All that waited are notified: they are in the queue of the lock, and the name is free.
         return ConditionCore(lock)
 
     def _discharge(self, place: Place) -> list[Any]:

@@ -42,11 +42,11 @@ class Kind(ABC):
         return [] if request.queue is not None else [request]
 
     def value_of(self, request: Request[Any]) -> Any:
-        """Return what is told of a grant that need not be released."""
+        """Return the value of a grant that need not be released."""
         return None
 
     def is_new(self, core: Any, size: Any) -> bool:
-        """Return whether a core says nothing that one made anew would not say."""
+        """Return whether a core is no different from one made anew."""
         return bool(core.at_rest)
 
 

@@ -94,7 +94,7 @@ class Operation(NamedTuple):
             case (str(verb), str(session), int(number), tuple(details)):
                 return cls(Verb(verb), session, number, details)
             case _:
-                raise ValueError(f"{entry!r} is no operation on shared primitives")
+                raise ValueError(f"{entry!r} is not an operation on shared primitives")
 
 
 @final

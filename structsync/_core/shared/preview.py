@@ -15,7 +15,7 @@ def preview(shared: SharedState, key: Key) -> tuple[Key, ...] | None:
     """Return whose requests a release of this would grant, in this order.
 
     It looks at those and at one more, however many wait. None if only doing it can tell: where what
-    is held or who is next is a group.
+    is held, or what is next, is a group.
     """
     place = shared.places.get(key)
     if place is None or not place.token:

@@ -1,4 +1,4 @@
-"""What a replica knows: sessions, cores by name, and who waits for or holds what.
+"""What a replica knows: sessions, cores by name, and which session waits for or holds what.
 
 A snapshot is plain values, so that a process that comes later can begin with it; see :mod:`.plain`.
 """
@@ -125,7 +125,7 @@ class SharedState:
         return found.core
 
     def forget_unused(self) -> None:
-        """Drop the cores of the last entry that say nothing; all cores, where no member is left to use them."""
+        """Drop the cores of the last entry that are as new; all cores, where no member is left to use them."""
         if not self.sessions:
             self.named.clear()
         for name in self.used:
