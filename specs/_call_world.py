@@ -31,14 +31,14 @@ class World:
         self.tables = {HOSTS[0]: self.table()}  # of the sessions that host, or have hosted
         self.tables[HOSTS[0]].open(LIMIT)
         self.sessions = {1: HOSTS[0]}  # in which the host of each token is, or was
-        self.up = 1  # the token of who hosts the name; 0 while no session does
+        self.up = 1  # the token of the host of the name; 0 while no session does
         self.is_stopped = False  # its block has ended by an error
         self.is_caller_known = True  # to the hosts, from the log
         self.calls: dict[Which, str] = {}  # the tasks of calls, with their arguments
         self.begun: set[Which] = set()  # of these, whose methods were called
         self.on_way: list[Message] = []
 
-        self.believed = 1  # who hosts the name, as far as the caller has read
+        self.believed = 1  # the host of the name, as far as the caller has read
         self.number = 0  # of the last call that it has sent
         self.sent: Attempt | None = None
         self.what = ""  # it wants to have done; nothing, while no call is under way
@@ -47,7 +47,7 @@ class World:
         # What has happened, which no process knows as a whole.
         self.times: dict[str, int] = {}  # how often each call was begun
         self.done: set[str] = set()  # whose methods have returned
-        self.ends: dict[str, tuple[str, int]] = {}  # how each call has ended, and who had it then
+        self.ends: dict[str, tuple[str, int]] = {}  # how each call has ended, and with which host
 
     # ==== The caller ====
 
@@ -56,7 +56,7 @@ class World:
         self.times[what] = 0
 
     def send(self) -> None:
-        """Send the call to who hosts the name, as far as is known; to a session that is over nothing can be sent."""
+        """Send the call to the host of the name, as far as known; to a session that is over nothing can be sent."""
         self.number += 1
         self.sent = self.attempt(self.believed, 0, self.number)
         if not self.say("call", self.what):
@@ -167,7 +167,7 @@ class World:
         self.is_stopped = False
 
     def die(self, session: str) -> None:
-        """A session is over, and who takes part in the log will read so."""
+        """A session is over, and all that take part in the log will read so."""
         self.alive.remove(session)
         if session == CALLER:
             if self.sent is not None:

@@ -1,7 +1,8 @@
 """The world of the specification of restarts: an engine that may lose its log, and sessions that have read it.
 
 What a session knows is what ships: its replica, its history, and the encoder between them. The engine is what the
-script on a server does, in a few lines: it orders, it knows who is alive, and it decides nothing about grants.
+script on a server does, in a few lines: it orders, it knows which sessions are alive, and it decides nothing about
+grants.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Entries: TypeAlias = list[tuple[int, bytes]]
 
 
 class Engine:
-    """One log, who takes part in it, and whether the grace period runs."""
+    """One log, which sessions take part in it, and whether the grace period runs."""
 
     def __init__(self) -> None:
         self.base = Mark()
@@ -148,7 +149,7 @@ class World:
         self.engine = self.engine_type()
         self.clients: Mapping[str, Client] = {name: self.client() for name in names}
         self.told = 0  # the largest token that any session has been told
-        self.refused = ""  # who has come in the last step and was sent away
+        self.refused = ""  # the session that came in the last step and was sent away
         self.fresh: list[int] = []  # those that the last step has told, in this order
         self.acquire(joined[0])  # it holds from the start
         for name in joined:

@@ -1,7 +1,7 @@
 """The state of the specifications of shared primitives: a replica, and what the clients believe.
 
 The replica goes through the encoder that ships, from each state to the next. Two situations that differ
-in nothing but numbers are one state: the operations of a session are renumbered by who made them, and
+in nothing but numbers are one state: the operations of a session are renumbered by their clients, and
 tokens are counted by their order.
 """
 
@@ -25,16 +25,16 @@ class Replica:
     preview: Any = staticmethod(preview)
 
     def __init__(self, people: Mapping[str, str]) -> None:
-        self.people = people  # who is in which session
+        self.people = people  # which client is in which session
         self.core = self.shared()
         self.keys: dict[str, Key] = {}  # whose request is which
-        self.tokens: dict[str, int] = {}  # who holds, with which token, as far as it was told
+        self.tokens: dict[str, int] = {}  # of each client that was told that it holds
         self.highest = 0  # the largest token that any client was ever told
         # What the last entry did; forgotten before the next.
         self.outcomes: list[Outcome] = []
-        self.granted: list[tuple[str, int]] = []  # who, and with which token
+        self.granted: list[tuple[str, int]] = []  # to which client, and with which token
         self.repeat_changed_nothing = True
-        self.foreseen: Sequence[str] | None = None  # whom the preview of a release lets in
+        self.foreseen: Sequence[str] | None = None  # which clients the preview of a release lets in
 
     # ==== Entries ====
 
@@ -69,7 +69,7 @@ class Replica:
         self.hear()
 
     def release(self, who: str) -> None:
-        """Release all that a task holds; note before whom the preview says that lets in."""
+        """Release all that a task holds; note before which clients the preview says that this lets in."""
         session, number = self.keys.pop(who)
         del self.tokens[who]
         seen = self.preview(self.core, (session, number))
@@ -115,7 +115,7 @@ class Replica:
         return next((who for who, its in self.keys.items() if its == tuple(key)), "")
 
     def queue(self, name: str) -> list[str]:
-        """Return who waits for what has this name, in the order of arrival."""
+        """Return which clients wait for what has this name, in the order of arrival."""
         found = self.core.named.get(name)
         return [] if found is None else [self.who_has(one.waiter) for one in found.core.queue]
 
@@ -127,7 +127,7 @@ class Replica:
         return 2 * len(self.people)
 
     def snapshot(self) -> tuple[Any, ...]:
-        """Return the state, with requests numbered by who made them, and tokens by their order."""
+        """Return the state, with requests numbered by their clients, and tokens by their order."""
         tokens = sorted({*self.tokens.values(), self.highest})
         ranks = {token: rank for rank, token in enumerate(tokens, 1)}
         names = [*self.people, *[f"{who} waits" for who in self.people]]

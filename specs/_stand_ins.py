@@ -32,7 +32,7 @@ VISITOR = "visitor"  # a call that no rule concerns
 
 
 class StandIns:
-    """The stand-ins with their rules, and for whom each object is reserved where it is."""
+    """The stand-ins with their rules, and for which call each object is reserved where it is."""
 
     readiness: type[Readiness] = Readiness
     monitor: type[StandInCore] = StandInCore
@@ -58,11 +58,11 @@ class StandIns:
             self.synchronizer.atomic(joins)
         self.lit = 0
         self.ran: list[str] = []  # whose triggers ran in the last transition
-        self.started: list[str] = []  # and who started
+        self.started: list[str] = []  # and which calls started
         self.asked: set[str] = set()  # whose hosts have not answered yet
-        self.held: list[str | None] = [None, None]  # for whom each object is reserved
-        self.inside: set[str] = set()  # of these, who has started
-        self.line: list[str] = []  # who was set aside, and waits where its object is
+        self.held: list[str | None] = [None, None]  # for which call each object is reserved
+        self.inside: set[str] = set()  # of these, which calls have started
+        self.line: list[str] = []  # which calls were set aside, and wait where their object is
 
     def _triggered(self, call: Invocation) -> None:
         self.ran.append(call.task)
@@ -137,7 +137,7 @@ class StandIns:
         self.line = [one for one in self.line if one != who]
 
     def carry(self, ended: Ended) -> None:
-        """Let those in who may start, and tell hosts what is wanted of them."""
+        """Let the calls in that may start, and tell hosts what is wanted of them."""
         worklist = deque(ended)
         while worklist:
             one = worklist.popleft()

@@ -44,7 +44,7 @@ class CapacityLimiterSpec(FifoSpec):
     symmetric = BORROWERS[:4]
     newcomers = (("one more", 0),)
     core: CapacityLimiterCore = start(CapacityLimiterCore, FULL)
-    lent: tuple[str, ...] = start(tuple)  # who was granted a token and has not released it
+    lent: tuple[str, ...] = start(tuple)  # the tasks that have been granted a token
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
         found = super().renamed(snapshot, names)

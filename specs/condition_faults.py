@@ -162,7 +162,7 @@ def a_grant_may_be_cancelled() -> LockWithConditions:
 
 @fault(ConditionSpec, "core", refuted_by="the_lock_knows_the_notified")
 def a_condition_without_waiters_is_kept() -> LockWithConditions:
-    """The lock keeps each condition that ever had a waiter, and cannot come to rest."""
+    """The lock keeps each condition that ever had a waiter, and is never quiescent."""
     return LockWithConditions(_StaysKnown)
 
 

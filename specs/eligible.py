@@ -1,10 +1,10 @@
 """A semaphore with the policy "eligible" serves the oldest claim that fits, and may starve large ones.
 
-It is for those who would rather have a small claim served than a permit idle. A claim that fits is never
+It is for users who would rather have a small claim served than a permit idle. A claim that fits is never
 passed by a younger one; so a task that wants a single permit is served. One that wants more can be passed
 forever, and no property here says otherwise (`semaphore_faults.py` shows how).
 
-The state and the actions are those of every semaphore (`permits.py`). What is promised to those who wait needs holders
+The state and the actions are those of every semaphore (`permits.py`). What is promised to waiters needs holders
 that release (a *fair* action).
 """
 

@@ -5,7 +5,7 @@ request what it wants, and each semaphore may be closed: that ends the tasks tha
 of the other queues too. A task behind a group waits for it, also where the semaphore has a permit; when a group
 leaves, those behind it are granted what fits, in every queue.
 
-What is promised to those who wait needs holders that release (a *fair* action).
+What is promised to waiters needs holders that release (a *fair* action).
 """
 
 from __future__ import annotations

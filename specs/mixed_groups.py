@@ -9,7 +9,7 @@ To what every group is promised (`several_queues.py`) this adds what happens to 
   withdrawn from each queue. What it held stays with it until it is released, by another task.
 * Readers next to each other in the queue enter together, also where one of them is a member of a group.
 
-What is promised to those who wait needs holders that release, and a semaphore that grows back (*fair* actions).
+What is promised to waiters needs holders that release, and a semaphore that grows back (*fair* actions).
 """
 
 from __future__ import annotations

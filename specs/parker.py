@@ -19,7 +19,7 @@ from .common import FifoSpec
 
 TASKS = ("a", "b", "c", "d")  # one that blocks, and others that come meanwhile or afterwards
 
-# Unblocks ahead of the blocks that use them. Beside who blocks, this number is all that the state
+# Unblocks ahead of the blocks that use them. Beside which task blocks, this number is all that the state
 # counts; a mistake in counting shows at 0, 1 or 2.
 AHEAD = 5
 

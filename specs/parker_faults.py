@@ -59,7 +59,7 @@ class AnyTaskMayBlock(ParkerCore):
 
 @fault(ParkerSpec, "core", refuted_by="a_blocked_task_passes")
 class UnblockWakesNoTask(ParkerCore):
-    """The unblock is counted, and the one who blocks is not woken."""
+    """The unblock is counted, and the task that blocks is not woken."""
 
     def release(self, claim: None) -> list[Any]:
         self.discharge(claim)

@@ -1,7 +1,7 @@
 """What semaphores of every policy have in common: permits on hand, permits out, requests for some.
 
 An idle task may request as many permits as its weight: it is granted all of them or none. A task that waits
-may withdraw at any moment. A task that holds permits releases them eventually (that is *fair*: those who wait need it
+may withdraw at any moment. A task that holds permits releases them eventually (that is *fair*: waiters need it
 of the others). The semaphore may be closed, for good.
 
 The specification of each policy says how many tasks and permits there are, and why these are enough.
@@ -49,7 +49,7 @@ class PermitsSpec(QueueSpec):
 
     weights: Mapping[str, int]  # how many permits each task requests
     core: SemaphoreCore
-    out: tuple[str, ...] = start(tuple)  # of each permit that is out, who has it; in order of names
+    out: tuple[str, ...] = start(tuple)  # of each permit that is out, its holder; in order of names
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
         found = super().renamed(snapshot, names)

@@ -3,9 +3,9 @@
 Each sits between two forks, a lock each, and needs both to eat. A philosopher takes them with
 `acquire_all`, in whichever order they are written: the left one first or the right one, and another
 way each time. A task that waits may withdraw. A task that eats leaves eventually (a *fair* action); no
-philosopher has to become hungry. The state is the locks with their queues, and who holds which.
+philosopher has to become hungry. The state is the locks with their queues, and their holders.
 
-A deadlock is a state in which a philosopher waits, and so does everyone who has a fork; starvation is a
+A deadlock is a state in which a philosopher waits, and so does every holder of a fork; starvation is a
 philosopher who waits forever while others come and go. Neither may happen.
 """
 
@@ -33,7 +33,7 @@ def names(seats: int) -> tuple[str, ...]:
 
 
 def both_forks(seats: int) -> dict[str, Want]:
-    """Return which forks each philosopher needs; a claim on a lock is who claims it."""
+    """Return which forks each philosopher needs; a claim on a lock is the claimant's name."""
     return {
         who: (True, ((left, who), ((left + 1) % seats, who)))
         for left, who in enumerate(names(seats))
@@ -45,7 +45,7 @@ def forks(seats: int) -> Sequence[LockCore]:
 
 
 class TableSpec(SeveralQueuesSpec):
-    """A table, its forks, and who eats."""
+    """A table, its forks, and which philosophers eat."""
 
     abstract = True
 
@@ -60,7 +60,7 @@ class TableSpec(SeveralQueuesSpec):
 
     @invariant
     def forks_are_held_only_while_eating(self) -> bool:
-        """Each fork that was granted belongs to one who eats, and all others are on the table."""
+        """Each fork that was granted belongs to a philosopher that eats, and all others are on the table."""
         eats_with = {fork: who for who, fork in self.held}
         each_has_its_own = len(eats_with) == len(self.held)
         return each_has_its_own and all(
@@ -84,7 +84,7 @@ class ThreePhilosophersSpec(TableSpec):
 
     @leads_to(who=names(3))
     def a_hungry_philosopher_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
+        """No starvation: if those that eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits
 
@@ -97,7 +97,7 @@ class FourPhilosophersSpec(TableSpec):
 
     @leads_to(who=names(4))
     def a_hungry_philosopher_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
+        """No starvation: if those that eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits
 
@@ -110,6 +110,6 @@ class FivePhilosophersSpec(TableSpec):
 
     @leads_to(who=names(5))
     def a_hungry_philosopher_eats(self, who: str) -> tuple[bool, bool]:
-        """No starvation: if those who eat leave, every task that waits eats eventually, or withdraws."""
+        """No starvation: if those that eat leave, every task that waits eats eventually, or withdraws."""
         waits = who in self.waiting()
         return waits, not waits

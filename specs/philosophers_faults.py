@@ -101,7 +101,7 @@ class TheNewestOfThreeEats(Queues):
 
 @fault(FourPhilosophersSpec, "core", refuted_by="a_hungry_philosopher_eats")
 class TwoOfFourKeepOutTheirNeighbour(Queues):
-    """Forks that are free are taken past those who wait: left and right eat by turns (O1)."""
+    """Forks that are free are taken past waiters: left and right eat by turns (O1)."""
 
     def __init__(self, make: Make) -> None:
         super().__init__(make)
@@ -111,7 +111,7 @@ class TwoOfFourKeepOutTheirNeighbour(Queues):
 
 @fault(FivePhilosophersSpec, "core", refuted_by="a_hungry_philosopher_eats")
 class TwoOfFiveKeepOutTheirNeighbour(Queues):
-    """Forks that are free are taken past those who wait: left and right eat by turns (O1)."""
+    """Forks that are free are taken past waiters: left and right eat by turns (O1)."""
 
     def __init__(self, make: Make) -> None:
         super().__init__(make)

@@ -39,7 +39,7 @@ class _NewestEligible(NewestFirst):
 
 
 class _NoTaskPasses(Eligible):
-    """A newcomer never passes those who wait, whether or not they fit."""
+    """A newcomer never passes waiters, whether or not they fit."""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ class _NoTaskPasses(Eligible):
 
 @fault(EligibleSpec, "core", refuted_by="no_request_that_fits_is_passed")
 def the_newest_that_fits(initial_value: int, **options: Any) -> SemaphoreCore:
-    """Of those who fit, the youngest is served."""
+    """Of those that fit, the youngest is served."""
     return _Core(initial_value, **options, wrong=_NewestEligible())
 
 
@@ -111,7 +111,7 @@ class _AgesTooSlowly(Priority):
 
 
 class _NoTaskPassesTheQueue(Priority):
-    """A newcomer never passes those who wait, however important it is."""
+    """A newcomer never passes waiters, however important it is."""
 
     __slots__ = ()
 

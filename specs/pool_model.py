@@ -1,4 +1,4 @@
-"""The naive model of a pool: who has a place with which item, which items are kept, and which are being closed.
+"""The naive model of a pool: which task has a place with which item, which items are kept, and which are being closed.
 
 A *place* is the right to have one item. Its task makes an item there, if none came with it, or has one closed there;
 so an item that is being made or closed counts as one that exists. The model is made from nothing but what the core
@@ -31,17 +31,17 @@ HELPER = "helper"  # one is enough: two of them have nothing to do with each oth
 # Two exist; a third where a faulty pool has one too many, and one more that is made then.
 ITEMS = (1, 2, 3, 4)
 
-# ==== Who may do what ====
+# ==== Which task may do what ====
 
 
 def idle(spec: PoolModelSpec) -> list[str]:
-    """Return who neither has a place nor waits for one, while the pool is open."""
+    """Return which tasks neither have a place nor wait for one, while the pool is open."""
     busy = {*spec.has, *spec.in_queue()}
     return [who for who in spec.borrowers if who not in busy] if spec.core.cause is None else []
 
 
 def making(spec: PoolModelSpec) -> list[str]:
-    """Return who has a place with nothing in it, and closes nothing there."""
+    """Return which tasks have a place with nothing in it, and close nothing there."""
     return [who for who, item in spec.places if item is None and who not in who_closes(spec)]
 
 
@@ -62,7 +62,7 @@ def may_discard(spec: PoolModelSpec) -> list[str]:
 
 
 def from_idle(spec: PoolModelSpec) -> list[str]:
-    """Return who has an item that was idle before, and not made in this place."""
+    """Return which tasks have an item that was idle before, and not made in this place."""
     found = {who: spec.core.loans[who] for who in may_discard(spec)}
     return [who for who, kept in found.items() if kept is not None and kept.since != math.inf]
 
@@ -75,7 +75,7 @@ def _ago(now: int, since: float | None) -> float | None:
 
 
 class PoolModelSpec(FifoSpec):
-    """A pool, who has which of its items, and those that are kept."""
+    """A pool, which task has which of its items, and which are kept."""
 
     abstract = True
 
@@ -83,12 +83,12 @@ class PoolModelSpec(FifoSpec):
     newcomers = (("one more", 0),)
     core: ResourcePoolCore = start(ResourcePoolCore, FULL)
     now: int = start(lambda: 0)
-    places: tuple[tuple[str, int | None], ...] = start(tuple)  # who has a place, with what in it
-    closing: tuple[tuple[str, int], ...] = start(tuple)  # who closes what in its place
+    places: tuple[tuple[str, int | None], ...] = start(tuple)  # of each task, with what in it
+    closing: tuple[tuple[str, int], ...] = start(tuple)  # which task closes what in its place
     # Which items are idle since when, oldest first; None is an item that is to be closed.
     kept: tuple[tuple[int, int | None], ...] = start(tuple)
-    unfit: tuple[str, ...] = start(tuple)  # who was granted an item that is to be closed
-    discarded: tuple[str, ...] = start(tuple)  # who wants its item to be closed
+    unfit: tuple[str, ...] = start(tuple)  # those that were granted an item that is to be closed
+    discarded: tuple[str, ...] = start(tuple)  # those that want their items to be closed
     handed: tuple[object, ...] = start(tuple)  # which idle items the last action took
     due: tuple[object, ...] = start(tuple)  # which it should have taken, by the model
 
@@ -124,7 +124,7 @@ class PoolModelSpec(FifoSpec):
 
     @property
     def has(self) -> dict[str, int | None]:
-        """Who has a place, and the item in it."""
+        """The tasks that have a place, and the item in it."""
         return dict(self.places)
 
     @property

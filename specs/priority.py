@@ -35,7 +35,7 @@ TOO_MANY = {who: max(AGEING * level, 1) for who, level in LEVELS.items()}
 
 
 def renumbered(values: Sequence[Any]) -> dict[Any, int]:
-    """Return a number for each value, in the same order; the largest is -1, before all who are still to come."""
+    """Return a number for each value, in the same order; the largest is -1, before all that are still to come."""
     return {value: number - len(values) for number, value in enumerate(sorted(values))}
 
 
@@ -56,7 +56,7 @@ class PrioritySpec(PermitsSpec):
 
         The core has a ticket and a rank for each that waits, both counted from the next arrival's. They fall with each
         arrival, and so a request that is never served would make new states forever. But of tickets only the
-        order matters; and a rank below 0 is before all who are still to come, so that of those, too, only the
+        order matters; and a rank below 0 is before all that are still to come, so that of those, too, only the
         order matters.
         """
         state, cause, queue, waiting = snapshot.core

@@ -110,7 +110,7 @@ class StrictLevelsSpec(PermitsSpec):
 
     @step
     def the_most_important_is_granted(self, before: Any) -> bool:
-        """Of those who wait the smallest number goes first, and of equals the oldest (I2)."""
+        """Of those that wait the smallest number goes first, and of equals the oldest (I2)."""
         waited, granted = before.in_queue(), self.granted()
         arrived = [*waited, *[who for who in granted if who not in waited]]
         could_be_next = [who for who in arrived if who in granted or who in self.in_queue()]

@@ -1,10 +1,10 @@
-"""The levels of a queue with priorities have all who wait, however many were left by those who withdrew.
+"""The levels of a queue with priorities have all waiters, however many were left by tasks that withdrew.
 
 A request that is withdrawn leaves its level at once. But a level that is empty now is known until it comes to the top
-of the heap of levels, or until the empty ones are forgotten; and the heap has, for each level, the rank of who was its
-first when that was last looked at. Elsewhere all that is built anew whenever a state is restored; here it is a
-part of the state, so that its upkeep is checked over many steps. State and actions are otherwise those of every
-semaphore (`permits.py`), with a bound on how many arrive.
+of the heap of levels, or until the empty ones are forgotten; and the heap has, for each level, the rank of
+the request that was its first when that was last looked at. Elsewhere all that is built anew whenever a state is
+restored; here it is a part of the state, so that its upkeep is checked over many steps. State and actions are otherwise
+those of every semaphore (`permits.py`), with a bound on how many arrive.
 
 In `RememberedLevelsSpec` it is not part of the state: the core is as it ships, and begins with empty levels that the
 next new level has forgotten. The search restores it, and sees no empty level; the random walks (`no_hidden_history`)
@@ -30,20 +30,20 @@ PERMITS = 2  # so that one can be free while a task waits for both
 WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 2, "e": 1}
 
 FEW = 4  # arrivals: one is inside, one withdraws, one waits, and one is a newcomer
-AGEING = 2  # so that of two levels either may be the next, by who is the first on them
+AGEING = 2  # so that of two levels either may be the next, by which request is the first on them
 LEVELS = {"a": 0, "b": 1, "c": 2, "d": 2, "e": 1}  # two on each level but the first
 
-# A new level has the empty ones forgotten if more than this above twice those who wait are known.
+# A new level has the empty ones forgotten if more than this above twice the number of waiters are known.
 SPARE = 16
 WITH_A_CLEARANCE = (
     2  # arrivals: the one with a new level, and one that finds the empty ones forgotten
 )
 
-# Those who wait came first, in this order, and then those who have withdrawn, each on a level of its own. What
+# Those that wait came first, in this order, and then those that have withdrawn, each on a level of its own. What
 # remains of this heap without the empty levels is no heap, unless it is made one.
 CROWD_LEVELS = {"a": 0, "b": 31, "c": 32, "d": 33, "e": 34}
 WHO_WAITS = ("a", "c", "b", "d")
-LEFT = range(1, 22)  # the levels of those who withdrew: behind "a", so that none comes to the top
+LEFT = range(1, 22)  # the levels of those that withdrew: behind "a", so that none comes to the top
 
 
 def leave_levels_of(core: SemaphoreCore) -> None:
@@ -156,7 +156,7 @@ class LevelsSpec(PermitsSpec):
 
     @step
     def the_most_important_is_granted(self, before: Any) -> bool:
-        """Of those who waited the smallest rank goes first, and of equal ranks the oldest (I2)."""
+        """Of those that waited the smallest rank goes first, and of equal ranks the oldest (I2)."""
         waited = [*before.core.queue]
         ended = [one.waiter for one in self.ended]
         granted = [who for who in self.granted() if who in before.in_queue()]
@@ -205,7 +205,7 @@ def crowded(core: type[SemaphoreCore] = SemaphoreCore) -> SemaphoreCore:
 
 
 class RememberedLevelsSpec(PermitsSpec):
-    """A core as it ships, which remembers the levels of those who have withdrawn."""
+    """A core as it ships, which remembers the levels of those that have withdrawn."""
 
     weights = WEIGHTS
     newcomers = ((1, 0), (1, 31), (1, 32))

@@ -22,7 +22,7 @@ from .priority_levels import (
 
 
 class _LevelsStay(AgeingLevels[Any]):
-    """Keeps the levels, and what the heap has of them, when all who wait are taken out."""
+    """Keeps the levels, and what the heap has of them, when all waiters are taken out."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class _LevelsStayCore(SemaphoreCore):
 
 @fault(PrioritySpec, "core", refuted_by="equals_are_served_in_queue")
 def a_restore_keeps_the_ranks_of_before(value: int, **options: Any) -> SemaphoreCore:
-    """The heap has of a level who was its first when tickets were counted from another number."""
+    """The heap has of a level the request that was its first when tickets were counted from another number."""
     return _LevelsStayCore(value, **options)
 
 
@@ -76,7 +76,7 @@ def _with(kind: type[Levels[Any]], ageing: int | None = None) -> Priority:
 
 
 class _NotBroughtUpToDate(AgeingLevels[Any]):
-    """Ranks a level by who was its first once, as long as a request is on it."""
+    """Ranks a level by the request that was its first once, as long as a request is on it."""
 
     __slots__ = ()
 

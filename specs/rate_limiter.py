@@ -5,7 +5,10 @@ of one may be there. A task that is idle may ask for its weight in permits, and 
 may be read late, and may be exchanged for another one, as between two runs; neither brings back a permit too
 many. A task may close the limiter.
 
-The model beside the core is the bucket itself: it gets half a permit at each tick unless it is full.
+The model beside the core is the bucket itself: it gets half a permit at each tick unless it is full, and each grant
+is taken out of it when the clock is read, not as of an earlier time: a task that is granted late makes its call
+late. That it never holds less than nothing is the promise: in any t ticks at most what it has room for and t ticks'
+worth are granted.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ from .common import FifoSpec
 # ==== Bounds ====
 
 TICKS = 2  # that a permit takes: with one, no fraction could be lost
-# How late the clock may be read, in ticks: two grants are due then, at different times, and a part of a third.
+# How late the clock may be read, in ticks: two grants are due then, at different times, and a part of a third; by 5
+# the bucket has overflowed.
 LATE = (3, 5)
 BURST = 2  # with one, a weight is never partly there
 WEIGHTS = {"a": 1, "b": 2, "c": 1, "d": 2}  # a small claim behind a large one, and before one
@@ -68,15 +72,8 @@ class RateLimiterSpec(FifoSpec):
 
     @action(ticks=LATE)
     def read_the_clock_after(self, ticks: int) -> None:
-        level, waiting = self.level, self.in_queue()
-        for _ in range(ticks):
-            level = min(level + 1, BURST * TICKS)
-            while waiting and WEIGHTS[waiting[0]] * TICKS <= level:
-                level -= WEIGHTS[waiting.pop(0)] * TICKS
+        self.level = min(self.level + ticks, BURST * TICKS)
         self.note(self.core.elapse(self.core.now + ticks))
-        # what is granted to those that still wait in the model has to be missing in its bucket
-        on_credit = [who for who in self.granted() if who in waiting]
-        self.level = level - sum(WEIGHTS[who] * TICKS for who in on_credit)
 
     @action(hours=(-5, 5))
     def change_the_clock(self, hours: int) -> None:
@@ -90,7 +87,7 @@ class RateLimiterSpec(FifoSpec):
 
     @invariant
     def what_time_brought_back_is_on_hand(self) -> bool:
-        """As many permits are on hand as the bucket has whole ones, also after a long rest (I1)."""
+        """As many permits are on hand as the bucket has whole ones, also after a long idle period (I1)."""
         return self.core.value(self.core.now) == self.level // TICKS
 
     @invariant
@@ -124,7 +121,10 @@ class RateLimiterSpec(FifoSpec):
 
     @step
     def only_what_is_there_is_granted(self, before: Any) -> bool:
-        """Each grant takes its whole claim out of what the bucket holds, and never on credit (O9)."""
+        """Each grant takes its whole claim out of what the bucket holds now, and never on credit (O9).
+
+        So in any time at most as many are granted as the bucket has room for, and as that time brings back.
+        """
         return self.level >= 0
 
     # ==== Temporal properties ====

@@ -16,7 +16,7 @@ Ended = list[Request[Any]]
 
 @fault(RateLimiterSpec, "core", refuted_by="what_time_brought_back_is_on_hand")
 class TheBucketOverflows(RateLimiterCore):
-    """What a long rest brought is kept, above what the bucket holds."""
+    """What a long idle period brought is kept, above what the bucket holds."""
 
     def admit(self, claim: int) -> None:
         self.spent += claim
@@ -38,13 +38,17 @@ class AnotherClockFillsTheBucket(RateLimiterCore):
         self.now = now
 
 
-@fault(RateLimiterSpec, "core", refuted_by="what_time_brought_back_is_on_hand")
-class ALateTimerDelaysTheNext(RateLimiterCore):
-    """A task that is granted late is granted as of then, so a full bucket has lost the time between."""
+@fault(RateLimiterSpec, "core", refuted_by="only_what_is_there_is_granted")
+class WhoIsLateIsGrantedAsOfItsTime(RateLimiterCore):
+    """Where the clock is read late, all are granted at once that would have been one after the other till then."""
 
     def elapse(self, now: float) -> Ended:
+        ended: Ended = []
+        while (head := self.queue.head) is not None and self.time_of(head.claim) <= now:
+            self.now = max(self.now, self.time_of(head.claim))
+            ended += self.settle()
         self.now = max(self.now, now)
-        return self.settle()
+        return ended
 
 
 @fault(RateLimiterSpec, "core", refuted_by="each_is_woken_when_it_fits")
@@ -99,7 +103,7 @@ class TooMuchIsWaitedFor(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="impossible_claims_are_refused")
 class ALongRestLendsMore(RateLimiterCore):
-    """A long rest brings more than the bucket holds, for a task that asks for that much."""
+    """A long idle period brings more than the bucket holds, for a task that asks for that much."""
 
     def admits(self, claim: int) -> bool:
         return self.time_of(claim) <= self.now
@@ -123,7 +127,7 @@ class NewcomersTakeWhatIsThere(RateLimiterCore):
 
 @fault(RateLimiterSpec, "core", refuted_by="every_waiter_is_granted")
 class TimeWakesNoTask(RateLimiterCore):
-    """Time passes, and those who wait are not looked at."""
+    """Time passes, and waiters are not looked at."""
 
     def elapse(self, now: float) -> Ended:
         self.now = max(self.now, now)

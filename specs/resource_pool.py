@@ -6,9 +6,9 @@ with the next. A task that has an item returns it, or has it discarded before. A
 what is not to be lent any more, or makes an item ahead, and needs a place for either. The pool may be reduced,
 raised again, and closed.
 
-The state and its bounds are in `pool_model.py`: the core, and who has which item by what the core answered. What is
-promised to those who wait needs help (*fair* actions): borrowers go on eventually, and a pool that was reduced is
-raised again.
+The state and its bounds are in `pool_model.py`: the core, and which task has which item by what the core answered. What
+is promised to waiters needs help (*fair* actions): borrowers go on eventually, and a pool that was reduced is raised
+again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .pool_model import (
 
 
 class ResourcePoolSpec(PoolModelSpec):
-    """A pool whose items do not grow old; who has which, and which are kept."""
+    """A pool whose items do not grow old; which task has which, and which are kept."""
 
     # ==== Actions ====
 

@@ -37,7 +37,7 @@ class ACancelledRequestTakesAPlaceAlong(ResourcePoolCore):
 
 @fault(ResourcePoolSpec, "core", refuted_by="nothing_grantable_waits")
 class AReturnedItemWakesNoTask(ResourcePoolCore):
-    """It is put back, and those who wait are not looked at."""
+    """It is put back, and waiters are not looked at."""
 
     def put_back(self, claim: Hashable, now: float) -> Ended:
         kept = self.loans.pop(claim)

@@ -5,7 +5,7 @@ and no other task writes in between; a reader never becomes a writer. A task tha
 to write; a task that waits may withdraw; a task may close the lock. A task may disappear: if it holds the lock,
 for reading or for writing, the lock is broken and all in the queue are told; if it waits, it leaves the queue.
 
-The state is the core, and who holds it for what. What is promised to those who wait needs holders that release (a
+The state is the core, and which task holds it for what. What is promised to waiters needs holders that release (a
 *fair* action). The other policies (`rwlock_policies.py`) share all of this but the order.
 """
 
@@ -49,7 +49,7 @@ def inside(spec: RWSpec) -> tuple[str, ...]:
 
 
 class RWSpec(QueueSpec):
-    """A read-write lock, and who was granted it for what and has not released it."""
+    """A read-write lock, and which tasks were granted it for what and have not released it."""
 
     abstract = True
 
@@ -62,7 +62,7 @@ class RWSpec(QueueSpec):
     why: str | None = start(lambda: None)  # what closed or broke it first, by what has happened
 
     # What the last action was; forgotten like `ended`.
-    gone: tuple[str, ...] = start(tuple)  # who disappeared in the queue
+    gone: tuple[str, ...] = start(tuple)  # the task that disappeared in the queue
     wrote: bool = start(bool)  # whether a writer released it, or became a reader
 
     def renamed(self, snapshot: Any, names: Mapping[str, str]) -> Any:
@@ -169,7 +169,7 @@ class RWSpec(QueueSpec):
 
     @step
     def a_task_that_left_may_come_back(self, before: Any) -> bool:
-        """The index of those who wait has those in the queue and no others, so a task that left may come back.
+        """The index of waiters has those in the queue and no others, so a task that left may come back.
 
         It is judged of each step, because restoring a state builds the index anew.
         """

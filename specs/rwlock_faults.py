@@ -76,7 +76,7 @@ class DowngradeReleases(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="nothing_grantable_waits")
 class DowngradeTellsNoTask(RWLockCore):
-    """A writer becomes a reader, and those who could read beside it sleep on."""
+    """A writer becomes a reader, and those that could read beside it sleep on."""
 
     def writing_ended(self) -> Ended:
         return []
@@ -140,7 +140,7 @@ class AnyExitBreaksIt(RWLockCore):
 
 @fault(RWLockSpec, "core", refuted_by="a_task_that_left_may_come_back")
 class CancelledClaimantsAreRemembered(RWLockCore):
-    """A task that withdraws stays in the index of those who wait, and is kept out (H10: rustfs#2795)."""
+    """A task that withdraws stays in the index of waiters, and is kept out (H10: rustfs#2795)."""
 
     def left(self, request: Request[Any]) -> None:
         pass
@@ -182,7 +182,7 @@ def phases_of_writers(policy: str) -> RWLockCore:
 
 @fault(PhaseSpec, "core", refuted_by="the_next_writer_sees_readers_enter_once")
 class LateReadersJoinThePhase(PhaseFairCore):
-    """While some read, others who come read too, although a task waits to write."""
+    """While some read, others that come read too, although a task waits to write."""
 
     def __init__(self, policy: str) -> None:
         super().__init__()
@@ -217,7 +217,7 @@ def first_come_first_served(policy: str) -> RWLockCore:
 
 @fault(ReadersFirstSpec, "core", refuted_by="readers_are_served")
 def writers_come_first(policy: str) -> RWLockCore:
-    """Writers pass readers, who starve."""
+    """Writers pass readers, which starve."""
     return make_core("writers")
 
 

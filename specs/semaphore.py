@@ -3,11 +3,11 @@
 To what all policies have in common (`permits.py`) this adds the default policy, permits that are
 released one by one, and a task that changes how many permits exist.
 
-What is promised to those who wait needs help from the others (*fair* actions): those who hold
+What is promised to waiters needs help from the others (*fair* actions): holders of
 permits release them, and a semaphore that was shrunk grows back.
 
 A semaphore without a maximum (`SignalsSpec`) counts signals: any task may give some, and a task that takes them
-gives nothing back. Eventually a signal is given (that is *fair*).
+releases none. Eventually a signal is given (that is *fair*).
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class TheNextGivesUpToo(SemaphoreCore):
 
 @fault(SemaphoreSpec, "core", refuted_by="nowait_agrees_with_the_queue")
 class NowaitBarges(SemaphoreCore):
-    """A nowait slips in between a release and those who were waiting (O3: anyio#1170)."""
+    """A nowait slips in between a release and those that were waiting (O3: anyio#1170)."""
 
     def admissible(self, claim: int, priority: int = 0) -> bool:
         return self.cause is None and self.admits(claim)
@@ -259,7 +259,7 @@ class ResizingMakesItBounded(SemaphoreCore):
 
 @fault(SignalsSpec, "core", refuted_by="a_queued_request_is_served")
 class SignalsAreNotPassedOn(SemaphoreCore):
-    """Signals pile up, and those who wait for them already are not woken."""
+    """Signals pile up, and those that wait for them already are not woken."""
 
     def release(self, claim: int) -> Ended:
         self.discharge(claim)

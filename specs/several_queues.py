@@ -6,7 +6,7 @@ that would grant it, and leaves the others in the same step. A task that wants o
 
 The state is the primitives that ship, with their queues (`_queues.py`), and beside them a naive model, made from what
 the core reports: which task holds what. Queues are told by their numbers. Actions here: a task that waits may withdraw,
-and a task that holds what it wants releases it eventually (that is *fair*: those who wait need it), one claim after
+and a task that holds what it wants releases it eventually (that is *fair*: waiters need it), one claim after
 the other, in one step. A specification adds the primitives, what each task wants, the actions that request, close,
 resize or exit, and the bounds.
 """

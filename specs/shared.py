@@ -1,7 +1,7 @@
 """Semaphores, read-write locks and groups that several processes share.
 
 What is promised of all of them, their state, actions and bounds, are in `shared_sessions.py`. Here each says what its
-requests ask for, and that its core agrees with those who believe to hold it.
+requests ask for, and that its core agrees with the clients that believe to hold it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PERMITS = 2
 
 
 class SharedSemaphoreSpec(HoldersSpec):
-    """A semaphore of two permits; one of those who ask wants both."""
+    """A semaphore of two permits; one of the clients wants both."""
 
     wants: ClassVar = {
         who: [Want("db", "semaphore", PERMITS, permits)]

@@ -108,7 +108,7 @@ class TakesAlongCore(SharedCore):
 
 @fault(SharedLockSpec, "core", refuted_by="a_notification_outlives_its_waiter")
 class TheDeadTakeTheNotificationAlong(Replica):
-    """The notified process dies, and those who still wait on the condition sleep on (N1)."""
+    """The notified process dies, and those that still wait on the condition sleep on (N1)."""
 
     shared = TakesAlongCore
 

@@ -52,7 +52,7 @@ class SmallFirstCore(SharedCore):
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="a_queued_request_is_served")
 class SmallRequestsPassTheLarge(Replica):
-    """A session that wants both permits starves behind those who want one."""
+    """A session that wants both permits starves behind those that want one."""
 
     shared = SmallFirstCore
 
@@ -183,13 +183,13 @@ class ASnapshotForgetsWhoReads(Replica):
 
 
 def whole_queue(shared: SharedCore, key: Key) -> Sequence[Key] | None:
-    """Foretell that all who wait are let in."""
+    """Foretell that all waiters are let in."""
     (want, *_) = shared.places[key].wants
     return [request.waiter for request in shared.core_of(want).queue]
 
 
 @fault(SharedSemaphoreSpec, "core", refuted_by="a_preview_names_what_is_granted")
 class AllAreForeseen(Replica):
-    """All who wait are woken, of whom one is let in: a thundering herd."""
+    """All waiters are woken, of which one is let in: a thundering herd."""
 
     preview = staticmethod(whole_queue)

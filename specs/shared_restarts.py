@@ -8,7 +8,7 @@ knows it by its own clock; the engine buries it.
 All of this concerns one lock: what a log means is specified in `shared_sessions.py`, and here only whether the log is
 what the sessions have read. Sessions may die at any time, answers are lost, and the log may be compacted.
 
-What is promised to those who wait needs sessions that send, read, release and come, and a grace period that ends
+What is promised to waiters needs sessions that send, read, release and come, and a grace period that ends
 (*fair* actions).
 """
 
@@ -33,7 +33,7 @@ FIRST = 2
 RESTARTS = 1
 
 
-# ==== Who may do what ====
+# ==== Which session may do what ====
 
 
 def alive(spec: RestartSpec) -> list[str]:
@@ -41,12 +41,12 @@ def alive(spec: RestartSpec) -> list[str]:
 
 
 def mortal(spec: RestartSpec) -> list[str]:
-    """Return who may die: before the grace period and in it; afterwards it is a death like any other."""
+    """Return which sessions may die: before the grace period and in it; afterwards it is a death like any other."""
     return alive(spec) if spec.core.engine.grace or not spec.restarts else []
 
 
 def connected(spec: RestartSpec) -> list[str]:
-    """Return who can append and read."""
+    """Return which sessions can append and read."""
     return [] if spec.core.engine.grace else alive(spec)
 
 
@@ -72,7 +72,7 @@ def behind(spec: RestartSpec) -> list[str]:
 
 
 def at_the_end(spec: RestartSpec) -> list[str]:
-    """Return who may offer a snapshot."""
+    """Return which sessions may offer a snapshot."""
     engine = spec.core.engine
     return [
         name
@@ -122,9 +122,8 @@ class RestartSpec(Spec):
 
     abstract = True
 
-    asking: ClassVar[
-        Sequence[str]
-    ]  # who asks for the lock, once; the first session holds it already
+    # The sessions that ask for the lock, once; the first one holds it already.
+    asking: ClassVar[Sequence[str]]
     most_compactions: ClassVar[int]
 
     core: World

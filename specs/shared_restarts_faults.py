@@ -64,7 +64,7 @@ class TheFirstOneIsBelieved(World):
 
 
 class ForgetfulEngine(Engine):
-    """Does not know those who took part in what it takes back."""
+    """Does not know those that took part in what it takes back."""
 
     def bring_back(self, history: History) -> None:
         before = self.read

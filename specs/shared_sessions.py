@@ -6,7 +6,7 @@ die at any point; entries that are delivered twice; and tokens that grow. That t
 an engine has lost it, is in `shared_restarts.py`.
 
 A session that has died holds nothing and waits nowhere, and all that it held is handed on in the same
-step. What is promised to those who wait needs holders that release or die (*fair* actions).
+step. What is promised to waiters needs holders that release or die (*fair* actions).
 
 The state is a replica of the log, with what its clients believe (`_shared.py`). A specification adds what each asks for,
 and what is promised of it beside this.
@@ -26,15 +26,15 @@ from ._shared import Replica
 
 # ==== Bounds ====
 
-# Who makes a request, and in which session. Two sessions, because a third does nothing that a second does not; one of
-# them with two requests, so that it can hold and wait, hold twice and wait twice when it dies.
+# The clients that make requests, and their sessions. Two sessions, because a third does nothing that a second does
+# not; one of them with two requests, so that it can hold and wait, hold twice and wait twice when it dies.
 PEOPLE = {"a": "s", "b": "s", "c": "t"}
 
 # A fourth where a queue of three behind one holder shows more.
 FOUR = PEOPLE | {"d": "t"}
 
 
-# ==== Who may do what ====
+# ==== Which client may do what ====
 
 
 def waiting(spec: SharedSpec) -> list[str]:
@@ -46,7 +46,7 @@ def holding(spec: SharedSpec) -> list[str]:
 
 
 def idle(spec: SharedSpec) -> list[str]:
-    """Return who has no request, in a session that is alive."""
+    """Return which clients have no request, in a session that is alive."""
     in_session = [who for who, session in spec.core.people.items() if session in alive(spec)]
     return [who for who in in_session if who not in spec.core.keys]
 
@@ -84,7 +84,7 @@ class SharedSpec(Spec):
         return who not in self.core.tokens and f"{who} waits" not in self.core.keys
 
     def believed(self, name: str) -> list[str]:
-        """Return who holds what has this name, by what was told."""
+        """Return which clients hold what has this name, by what was told."""
         return [who for who in self.core.tokens if any(one.name == name for one in self.wants[who])]
 
     # ==== Actions ====
@@ -114,7 +114,7 @@ class SharedSpec(Spec):
 
     @invariant
     def waiters_are_in_a_queue(self) -> bool:
-        """Those in the queues are exactly those who wait: neither the dead nor those who hold."""
+        """Those in the queues are exactly those that wait: neither dead sessions nor holders."""
         queues = [one.core.queue for one in self.cores()]
         queued = {self.core.who_has(request.waiter) for queue in queues for request in queue}
         return queued == {who for who in self.core.keys if self.waits(who)}
@@ -188,7 +188,7 @@ class SharedSpec(Spec):
         )
 
     def granted_at(self, name: str) -> list[str]:
-        """Return whom the last entry granted what has this name, in this order."""
+        """Return the clients that the last entry granted what has this name, in this order."""
         granted = [who for who, _ in self.core.granted]
         return [
             who
@@ -212,13 +212,13 @@ class HoldersSpec(SharedSpec):
 
     @step
     def a_preview_names_what_is_granted(self, before: Any) -> bool:
-        """A release lets in those whom its preview told, in this order, where it told any."""
+        """A release lets in those that its preview told, in this order, where it told any."""
         foreseen = self.core.foreseen
         return foreseen is None or foreseen == [who for who, _ in self.core.granted]
 
     @invariant
     def holders_are_in_the_core(self) -> bool:
-        """By the core of each name it is held by exactly those who believe to hold it (I1)."""
+        """The holders in the core of each name are exactly those that believe to hold it (I1)."""
         named = self.shared_core.named
         what_is_held_is_named = all(name in named for name in self.names() if self.believed(name))
         return what_is_held_is_named and all(
@@ -229,11 +229,11 @@ class HoldersSpec(SharedSpec):
         return {want.name for wants in self.wants.values() for want in wants}
 
     def agrees(self, name: str, core: Any) -> bool:
-        """Return whether a core says that exactly those hold it who believe so."""
+        """Return whether the holders in a core are exactly those that believe so."""
         raise NotImplementedError
 
     def keys_of(self, name: str) -> list[Any]:
-        """Return the requests of those who believe to hold what has this name."""
+        """Return the requests of those that believe to hold what has this name."""
         return [self.core.keys[who] for who in self.believed(name)]
 
     @leads_to(who=tuple(PEOPLE))

@@ -30,7 +30,7 @@ class SharedLockSpec(HoldersSpec):
         return self.keys_of(name) == ([] if core.owner is None else [core.owner])
 
     def notified(self) -> list[str]:
-        """Return who was notified, was not withdrawn, and waits for the lock now."""
+        """Return which waiters were notified, were not withdrawn, and wait for the lock now."""
         places = self.shared_core.places
         return [
             who
@@ -64,7 +64,7 @@ class SharedLockSpec(HoldersSpec):
 # ==== What is waited for and not held ====
 
 COUNT = 2  # of the latch; so that it can be counted down by one, by two, and by too many
-PARTIES = 2  # of three who come
+PARTIES = 2  # of three that come
 
 
 class SharedLatchSpec(SharedSpec):
@@ -100,7 +100,7 @@ class SharedLatchSpec(SharedSpec):
 
 
 class SharedBarrierSpec(SharedSpec):
-    """A barrier of two parties, for three who come."""
+    """A barrier of two parties, for three clients that come."""
 
     wants: ClassVar = {who: [Want("round", "barrier", PARTIES)] for who in PEOPLE}
     core: Replica = start(Replica, PEOPLE)

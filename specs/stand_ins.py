@@ -56,7 +56,7 @@ class StandInsSpec(Spec):
         return [who for who in self.core.waiting() if self.core.stage(who) in stages]
 
     def offering(self) -> list[str]:
-        """Return who is at the head of the queue of an object that is free."""
+        """Return the calls at the head of the queue of an object that is free."""
         return [
             who
             for at in OBJECTS

@@ -91,7 +91,7 @@ class AReservationLastsForever(StandIns):
 
 
 class TakesNoOffer(Readiness):
-    """Refuses who was set aside, and does not ask again."""
+    """Refuses a call that was set aside, and does not ask again."""
 
     __slots__ = ()
 

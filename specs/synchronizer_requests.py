@@ -2,7 +2,7 @@
 
 All calls that take are of one entry, and a synchronizer disables those that want more than there is. What there
 is, its triggers count. Each task makes one call; a call that waits may withdraw, and one that is inside leaves. The
-state is the monitor, what there is, and who is inside.
+state is the monitor, what there is, and which calls are inside.
 """
 
 from __future__ import annotations

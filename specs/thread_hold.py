@@ -6,9 +6,9 @@ has begun, while it queues, after the grant but before the deputy has run again,
 the thread leaves, and that can be interrupted too. Messages from the thread reach the run in their order;
 the one to leave may be sent twice, because a thread that is interrupted does not know whether it was sent.
 
-What ships and is checked here is `ErrandCore`, which says who ends an errand, the deputy or the interrupt; that a
+What ships and is checked here is `ErrandCore`, which decides what ends an errand, the deputy or the interrupt; that a
 cancelled wait for a permit ends without one is the matter of the other specifications. Around it the state says where
-the deputy and the thread are, and who has the permit. The deputy and the thread go on eventually, and so does
+the deputy and the thread are, and which task has the permit. The deputy and the thread go on eventually, and so does
 the task that has the permit (*fair* actions); interrupts need not happen. One thread and one permit are
 enough: threads share nothing but the permit.
 """
@@ -29,13 +29,13 @@ WAITS, HOLDS, NOTHING, LEAVES, LEFT = "waits", "holds", "told: nothing", "leaves
 
 
 class ThreadHoldSpec(Spec):
-    """One block of one thread: its errands to enter and to leave, where both sides are, who has the permit."""
+    """One block of one thread: its errands to enter and to leave, where both sides are, which task has the permit."""
 
     entering: ErrandCore = start(ErrandCore)
     leaving: ErrandCore = start(ErrandCore, must=True)
     deputy: str = start(str, UNASKED)
     thread: str = start(str, WAITS)
-    taken_by: tuple[str, ...] = start(lambda: ("another",))  # who has the permit
+    taken_by: tuple[str, ...] = start(lambda: ("another",))  # the task that has the permit
     releases: int = start(int)  # how often the deputy has released
 
     # ==== Entering ====

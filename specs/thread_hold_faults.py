@@ -1,4 +1,4 @@
-"""Mistakes in who ends an errand, planted in ours: each must be found by the named property."""
+"""Mistakes in what ends an errand, planted in ours: each must be found by the named property."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What every buffer promises to those who put and to those who get: two queues, and items in their order.
+"""What every buffer promises to tasks that put and to tasks that get: two queues, and items in their order.
 
 Tasks that put wait for room, tasks that get wait for items, each side in a queue of its own. Each of the two serves
 first come, first served (`abstract_queue.py`); one step may grant on both sides.
 
 The state is the buffer that ships, and a naive model of its items, which a specification adds. Of the last action it
-also has what was *handed* to those who get, and what was *due* by the model: the items that were to be handed out, in
+also has what was *handed* to those that get, and what was *due* by the model: the items that were to be handed out, in
 this order. A specification says what each task puts or wants, which actions there are, and the bounds; here a task that
 waits may withdraw, and the buffer may be completed: no more will be put.
 """

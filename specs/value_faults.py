@@ -36,7 +36,7 @@ class WhoWaitsForAnotherBlocks(ValueCore):
 
 @fault(ValueSpec, "core", refuted_by="what_matched_is_what_is_returned")
 class TheValueBeforeIsReturned(ValueCore):
-    """Those who wait are granted the new value, and given the one before."""
+    """Waiters are granted the new value, and given the one before."""
 
     def assign(self, value: Any) -> Ended:
         before, self.value = self.value, value
@@ -73,7 +73,7 @@ class AValueIsGivenBack(ValueCore):
 
 @fault(ValueSpec, "core", refuted_by="every_waiter_is_granted")
 class NoTaskIsGranted(ValueCore):
-    """Only those who come later see the value."""
+    """Only tasks that come later see the value."""
 
     def assign(self, value: Any) -> Ended:
         self.value = value

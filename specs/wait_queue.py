@@ -1,4 +1,4 @@
-"""A wait queue wakes the oldest of those who wait, and keeps no wake for those who come later.
+"""A wait queue wakes the oldest waiters, and keeps no wake for tasks that come later.
 
 It is a condition without a lock. A task that is idle may wait, and a task that waits may withdraw; a task wakes
 one (eventually: that is *fair*), several or all; a task may close the queue. The state is the queue alone.
@@ -72,7 +72,7 @@ class WaitQueueSpec(FifoSpec):
 
     @invariant
     def no_wake_is_kept(self) -> bool:
-        """A wake is for those who wait now: a task that comes later is not admitted by it (N12)."""
+        """A wake is for the present waiters: a task that comes later is not admitted by it (N12)."""
         return not self.core.admits(None) and not self.core.admissible(None)
 
     # ==== Step properties ====

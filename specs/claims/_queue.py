@@ -69,7 +69,7 @@ def all_are(status: Status, requests: Iterable[Request[Any]]) -> bool:
 
 
 def index_is_exact(core: ClaimantArbiter) -> bool:
-    """The index of who waits has those in the queue and no others, so that none is refused by mistake."""
+    """The index of waiters has those in the queue and no others, so that none is refused by mistake."""
     return len(core.pending) == len(core.queue) and all(
         core.pending[core.claimant_of(request.claim)] is request for request in core.queue
     )

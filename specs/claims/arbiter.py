@@ -30,7 +30,7 @@ class TakesItself(SemaphoreCore):
         return super().release(2 * claim)
 
 
-#: What is taken for a claim of one, and whether a newcomer may overtake those who wait.
+#: What is taken for a claim of one, and whether a newcomer may overtake waiters.
 TAKERS: list[tuple[Callable[[int], SemaphoreCore], int, bool]] = [
     (lambda value: SemaphoreCore(value), 1, False),
     (lambda value: SemaphoreCore(value, policy="eligible"), 1, True),

@@ -1,4 +1,4 @@
-"""What may move to another run: whatever no task holds and no task waits for; and who holds it, by name."""
+"""What may move to another run: whatever no task holds and no task waits for; and which task holds it, by name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A limiter lends each borrower one token, and never more tokens than there are.
 
-Ints stand for the borrowers: those who hold a token are 0, 1, ... and those who wait follow them.
+Ints stand for the borrowers: those that hold a token are 0, 1, ... and those that wait follow them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def a_token_that_was_not_borrowed_cannot_be_released(
 ) -> None:
     assert 0 <= lent <= BOUND
     assert 0 <= waiting <= BOUND
-    assert lent <= who <= lent + waiting  # those who wait, and a stranger
+    assert lent <= who <= lent + waiting  # the waiters, and a stranger
     assert total >= 0
     assert lent >= total or not waiting
     core = limiter(total, lent, waiting)

@@ -26,7 +26,7 @@ def occupied(entry: EntryCore, waiting: int) -> tuple[MonitorCore, list[Request[
 
 
 def leave(core: MonitorCore, who: object) -> list[int]:
-    """Let the one inside leave; return who was let in or told."""
+    """Let the one inside leave; return which tasks were let in or told."""
     return waiters_of(core.release(Invocation(EntryCore("other"), who)))
 
 

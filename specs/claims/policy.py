@@ -1,4 +1,4 @@
-"""Who may overtake whom: levels, ageing, and first come first served among equals.
+"""Which request may overtake which: levels, ageing, and first come first served among equals.
 
 Tickets count from the oldest in the queue, whose ticket is 0, so ``later`` is how many came after it.
 """

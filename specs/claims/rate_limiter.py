@@ -12,9 +12,12 @@ TICKS = 2
 class InTicks(RateLimiterCore):
     """The core that ships, whose times are whole: a float has too many values to prove things of."""
 
-    def time_of(self, claim: int) -> float:
-        missing = self.spent + claim - self.burst
-        return self.anchor + missing * TICKS if missing > 0 else self.anchor
+    def moment(self, anchor: float, spent: int, claim: int) -> float:
+        missing = spent + claim - self.burst
+        return anchor + missing * TICKS if missing > 0 else anchor
+
+    def is_over(self, moment: float, now: float) -> bool:
+        return moment < now
 
 
 def bucket(burst: int, spent: int, elapsed: int) -> RateLimiterCore:
@@ -45,14 +48,15 @@ def a_full_bucket_has_no_room_for_more(burst: int, spent: int, elapsed: int, cla
     assert (core.anchor, core.spent) == (elapsed, claim)
 
 
-def who_is_late_is_granted_as_of_its_time(burst: int, claim: int, late: int) -> None:
+def what_overflows_before_a_late_grant_is_lost(burst: int, claim: int, late: int) -> None:
     assert 1 <= claim <= burst
     assert late >= 0
     core = bucket(burst, burst, 0)
     request = core.submit(claim)
     assert core.elapse(claim * TICKS + late) == [request]
-    assert (core.anchor, core.spent) == (0, burst + claim)
     assert core.now == claim * TICKS + late
+    overflowed = core.now > burst * TICKS
+    assert (core.anchor, core.spent) == ((core.now, claim) if overflowed else (0, burst + claim))
 
 
 def another_clock_brings_nothing(burst: int, spent: int, elapsed: int, now: int) -> None:
@@ -69,7 +73,9 @@ def who_is_due_is_all_that_fit_by_then(first: int, second: int, now: int) -> Non
     core = bucket(2, 2, 0)
     for claim in (first, second):
         core.enqueue(claim)
-    requests, permits = core.due(now)
+    requests, anchor, spent = core.due(now)
+    permits = spent - 2
+    assert anchor == 0
     if now < first * TICKS:
         assert (requests, permits) == (0, 0)
     elif now < (first + second) * TICKS:
@@ -78,6 +84,19 @@ def who_is_due_is_all_that_fit_by_then(first: int, second: int, now: int) -> Non
         assert (requests, permits) == (2, first + second)
     assert core.value(now) == min(2, max(0, now // TICKS - permits))
     assert [core.time_for(one) for one in core.queue] == [first * TICKS, (first + second) * TICKS]
+
+
+def who_is_due_is_who_is_granted(first: int, second: int, now: int) -> None:
+    assert 1 <= first <= 2
+    assert 1 <= second <= 2
+    assert 0 <= now <= 9
+    core = bucket(2, 2, 0)
+    for claim in (first, second):
+        core.enqueue(claim, parked=True)
+    due, on_hand = core.due(now), core.value(now)
+    ended = core.elapse(now)
+    assert (len(ended), core.anchor, core.spent) == due
+    assert core.value(now) == on_hand
 
 
 def what_is_on_hand_is_what_came_back(burst: int, spent: int, elapsed: int) -> None:

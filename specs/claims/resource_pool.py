@@ -1,6 +1,6 @@
 """A pool lends what is idle, makes no more than it may, and never forgets an item that comes back.
 
-Ints stand for the borrowers and for their items: those who have a place are 0, 1, ... and those who wait follow.
+Ints stand for the borrowers and for their items: those that have a place are 0, 1, ... and those that wait follow.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ def the_oldest_is_closed_where_there_are_too_many(max_size: int, lent: int, idle
     assert max_size >= 1
     core = pool(max_size, lent, idle)
     oldest = core.idle[0] if idle else None
-    stale = core.evict("who closes it", 0)
+    stale = core.evict("the closer", 0)
     assert stale == (idle > 0 and lent + idle > max_size)
     assert core.size == lent + idle
     if stale:
-        assert core.loans["who closes it"] == oldest
+        assert core.loans["the closer"] == oldest
 
 
 def no_more_are_made_ahead_than_are_missing(lent: int, idle: int, ahead: int) -> None:
@@ -85,7 +85,7 @@ def no_more_are_made_ahead_than_are_missing(lent: int, idle: int, ahead: int) ->
     assert ahead >= 0
     core = pool(lent + idle + ahead, lent, idle)
     core.min_size = ahead
-    assert core.reserve("who makes it") == (lent + idle < ahead)
+    assert core.reserve("the maker") == (lent + idle < ahead)
     assert core.size == lent + idle + (lent + idle < ahead)
 
 

@@ -1,4 +1,4 @@
-"""Rules add up, those who start together do or do not, and triggers run up to the one that raises."""
+"""Rules add up, calls that start together do or do not, and triggers run up to the one that raises."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def call(rules: Rules, who: int = 0) -> Invocation:
 
 
 def answer(what: bool, asked: list[str], who: str) -> bool:
-    """Answer for a guard, and take down that it was asked."""
+    """Answer for a guard, and note that it was evaluated."""
     asked.append(who)
     return what
 

@@ -1,4 +1,4 @@
-"""Both sides of a buffer: those who wait there for something else too, what cannot be compared, and batches."""
+"""Both sides of a buffer: tasks that wait there for something else too, what cannot be compared, and batches."""
 
 from __future__ import annotations
 

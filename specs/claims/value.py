@@ -1,4 +1,4 @@
-"""A value is given to all who wait for it, and to no other task."""
+"""A value is given to all tasks that wait for it, and to no other."""
 
 from __future__ import annotations
 

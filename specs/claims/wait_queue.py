@@ -1,4 +1,4 @@
-"""A wake reaches the oldest waiters, each once, and is not kept for those who come later."""
+"""A wake reaches the oldest waiters, each once, and is not kept for tasks that come later."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def what_is_unmet_is_told_and_nothing_else(first: int, second: int, third: int, 
 
 
 def ways(*edges: tuple[int, int, bool]) -> Waits:
-    """Who waits for one unit of whom."""
+    """Return the waits along these edges, each for one unit."""
     return {
         who: [[Need([(to, 1), (FREE, 0)], 1) for one, to, there in edges if one == who and there]]
         for who in range(3)
